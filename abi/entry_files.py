@@ -42,13 +42,11 @@ def define(function, lines):
 
 
 def unsupported(function):
-    """Reports MPI_ERR_UNSUPPORTED_OPERATION to the handler of its communicator or file, if it has one."""
+    """Reports MPI_ERR_UNSUPPORTED_OPERATION to the handler of its communicator, if it has one."""
     parameters = split_parameters(function.parameters)
     comms = [p.name for p in parameters if p.type == "MPI_Comm" and not p.suffix]
     if function.name.startswith("MPI_T_"):
         return ["    return MPI_T_ERR_NOT_SUPPORTED;"]
-    if parameters[0].type == "MPI_File":
-        return [f'    return weft_api_unsupported_file("{function.name}", {parameters[0].name});']
     return [f'    return weft_api_unsupported("{function.name}", {(comms + ["MPI_COMM_NULL"])[0]});']
 
 

@@ -193,7 +193,9 @@ libmpi_abi_a_SOURCES += \
     src/core/file/access.c \
     src/core/file/file.h \
     src/core/file/hints.c \
+    src/core/file/nonblocking.c \
     src/core/file/open.c \
+    src/core/file/shared.c \
     src/core/file/system.c src/core/file/system.h \
     src/core/file/view.c \
     src/core/file/windows.c \

@@ -172,7 +172,7 @@ static void handlers(void)
     CHECK_CLASS(MPI_File_delete(file_name("e"), MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
 }
 
-/* A sequential file has no individual pointers; a file may stay open until MPI_Finalize. */
+/* A sequential file has no individual pointers. */
 static void sequential(void)
 {
     MPI_File file = file_open("f", MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_SEQUENTIAL);
@@ -181,9 +181,6 @@ static void sequential(void)
     CHECK_CLASS(MPI_File_get_position(file, &offset), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_seek(file, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_write(file, &n, 1, MPI_INT, MPI_STATUS_IGNORE),
-                MPI_ERR_UNSUPPORTED_OPERATION);
-    /* What is not built yet is an error of the file, too. */
-    CHECK_CLASS(MPI_File_write_shared(file, &n, 1, MPI_INT, MPI_STATUS_IGNORE),
                 MPI_ERR_UNSUPPORTED_OPERATION);
     MPI_File_close(&file);
     file_remove("f");

@@ -163,6 +163,36 @@ static void overlap(void)
     free(whole);
 }
 
+/* Two ranks write the bytes 0, 3, 5 and 6 of each 8: their number, the sum of their offsets and
+ * that of the squares are those of 8 bytes, and the holes must stay. */
+static void equal_sums(void)
+{
+    enum { BLOCKS = 4000 };
+    static unsigned char ones[4 * BLOCKS], whole[8 * BLOCKS];
+    int lengths[] = {1, 1, 2}, errors = 0;
+    MPI_Aint offsets[] = {0, 3, 5};
+    MPI_Datatype block, view;
+    MPI_Type_create_hindexed(3, lengths, offsets, MPI_BYTE, &block);
+    MPI_Type_create_resized(block, 0, 8, &view);
+    MPI_Type_commit(&view);
+    memset(ones, 1, sizeof ones);
+    memset(whole, 7, sizeof whole);
+    MPI_File file = file_open("w", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_File_write_ordered(file, whole, check.rank == 0 ? sizeof whole : 0, MPI_BYTE,
+                           MPI_STATUS_IGNORE);
+    MPI_File_set_view(file, 0, MPI_BYTE, view, "native", MPI_INFO_NULL);
+    MPI_File_write_all(file, ones, check.rank < 2 ? sizeof ones : 0, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
+    MPI_File_read(file, whole, sizeof whole, MPI_BYTE, MPI_STATUS_IGNORE);
+    for (long i = 0; i < 8 * BLOCKS; i++)
+        errors += whole[i] != (i % 8 == 0 || i % 8 == 3 || i % 8 == 5 || i % 8 == 6 ? 1 : 7);
+    CHECK(!errors, "%d bytes are wrong", errors);
+    MPI_Type_free(&block);
+    MPI_Type_free(&view);
+    MPI_File_close(&file);
+    file_remove("w");
+}
+
 static void full_disk(void)
 {
     static unsigned char data[1 << 20];
@@ -191,6 +221,7 @@ int main(int argc, char **argv)
         try_pattern(&patterns[i]);
     }
     overlap();
+    equal_sums();
     full_disk();
     file_end();
     return check_done();

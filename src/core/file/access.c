@@ -146,7 +146,7 @@ static int move_pieces(struct access *access, const struct weft_file_data *data,
     return code;
 }
 
-int weft_file_move(const struct weft_file *file, bool write, const struct weft_file_data *data,
+int weft_file_move(struct weft_file *file, bool write, const struct weft_file_data *data,
                    size_t from, size_t to, size_t *moved)
 {
     struct access access = {.file = file, .write = write};
@@ -154,9 +154,13 @@ int weft_file_move(const struct weft_file *file, bool write, const struct weft_f
     *moved = 0;
     if (from == to || !file->view.filetype->layout)
         return MPI_SUCCESS;
+    int code = weft_file_lock(file, write);
+    if (code != MPI_SUCCESS)
+        return code;
     char *memory = weft_datatype_run(data->type, data->buffer, to);
-    int code = memory ? move_packed(&access, position + from, position + to, memory + from, moved)
-                      : move_pieces(&access, data, position, from, to, moved);
+    code = memory ? move_packed(&access, position + from, position + to, memory + from, moved)
+                  : move_pieces(&access, data, position, from, to, moved);
     free(access.sieve);
-    return code;
+    int failed = weft_file_unlock(file);
+    return code == MPI_SUCCESS ? failed : code;
 }

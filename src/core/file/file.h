@@ -19,14 +19,16 @@
 #include "core/comm/comm.h"
 #include "core/datatype/datatype.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct weft_win;
 
 enum weft_file_flag {
     WEFT_FILE_WRITE = 1,
-    WEFT_FILE_AT = 2, /* at an explicit offset, else at the individual pointer */
-    WEFT_FILE_ALL = 4 /* collective */
+    WEFT_FILE_AT = 2,    /* at an explicit offset, else at the individual pointer */
+    WEFT_FILE_ALL = 4,   /* collective */
+    WEFT_FILE_SHARED = 8 /* at the shared pointer; with WEFT_FILE_ALL: in the order of ranks */
 };
 
 /* The file's own references to its types. Immutable between two calls of weft_file_set_view. */
@@ -47,12 +49,17 @@ struct weft_file {
     char *name; /* without a prefix for the file system */
     struct weft_info *info;
     struct weft_file_view view;
-    MPI_Offset pointer;   /* in etypes */
-    bool strided;         /* the view of some rank is not contiguous */
-    bool no_windows;      /* the memory of windows was made, or cannot be made */
-    struct weft_win *win; /* a window of the file for each rank, or NULL (windows.c) */
-    unsigned split;       /* the flags of a pending split access, or 0 */
-    size_t split_bytes;   /* what it has moved */
+    MPI_Offset pointer;       /* in etypes */
+    bool strided;             /* the view of some rank is not contiguous */
+    bool no_windows;          /* there is no memory of windows that all ranks can map */
+    struct weft_win *win;     /* a window of the file for each rank, or NULL (windows.c) */
+    struct weft_win *state;   /* the shared pointer and the lock; NULL with one rank (shared.c) */
+    _Atomic MPI_Offset alone; /* the shared pointer of a file with one rank */
+    bool busy;                /* a thread uses `state` */
+    bool atomic;              /* MPI_File_set_atomicity; the same at all ranks */
+    int pending;              /* nonblocking collective accesses (nonblocking.c) */
+    unsigned split;           /* the flags of a pending split access, or 0 */
+    size_t split_bytes;       /* what it has moved */
     struct weft_file *next;
 };
 
@@ -88,8 +95,13 @@ int weft_file_compare(const struct weft_file *file, int code, const int64_t *val
 /* Records the error of a function that files of MPI_MODE_SEQUENTIAL do not allow. */
 int weft_file_sequential(void);
 
-/* An error while a split collective access is pending. */
+/* An error while a split collective access is pending; the second: or a nonblocking one. */
 int weft_file_no_split(const struct weft_file *file);
+int weft_file_no_pending(const struct weft_file *file);
+
+/* An error of this rank as it is reported to others: "rank 3 on HOST: SENTENCE". */
+enum { WEFT_FILE_SENTENCE = MPI_MAX_ERROR_STRING + 300 };
+void weft_file_describe(const struct weft_file *file, int code, char *sentence);
 
 /* ---- Hints (hints.c) */
 
@@ -114,6 +126,10 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
                        int code);
 int weft_file_seek(struct weft_file *file, MPI_Offset offset, int whence);
 
+/* The pointer after a seek from `pointer`. */
+int weft_file_seek_from(const struct weft_file *file, MPI_Offset pointer, MPI_Offset offset,
+                        int whence, MPI_Offset *to);
+
 /* The offset in bytes of an etype in the file. */
 int weft_file_byte_offset(const struct weft_file *file, MPI_Offset etypes, MPI_Offset *offset);
 
@@ -128,12 +144,43 @@ struct weft_file_data {
 };
 
 /* Moves bytes [from, to) of an access. *moved is set also on error. */
-int weft_file_move(const struct weft_file *file, bool write, const struct weft_file_data *data,
+int weft_file_move(struct weft_file *file, bool write, const struct weft_file_data *data,
                    size_t from, size_t to, size_t *moved);
 
 /* Moves the data of all ranks, and agrees on their errors (windows.c). code: an error of this
  * rank's arguments, or MPI_SUCCESS. Collective. */
 int weft_file_move_all(struct weft_file *file, bool write, int code,
                        const struct weft_file_data *data, size_t *moved);
+
+/* Moves this rank's data, and starts the agreement, with which the request completes
+ * (nonblocking.c). code: as weft_file_move_all. Collective, and waits for no rank. */
+int weft_file_start_all(struct weft_file *file, bool write, int code,
+                        const struct weft_file_data *data, struct weft_request **request);
+
+extern const struct weft_request_ops weft_file_request_ops;
+
+/* ---- The shared pointer and atomic mode (shared.c) */
+
+/* Makes the pointer, with a value. Collective. */
+int weft_file_make_shared(struct weft_file *file, MPI_Offset pointer);
+
+/* Adds to the pointer; *before is its value before. */
+int weft_file_add_shared(struct weft_file *file, MPI_Offset etypes, MPI_Offset *before);
+
+/* Rank 0 sets the pointer while no rank uses it. */
+void weft_file_store_shared(struct weft_file *file, MPI_Offset pointer);
+
+/* Adds the etypes of all ranks to the pointer, and sets the offset of this rank's data. code: an
+ * error of this rank: then the pointer does not move, and all others have no data. Collective. */
+int weft_file_add_ordered(struct weft_file *file, int code, MPI_Offset etypes,
+                          struct weft_file_data *data);
+
+/* Collective. */
+int weft_file_seek_shared(struct weft_file *file, MPI_Offset offset, int whence);
+int weft_file_set_atomicity(struct weft_file *file, bool atomic);
+
+/* In atomic mode: begins and ends an access. */
+int weft_file_lock(struct weft_file *file, bool write);
+int weft_file_unlock(struct weft_file *file);
 
 #endif

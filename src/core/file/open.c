@@ -31,18 +31,17 @@
 /* The error of a rank, as it is broadcast. */
 struct report {
     int32_t class;
-    char sentence[MPI_MAX_ERROR_STRING + 300];
+    char sentence[WEFT_FILE_SENTENCE];
 };
 
-static void describe(struct report *report, const struct weft_file *file, int code)
+void weft_file_describe(const struct weft_file *file, int code, char *sentence)
 {
     char text[MPI_MAX_ERROR_STRING];
     if (!weft_error_text(code, text, sizeof text))
         text[0] = '\0';
-    const char *sentence = strstr(text, ": "); /* it follows the text of the class */
-    report->class = code;
-    snprintf(report->sentence, sizeof report->sentence, "rank %d on %s: %s", file->comm->rank,
-             weft.job.host, sentence ? sentence + 2 : text);
+    const char *after = strstr(text, ": "); /* the text of the class */
+    snprintf(sentence, WEFT_FILE_SENTENCE, "rank %d on %s: %s", file->comm->rank, weft.job.host,
+             after ? after + 2 : text);
 }
 
 int weft_file_agree(const struct weft_file *file, int code)
@@ -56,8 +55,10 @@ int weft_file_agree(const struct weft_file *file, int code)
     int failed = weft_coll_allreduce(comm, mine, &lowest, weft_handle_object(MPI_MIN));
     if (failed != MPI_SUCCESS || lowest == INT_MAX)
         return failed != MPI_SUCCESS ? failed : code;
-    if (lowest == comm->rank)
-        describe(&report, file, code);
+    if (lowest == comm->rank) {
+        report.class = code;
+        weft_file_describe(file, code, report.sentence);
+    }
     failed = weft_coll_bcast(comm, weft_elements_of_bytes(&report, sizeof report), lowest);
     if (failed != MPI_SUCCESS)
         return failed;
@@ -90,6 +91,16 @@ int weft_file_no_split(const struct weft_file *file)
     return weft_error_set(MPI_ERR_IO,
                           "%.200s: a split collective access is pending; call its _end first",
                           file->name);
+}
+
+int weft_file_no_pending(const struct weft_file *file)
+{
+    if (!file->pending)
+        return weft_file_no_split(file);
+    return weft_error_set(MPI_ERR_IO,
+                          "%.200s: %d nonblocking collective accesses are pending; complete their "
+                          "requests first",
+                          file->name, file->pending);
 }
 
 /* ---- Arguments of MPI_File_open */
@@ -153,19 +164,15 @@ static int open_here(struct weft_file *file, bool create, bool *created)
                                                        : O_RDWR);
     const char *perm = weft_info_get(file->info, "file_perm");
     mode_t mode = (mode_t)(strtoul(perm ? perm : "0666", NULL, 8) & 07777);
+    create = create && amode & MPI_MODE_CREATE;
     do {
-        if (create && amode & MPI_MODE_CREATE) {
-            file->fd = open(file->name, flags | O_CREAT | O_EXCL, mode);
-            *created = file->fd >= 0;
-        }
-        if (file->fd < 0 && !(create && amode & MPI_MODE_CREATE && amode & MPI_MODE_EXCL))
-            file->fd = open(file->name, flags);
-        else if (file->fd < 0 && errno == EEXIST)
-            break;
-        /* Another process may remove the file between the two calls. */
-    } while (file->fd < 0 &&
-             (errno == EINTR || (errno == ENOENT && create && amode & MPI_MODE_CREATE &&
-                                 access(file->name, F_OK) == 0)));
+        file->fd = open(file->name, create ? flags | O_CREAT | O_EXCL : flags, mode);
+        *created = create && file->fd >= 0;
+        /* O_CREAT: another process may have removed the file since, or it is a link without target.
+         */
+        if (create && file->fd < 0 && errno == EEXIST && !(amode & MPI_MODE_EXCL))
+            file->fd = open(file->name, flags | O_CREAT, mode);
+    } while (file->fd < 0 && errno == EINTR);
     return file->fd >= 0
                ? MPI_SUCCESS
                : weft_file_failed(file->name, errno, "the open at rank %d", file->comm->rank);
@@ -204,6 +211,8 @@ static int open_everywhere(struct weft_file *file, int code)
     code = weft_file_compare(file, code, identity, 2, "the file behind this name");
     if (code == MPI_SUCCESS && file->amode & MPI_MODE_APPEND)
         code = weft_file_agree(file, weft_file_size(file, &file->pointer));
+    if (code == MPI_SUCCESS)
+        code = weft_file_make_shared(file, file->pointer);
     if (code != MPI_SUCCESS && created)
         unlink(file->name);
     return code;
@@ -213,6 +222,8 @@ static void free_file(struct weft_file *file)
 {
     if (file->win)
         weft_win_free(file->win);
+    if (file->state)
+        weft_win_free(file->state);
     if (file->view.etype)
         weft_datatype_release(file->view.etype);
     if (file->view.filetype)
@@ -276,7 +287,7 @@ static int close_here(struct weft_file *file)
 int weft_file_close(struct weft_file **closed)
 {
     struct weft_file *file = *closed, **link = &weft.files;
-    int code = close_here(file), pending = weft_file_no_split(file);
+    int code = close_here(file), pending = weft_file_no_pending(file);
     code = weft_file_agree(file, pending ? pending : code);
     weft_handle_retire(&file->object);
     if (code != MPI_SUCCESS)
@@ -342,7 +353,7 @@ static int resize_here(const struct weft_file *file, MPI_Offset size, bool preal
 int weft_file_resize(struct weft_file *file, MPI_Offset size, bool preallocate)
 {
     int64_t same = size;
-    int code = weft_file_no_split(file);
+    int code = weft_file_no_pending(file);
     if (code == MPI_SUCCESS && size < 0)
         code = weft_error_set(MPI_ERR_ARG, "the size %lld is negative", (long long)size);
     else if (code == MPI_SUCCESS && file->amode & MPI_MODE_RDONLY)
@@ -360,7 +371,7 @@ int weft_file_resize(struct weft_file *file, MPI_Offset size, bool preallocate)
 
 int weft_file_sync(struct weft_file *file)
 {
-    int rc, code = weft_file_no_split(file);
+    int rc, code = weft_file_no_pending(file);
     do
         rc = code == MPI_SUCCESS && !(file->amode & MPI_MODE_RDONLY) ? fsync(file->fd) : 0;
     while (rc && errno == EINTR);

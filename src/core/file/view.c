@@ -47,12 +47,13 @@ static int check_type(MPI_Datatype handle, const char *what, const struct weft_d
 
 static int check_displacement(const struct weft_file *file, MPI_Offset disp)
 {
-    if (file->amode & MPI_MODE_SEQUENTIAL)
-        return weft_file_sequential();
-    if (disp == MPI_DISPLACEMENT_CURRENT)
-        return weft_error_set(
-            MPI_ERR_DISP,
-            "MPI_DISPLACEMENT_CURRENT is for files that were opened with MPI_MODE_SEQUENTIAL");
+    bool sequential = file->amode & MPI_MODE_SEQUENTIAL, current = disp == MPI_DISPLACEMENT_CURRENT;
+    if (sequential != current)
+        return weft_error_set(MPI_ERR_DISP,
+                              "the displacement of a file must be MPI_DISPLACEMENT_CURRENT if the "
+                              "file was opened with MPI_MODE_SEQUENTIAL, and only then");
+    if (current)
+        return MPI_SUCCESS;
     if (disp < 0)
         return weft_error_set(MPI_ERR_DISP, "the displacement %lld is negative", (long long)disp);
     return MPI_SUCCESS;
@@ -97,16 +98,38 @@ static int check_representation(const char *name, const char **known)
                           name ? name : "(null)");
 }
 
+/* The shared pointer becomes 0. MPI_DISPLACEMENT_CURRENT becomes the offset that it had. All ranks
+ * have stopped using it, and wait for each other before they use it again. */
+static int take_pointer(struct weft_file *file, MPI_Offset *disp)
+{
+    MPI_Offset pointer;
+    int code = MPI_SUCCESS;
+    bool current = *disp == MPI_DISPLACEMENT_CURRENT;
+    if (file->comm->rank == 0 && current) {
+        code = weft_file_add_shared(file, 0, &pointer);
+        if (code == MPI_SUCCESS)
+            code = weft_file_byte_offset(file, pointer, disp);
+    }
+    if (current)
+        code = weft_file_agree(file, code);
+    if (current && code == MPI_SUCCESS && file->comm->size > 1)
+        code = weft_coll_bcast(file->comm, weft_elements_of_bytes(disp, sizeof *disp), 0);
+    if (code == MPI_SUCCESS)
+        weft_file_store_shared(file, 0);
+    return code;
+}
+
 int weft_file_set_view(struct weft_file *file, const struct weft_file_view_arguments *arguments,
                        int code)
 {
+    MPI_Offset disp = arguments->disp;
     const struct weft_datatype *etype = NULL, *filetype = NULL;
     const char *known = NULL;
     enum weft_order order = WEFT_ORDER_ASCENDS;
     if (code == MPI_SUCCESS)
         code = check_displacement(file, arguments->disp);
     if (code == MPI_SUCCESS)
-        code = weft_file_no_split(file);
+        code = weft_file_no_pending(file);
     if (code == MPI_SUCCESS)
         code = check_type(arguments->etype, "etype", &etype);
     if (code == MPI_SUCCESS)
@@ -115,8 +138,6 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
         code = check_types(file, etype, filetype, &order);
     if (code == MPI_SUCCESS)
         code = check_representation(arguments->representation, &known);
-    if (code == MPI_SUCCESS)
-        code = weft_file_take_hints(file->info, arguments->info);
     int64_t same[] = {etype ? etype->extent : 0, known ? known[0] : 0};
     int strided = filetype && filetype->layout && !(filetype->flags & WEFT_TYPE_CONTIGUOUS),
         any = 0;
@@ -125,17 +146,19 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
                              "the extent of the etype or the data "
                              "representation");
     if (code == MPI_SUCCESS)
+        code = take_pointer(file, &disp);
+    if (code == MPI_SUCCESS)
         code = weft_coll_allreduce(file->comm, mine, &any, weft_handle_object(MPI_MAX));
     if (code != MPI_SUCCESS)
         return code;
     set_types(&file->view, etype, filetype);
-    file->view.disp = arguments->disp;
+    file->view.disp = disp;
     file->view.representation = known;
     file->view.contiguous = !strided;
     file->strided = any;
     file->view.ascends = order == WEFT_ORDER_ASCENDS;
     file->pointer = 0;
-    return MPI_SUCCESS;
+    return weft_file_take_hints(file->info, arguments->info);
 }
 
 /* ---- Offsets and the pointer */
@@ -185,22 +208,28 @@ static int end_of_file(const struct weft_file *file, MPI_Offset *etypes)
     return MPI_SUCCESS;
 }
 
-int weft_file_seek(struct weft_file *file, MPI_Offset offset, int whence)
+int weft_file_seek_from(const struct weft_file *file, MPI_Offset pointer, MPI_Offset offset,
+                        int whence, MPI_Offset *to)
 {
-    MPI_Offset from = 0, to, unused;
+    MPI_Offset from = 0, unused;
     int code = MPI_SUCCESS;
-    if (file->amode & MPI_MODE_SEQUENTIAL)
-        return weft_file_sequential();
     if (whence == MPI_SEEK_CUR)
-        from = file->pointer;
+        from = pointer;
     else if (whence == MPI_SEEK_END)
         code = end_of_file(file, &from);
     else if (whence != MPI_SEEK_SET)
         code = weft_error_set(MPI_ERR_ARG, "%d is not MPI_SEEK_SET, _CUR or _END", whence);
-    if (code == MPI_SUCCESS && __builtin_add_overflow(from, offset, &to))
+    if (code == MPI_SUCCESS && __builtin_add_overflow(from, offset, to))
         code = weft_error_set(MPI_ERR_ARG, "the offset %lld is too large", (long long)offset);
-    if (code == MPI_SUCCESS)
-        code = weft_file_byte_offset(file, to, &unused);
+    return code == MPI_SUCCESS ? weft_file_byte_offset(file, *to, &unused) : code;
+}
+
+int weft_file_seek(struct weft_file *file, MPI_Offset offset, int whence)
+{
+    MPI_Offset to;
+    if (file->amode & MPI_MODE_SEQUENTIAL)
+        return weft_file_sequential();
+    int code = weft_file_seek_from(file, file->pointer, offset, whence, &to);
     if (code == MPI_SUCCESS)
         file->pointer = to;
     return code;

@@ -382,7 +382,7 @@ int weft_file_move_all(struct weft_file *file, bool write, int code,
     bool used = false;
     int failed = MPI_SUCCESS;
     *moved = 0;
-    if (file->comm->size > 1 && file->strided)
+    if (file->comm->size > 1 && file->strided && !file->atomic)
         failed = try_windows(&access, &used, &code);
     if (failed != MPI_SUCCESS)
         return failed;

@@ -47,6 +47,7 @@ enum weft_request_kind {
                                 */
     WEFT_REQUEST_RMA, /* an operation on a window; the parent of a window's messages: core/rma/win.h
                        */
+    WEFT_REQUEST_FILE, /* a nonblocking collective access to a file: core/file/file.h */
     WEFT_REQUEST_KINDS
 };
 

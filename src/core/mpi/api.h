@@ -27,10 +27,9 @@
 /*
  * Reports a function of the standard that is not built yet.
  * function: its name with MPI_; comm: its communicator, MPI_COMM_NULL if it takes none.
- * Calls the error handler of comm, or of the file, with MPI_ERR_UNSUPPORTED_OPERATION, and returns
+ * Calls the error handler of comm with MPI_ERR_UNSUPPORTED_OPERATION, and returns
  * what the entry point has to return when the handler comes back.
  */
 int weft_api_unsupported(const char *function, MPI_Comm comm);
-int weft_api_unsupported_file(const char *function, MPI_File file);
 
 #endif

@@ -39,6 +39,8 @@ int weft_enter_file(const char *function, MPI_File handle)
 {
     const struct weft_file *file =
         weft_entry_flags & WEFT_ENTRY_CLOSED ? NULL : weft_handle_resolve(handle, WEFT_KIND_FILE);
+    if (file && file->atomic) /* its lock is that of a window */
+        return weft_enter(function);
     return weft_enter_on(function, file ? file->comm->vci : &weft.vcis[0]);
 }
 
@@ -50,18 +52,6 @@ int weft_leave_file(struct weft_file *file, int code, const char *function)
                                      file ? file->handle : MPI_FILE_NULL, code, function);
     weft_leave_scope(vci);
     return code;
-}
-
-int weft_api_unsupported_file(const char *function, MPI_File handle)
-{
-    struct weft_file *file = weft_handle_resolve(handle, WEFT_KIND_FILE);
-    if (weft_entry_flags & WEFT_ENTRY_CLOSED)
-        return weft_api_unsupported(function, MPI_COMM_NULL);
-    int code = weft_error_set(
-        MPI_ERR_UNSUPPORTED_OPERATION,
-        "%s is not supported by this version of Weft; docs/STATUS.md lists what is", function);
-    return weft_errhandler_raise(*weft_mpi_file_errhandler(file),
-                                 file ? file->handle : MPI_FILE_NULL, code, function);
 }
 
 int weft_mpi_file_open(struct weft_comm *comm, const char *name, int amode,
@@ -80,15 +70,9 @@ int weft_mpi_file_set_view(struct weft_file *file, MPI_Offset disp, MPI_Datatype
 
 /* ---- Access */
 
-struct access {
-    const struct weft_datatype *type;
-    MPI_Offset from, etypes; /* the first etype, and how many follow */
-    size_t bytes;
-};
-
 static int check_mode(const struct weft_file *file, unsigned flags)
 {
-    if (file->amode & MPI_MODE_SEQUENTIAL)
+    if (file->amode & MPI_MODE_SEQUENTIAL && !(flags & WEFT_FILE_SHARED))
         return weft_file_sequential();
     if (flags & WEFT_FILE_WRITE && file->amode & MPI_MODE_RDONLY)
         return weft_error_set(MPI_ERR_READ_ONLY, "%.200s was opened with MPI_MODE_RDONLY",
@@ -98,56 +82,69 @@ static int check_mode(const struct weft_file *file, unsigned flags)
     return MPI_SUCCESS;
 }
 
-static int check_range(const struct weft_file *file, struct access *access)
-{
-    size_t etype = file->view.etype->size;
-    MPI_Offset end, unused;
-    if (etype ? access->bytes % etype : access->bytes)
-        return weft_error_set(MPI_ERR_IO,
-                              "%zu bytes are not a multiple of the %zu bytes of the "
-                              "etype of the view",
-                              access->bytes, etype);
-    access->etypes = etype ? (MPI_Offset)(access->bytes / etype) : 0;
-    int code = weft_file_byte_offset(file, access->from, &unused);
-    if (code == MPI_SUCCESS && __builtin_add_overflow(access->from, access->etypes, &end))
-        code = weft_error_set(MPI_ERR_ARG, "the offset %lld is too large", (long long)access->from);
-    if (code == MPI_SUCCESS)
-        code = weft_file_byte_offset(file, end, &unused);
-    return code;
-}
-
-static int check_access(const struct weft_file *file, unsigned flags, MPI_Offset offset,
-                        const struct weft_file_buffer *buffer, struct access *access)
+static int check_access(const struct weft_file *file, unsigned flags,
+                        const struct weft_file_buffer *buffer, struct weft_file_data *data)
 {
     struct weft_datatype *type = NULL;
-    *access = (struct access){.from = flags & WEFT_FILE_AT ? offset : file->pointer};
+    size_t etype = file->view.etype->size;
     int code = weft_arg_count(buffer->count);
     if (code == MPI_SUCCESS)
         code = weft_arg_committed(buffer->type, &type);
     if (code == MPI_SUCCESS)
-        code = weft_arg_bytes(buffer->count, type, &access->bytes);
-    if (code == MPI_SUCCESS && !buffer->at && access->bytes && type->true_lb == 0)
+        code = weft_arg_bytes(buffer->count, type, &data->bytes);
+    if (code == MPI_SUCCESS && !buffer->at && data->bytes && type->true_lb == 0)
         code = weft_error_set(MPI_ERR_BUFFER, "the buffer of %lld elements is a null pointer",
                               (long long)buffer->count);
     if (code == MPI_SUCCESS)
         code = check_mode(file, flags);
     if (code == MPI_SUCCESS && flags & WEFT_FILE_ALL)
         code = weft_file_no_split(file);
-    if (code == MPI_SUCCESS)
-        code = check_range(file, access);
-    access->type = type;
+    if (code == MPI_SUCCESS && (etype ? data->bytes % etype : data->bytes))
+        code = weft_error_set(MPI_ERR_IO,
+                              "%zu bytes are not a multiple of the %zu bytes of the "
+                              "etype of the view",
+                              data->bytes, etype);
+    data->type = type;
     return code;
 }
 
-/* Moves the data, unless code, that of check_access, is an error. *moved is set also on error. */
-static int move(struct weft_file *file, unsigned flags, const struct access *access,
-                const struct weft_file_buffer *buffer, int code, size_t *moved)
+static int check_range(const struct weft_file *file, MPI_Offset from, MPI_Offset etypes)
 {
-    struct weft_file_data data = {access->from, (void *)buffer->at, access->type, access->bytes};
+    MPI_Offset end, unused;
+    int code = weft_file_byte_offset(file, from, &unused);
+    if (code == MPI_SUCCESS && __builtin_add_overflow(from, etypes, &end))
+        code = weft_error_set(MPI_ERR_ARG, "the offset %lld is too large", (long long)from);
+    return code == MPI_SUCCESS ? weft_file_byte_offset(file, end, &unused) : code;
+}
+
+/* Checks an access, and moves the pointer that it uses. */
+static int prepare(struct weft_file *file, unsigned flags, MPI_Offset offset,
+                   const struct weft_file_buffer *buffer, struct weft_file_data *data)
+{
+    *data = (struct weft_file_data){.offset = flags & WEFT_FILE_AT ? offset : file->pointer,
+                                    .buffer = (void *)buffer->at};
+    int code = check_access(file, flags, buffer, data);
+    MPI_Offset etypes =
+        code == MPI_SUCCESS && data->bytes ? (MPI_Offset)(data->bytes / file->view.etype->size) : 0;
+    if (flags & WEFT_FILE_SHARED && flags & WEFT_FILE_ALL)
+        code = weft_file_add_ordered(file, code, etypes, data);
+    else if (flags & WEFT_FILE_SHARED && code == MPI_SUCCESS)
+        code = weft_file_add_shared(file, etypes, &data->offset);
+    if (code == MPI_SUCCESS)
+        code = check_range(file, data->offset, data->bytes ? etypes : 0);
+    if (code == MPI_SUCCESS && !(flags & (WEFT_FILE_AT | WEFT_FILE_SHARED)))
+        file->pointer = data->offset + etypes;
+    return code;
+}
+
+/* Moves the data. *moved is set also on error. */
+static int move(struct weft_file *file, unsigned flags, MPI_Offset offset,
+                const struct weft_file_buffer *buffer, size_t *moved)
+{
+    struct weft_file_data data;
     bool write = flags & WEFT_FILE_WRITE;
+    int code = prepare(file, flags, offset, buffer, &data);
     *moved = 0;
-    if (code == MPI_SUCCESS && !(flags & WEFT_FILE_AT))
-        file->pointer = access->from + access->etypes;
     if (flags & WEFT_FILE_ALL)
         return weft_file_move_all(file, write, code, &data, moved);
     return code == MPI_SUCCESS ? weft_file_move(file, write, &data, 0, data.bytes, moved) : code;
@@ -163,10 +160,8 @@ static void set_status(MPI_Status *status, size_t bytes)
 int weft_mpi_file_access(struct weft_file *file, unsigned flags, MPI_Offset offset,
                          const struct weft_file_buffer *buffer, MPI_Status *status)
 {
-    struct access access;
     size_t moved;
-    int code = check_access(file, flags, offset, buffer, &access);
-    code = move(file, flags, &access, buffer, code, &moved);
+    int code = move(file, flags, offset, buffer, &moved);
     set_status(status, moved);
     return code;
 }
@@ -174,8 +169,11 @@ int weft_mpi_file_access(struct weft_file *file, unsigned flags, MPI_Offset offs
 int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offset,
                         const struct weft_file_buffer *buffer, struct weft_request **started)
 {
-    struct access access;
-    int code = check_access(file, flags, offset, buffer, &access);
+    struct weft_file_data data;
+    bool write = flags & WEFT_FILE_WRITE;
+    int code = prepare(file, flags, offset, buffer, &data);
+    if (flags & WEFT_FILE_ALL)
+        return weft_file_start_all(file, write, code, &data, started);
     if (code != MPI_SUCCESS)
         return code;
     struct weft_request *request = weft_request_get(file->comm->vci, WEFT_REQUEST_NONE, 0);
@@ -184,7 +182,7 @@ int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offse
     request->source = MPI_ANY_SOURCE;
     request->tag = MPI_ANY_TAG;
     request->channel = &file->comm->coll; /* its error handler is the file's */
-    request->error = (uint8_t)move(file, flags, &access, buffer, MPI_SUCCESS, &request->bytes);
+    request->error = (uint8_t)weft_file_move(file, write, &data, 0, data.bytes, &request->bytes);
     *started = request;
     return MPI_SUCCESS;
 }
@@ -192,14 +190,11 @@ int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offse
 int weft_mpi_file_begin(struct weft_file *file, unsigned flags, MPI_Offset offset,
                         const struct weft_file_buffer *buffer)
 {
-    struct access access;
     size_t moved;
-    flags |= WEFT_FILE_ALL;
-    int code = check_access(file, flags, offset, buffer, &access);
-    code = move(file, flags, &access, buffer, code, &moved);
+    int code = move(file, flags | WEFT_FILE_ALL, offset, buffer, &moved);
     if (code != MPI_SUCCESS)
         return code;
-    file->split = flags;
+    file->split = flags | WEFT_FILE_ALL;
     file->split_bytes = moved;
     return MPI_SUCCESS;
 }

@@ -202,6 +202,9 @@ static void add_request(struct report *report, const struct weft_request *reques
         add_partitioned(report, request);
     else if (request->op == WEFT_REQUEST_RMA)
         add_line(report, "  operation on a window: its target has not answered yet");
+    else if (request->op == WEFT_REQUEST_FILE)
+        add_line(report,
+                 "  nonblocking collective access to a file: not every rank takes part yet");
     else if (request->op == WEFT_REQUEST_FLUSH)
         add_line(report, "  flush of a buffer: waits for buffered sends");
     else

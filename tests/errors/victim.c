@@ -523,6 +523,17 @@ static void barrier_alone(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void file_alone(void)
+{
+    MPI_File file;
+    begin();
+    MPI_File_open(MPI_COMM_WORLD, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    if (rank == 1) {
+        rest(60);
+    }
+    MPI_File_write_all(file, "x", 1, MPI_CHAR, MPI_STATUS_IGNORE);
+}
+
 /* A buffered send that nobody receives: its cancel is not answered, its buffer not left. */
 static char long_message[1 << 20], its_buffer[(1 << 20) + MPI_BSEND_OVERHEAD];
 
@@ -1391,6 +1402,7 @@ static const struct {
             {"disconnect-world", disconnect_world},
             {"disconnect-pending", disconnect_pending},
             {"barrier-alone", barrier_alone},
+            {"file-alone", file_alone},
             {"cancel-unanswered", cancel_unanswered},
             {"detach-too-early", detach_too_early},
             {"locks-of-the-dead", locks_of_the_dead},

@@ -45,6 +45,8 @@ int main(int argc, char **argv)
 
     /* Behind the end of the file */
     MPI_File_iread_at_all(file, check.size * (MPI_Offset)sizeof out - 8, in, 10, MPI_INT, &request);
+    CHECK_CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
     MPI_Wait(&request, &status);
     CHECK(file_bytes(&status) == 8, "%d bytes at the end", file_bytes(&status));
 

@@ -264,6 +264,7 @@ int weft_file_open(struct weft_comm *over, const char *name, int amode,
         return code;
     }
     weft_file_default_view(file);
+    weft_comm_set_name(file->comm, file->name); /* for reports; without memory: no name */
     file->object.kind = WEFT_KIND_FILE;
     file->handle = (MPI_File)file;
     file->comm->handle = (MPI_Comm)file->handle;

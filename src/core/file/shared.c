@@ -41,6 +41,8 @@ int weft_file_make_shared(struct weft_file *file, MPI_Offset pointer)
         .flavor = MPI_WIN_FLAVOR_ALLOCATE, .bytes = sizeof(MPI_Offset), .unit = 1};
     int code =
         file->comm->size > 1 ? weft_win_make(file->comm, &arguments, &file->state) : MPI_SUCCESS;
+    if (file->state)
+        weft_win_set_name(file->state, file->name); /* for reports */
     if (code == MPI_SUCCESS)
         weft_file_store_shared(file, pointer);
     return weft_file_agree(file, code);

@@ -19,6 +19,11 @@ static struct weft_request *resolve(const MPI_Request *handle, struct weft_comm 
     return request;
 }
 
+static bool is_collective(const struct weft_request *request)
+{
+    return request->op == WEFT_REQUEST_COLL || request->op == WEFT_REQUEST_FILE;
+}
+
 int weft_mpi_cancel(MPI_Request *handle, struct weft_comm **comm)
 {
     struct weft_request *request = resolve(handle, comm);
@@ -28,7 +33,7 @@ int weft_mpi_cancel(MPI_Request *handle, struct weft_comm **comm)
         return weft_error_set(MPI_ERR_REQUEST,
                               "%p is inactive; there is nothing to cancel before MPI_Start",
                               (void *)request);
-    if (request->op == WEFT_REQUEST_COLL || request->op == WEFT_REQUEST_RMA)
+    if (is_collective(request) || request->op == WEFT_REQUEST_RMA)
         return weft_error_set(MPI_ERR_REQUEST,
                               "%p is a collective or an operation on a window, which cannot be "
                               "cancelled; wait for it",
@@ -49,7 +54,7 @@ int weft_mpi_request_free(MPI_Request *handle, struct weft_comm **comm)
     if (!request)
         return weft_request_call_bad(handle);
     bool active = !(request->flags & WEFT_REQUEST_INACTIVE);
-    if (active && (request->op == WEFT_REQUEST_COLL || request->op == WEFT_REQUEST_RMA))
+    if (active && (is_collective(request) || request->op == WEFT_REQUEST_RMA))
         return weft_error_set(MPI_ERR_REQUEST,
                               "%p is a collective or an operation on a window that was started; "
                               "wait for it",

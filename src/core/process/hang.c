@@ -203,8 +203,8 @@ static void add_request(struct report *report, const struct weft_request *reques
     else if (request->op == WEFT_REQUEST_RMA)
         add_line(report, "  operation on a window: its target has not answered yet");
     else if (request->op == WEFT_REQUEST_FILE)
-        add_line(report,
-                 "  nonblocking collective access to a file: not every rank takes part yet");
+        add_line(report, "  nonblocking access to %.100s: not every rank takes part yet",
+                 weft_comm_name(request->channel->comm));
     else if (request->op == WEFT_REQUEST_FLUSH)
         add_line(report, "  flush of a buffer: waits for buffered sends");
     else

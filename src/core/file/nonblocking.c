@@ -32,13 +32,13 @@ static int error_of(const struct agreement *agreement)
 }
 
 /* The reduction is complete. */
-static void part_ended(struct weft_request *part)
+static void sub_ended(struct weft_request *sub)
 {
-    struct weft_request *request = part->whole;
+    struct weft_request *request = sub->parent;
     struct agreement *agreement = request->buffer;
-    request->error = part->error ? part->error : (uint8_t)error_of(agreement);
+    request->error = sub->error ? sub->error : (uint8_t)error_of(agreement);
     agreement->file->pending--;
-    weft_request_put(part);
+    weft_request_put(sub);
     weft_request_event(request);
 }
 
@@ -49,7 +49,7 @@ static int free_agreement(struct weft_request *request)
 }
 
 const struct weft_request_ops weft_file_request_ops = {
-    .name = "collective access to a file", .part_ended = part_ended, .free = free_agreement};
+    .name = "collective access to a file", .sub_ended = sub_ended, .free = free_agreement};
 
 static int agree(struct weft_request *request, struct agreement *agreement)
 {
@@ -59,15 +59,15 @@ static int agree(struct weft_request *request, struct agreement *agreement)
                                   .in = {.at = &agreement->mine, .count = 1, .type = type},
                                   .out = {.at = &agreement->lowest, .count = 1, .type = type},
                                   .op = weft_handle_object(MPI_MIN)};
-    struct weft_request *part;
-    int code = weft_coll_start(&args, &part);
+    struct weft_request *sub;
+    int code = weft_coll_start(&args, &sub);
     if (code != MPI_SUCCESS)
         return code;
     agreement->file->pending++;
-    part->whole = request;
-    part->flags |= WEFT_REQUEST_PART;
-    if (!part->pending)
-        part_ended(part);
+    sub->parent = request;
+    sub->flags |= WEFT_REQUEST_SUB;
+    if (!sub->pending)
+        sub_ended(sub);
     return MPI_SUCCESS;
 }
 

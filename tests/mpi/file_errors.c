@@ -47,7 +47,7 @@ static void wrong_arguments(void)
         MPI_File_set_view(file, 0, MPI_INT, MPI_INT, last ? "nonsense" : "native", MPI_INFO_NULL),
         MPI_ERR_UNSUPPORTED_DATAREP);
     CHECK_CLASS(MPI_File_set_view(file, last ? -1 : 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL),
-                MPI_ERR_DISP);
+                MPI_ERR_ARG);
     CHECK_CLASS(
         MPI_File_set_view(file, 0, MPI_INT, last ? MPI_BYTE : MPI_INT, "native", MPI_INFO_NULL),
         MPI_ERR_IO);

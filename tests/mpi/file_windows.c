@@ -39,7 +39,7 @@ struct pattern {
     int holes;   /* the buffer has a hole behind each byte */
     int idle;    /* the last rank has no data */
     int first;   /* offset of the view */
-    bool direct; /* no window is full */
+    bool direct; /* each rank writes its own data */
 };
 
 static const struct pattern patterns[] = {
@@ -47,13 +47,14 @@ static const struct pattern patterns[] = {
     {"1 byte", 1, 0, 0, 0, 0, false},
     {"100 bytes, odd offset", 100, 0, 0, 0, 77, false},
     {"memory with holes", 8, 0, 1, 0, 4096, false},
-    {"a rank without data", 24, 0, 0, 1, 0, true},
-    {"holes in the file", 16, 9, 0, 0, 3, true},
+    {"a rank without data", 24, 0, 0, 1, 0, false},
+    {"holes in the file", 16, 9, 0, 0, 3, false},
+    {"long records, holes", 5000, 9, 0, 0, 3, true},
 };
 
 static long records_of(const struct pattern *p)
 {
-    return p->direct || !shared ? 3000 : RECORDS;
+    return p->direct ? 300 : !shared ? 3000 : RECORDS;
 }
 
 static MPI_File open_view(const struct pattern *p, int rank)

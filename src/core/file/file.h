@@ -46,7 +46,8 @@ struct weft_file {
     struct weft_comm *comm;
     int fd; /* -1: closed */
     int amode;
-    char *name; /* without a prefix for the file system */
+    bool unreadable; /* MPI_MODE_WRONLY, and this process may not read it */
+    char *name;      /* without a prefix for the file system */
     struct weft_info *info;
     struct weft_file_view view;
     MPI_Offset pointer;       /* in etypes */

@@ -155,24 +155,33 @@ static int prepare(struct weft_file *file, const char *name, const struct weft_i
 
 /* ---- Opening */
 
-/* Opens the file, without creation except at rank 0. *created: this call created it. */
-static int open_here(struct weft_file *file, bool create, bool *created)
+/* Opens the file. *created: this call created it. */
+static void open_as(struct weft_file *file, int flags, bool create, bool *created)
 {
-    int amode = file->amode;
-    int flags = O_CLOEXEC | (amode & MPI_MODE_RDONLY   ? O_RDONLY
-                             : amode & MPI_MODE_WRONLY ? O_WRONLY
-                                                       : O_RDWR);
     const char *perm = weft_info_get(file->info, "file_perm");
     mode_t mode = (mode_t)(strtoul(perm ? perm : "0666", NULL, 8) & 07777);
-    create = create && amode & MPI_MODE_CREATE;
+    flags |= O_CLOEXEC;
     do {
         file->fd = open(file->name, create ? flags | O_CREAT | O_EXCL : flags, mode);
         *created = create && file->fd >= 0;
         /* O_CREAT: another process may have removed the file since, or it is a link without target.
          */
-        if (create && file->fd < 0 && errno == EEXIST && !(amode & MPI_MODE_EXCL))
+        if (create && file->fd < 0 && errno == EEXIST && !(file->amode & MPI_MODE_EXCL))
             file->fd = open(file->name, flags | O_CREAT, mode);
     } while (file->fd < 0 && errno == EINTR);
+}
+
+/* A collective write may have to read. A file for sequential access may be a pipe, which is opened
+ * for one direction. */
+static int open_here(struct weft_file *file, bool create, bool *created)
+{
+    int amode = file->amode, write = amode & MPI_MODE_SEQUENTIAL ? O_WRONLY : O_RDWR;
+    create = create && amode & MPI_MODE_CREATE;
+    open_as(file, amode & MPI_MODE_RDONLY ? O_RDONLY : write, create, created);
+    if (file->fd < 0 && errno == EACCES && amode & MPI_MODE_WRONLY) {
+        file->unreadable = true;
+        open_as(file, O_WRONLY, create, created);
+    }
     return file->fd >= 0
                ? MPI_SUCCESS
                : weft_file_failed(file->name, errno, "the open at rank %d", file->comm->rank);

@@ -49,13 +49,13 @@ static int check_displacement(const struct weft_file *file, MPI_Offset disp)
 {
     bool sequential = file->amode & MPI_MODE_SEQUENTIAL, current = disp == MPI_DISPLACEMENT_CURRENT;
     if (sequential != current)
-        return weft_error_set(MPI_ERR_DISP,
+        return weft_error_set(MPI_ERR_ARG,
                               "the displacement of a file must be MPI_DISPLACEMENT_CURRENT if the "
                               "file was opened with MPI_MODE_SEQUENTIAL, and only then");
     if (current)
         return MPI_SUCCESS;
     if (disp < 0)
-        return weft_error_set(MPI_ERR_DISP, "the displacement %lld is negative", (long long)disp);
+        return weft_error_set(MPI_ERR_ARG, "the displacement %lld is negative", (long long)disp);
     return MPI_SUCCESS;
 }
 
@@ -129,7 +129,7 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
     if (code == MPI_SUCCESS)
         code = check_displacement(file, arguments->disp);
     if (code == MPI_SUCCESS)
-        code = weft_file_no_pending(file);
+        code = weft_file_no_split(file); /* a nonblocking access has moved its data */
     if (code == MPI_SUCCESS)
         code = check_type(arguments->etype, "etype", &etype);
     if (code == MPI_SUCCESS)

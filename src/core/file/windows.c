@@ -9,10 +9,12 @@
  * Invariants:
  *  - The path and the number of rounds follow from gathered values, so they are the same at all
  *    ranks. Rounds go on after an error, so that no rank waits for ever.
- *  - A window is written only if each byte was given once, else each rank writes its own data. The
- *    sum of hash(end) - hash(begin) over all runs is that of one run of the window exactly if every
- *    end but the last is the begin of another run: sums of offsets or of their squares can be equal
- *    for runs that overlap and leave holes, such as two times the bytes 0, 3, 5 and 6 of 8.
+ *  - A window is written at once if each byte was given once. The sum of
+ *    hash(end) - hash(begin) over all runs is that of one run of the window exactly if every end
+ *    but the last is the begin of another run: sums of offsets or of their squares can be equal for
+ *    runs that overlap and leave holes, such as two times the bytes 0, 3, 5 and 6 of 8.
+ *  - Else its rank reads the file into the window, and all ranks scatter their data again: no other
+ *    rank of the file writes meanwhile. With few or long runs each rank writes its own data.
  *  - Between two barriers a word or byte of a window has one writer.
  */
 #include "core/coll/coll.h"
@@ -33,6 +35,7 @@ enum {
     PIECE_BYTES = 256 << 10,
     RUNS = 256,
     LONG_RUN = 64 << 10, /* a system call for each run costs little */
+    SHORT_RUN = 4096,    /* a system call costs as much as the copy of 4 KiB */
     SPARSE = 16          /* a window with fewer data than one byte in so many costs more */
 };
 
@@ -45,13 +48,16 @@ struct range {
 
 /* Of the data of one rank in one window. */
 struct sums {
-    uint64_t bytes, hash;
+    uint64_t bytes, hash, runs;
+    int64_t first, end; /* offsets in the window */
 };
+
+enum method { AT_ONCE, MERGED, SEPARATELY };
 
 /* Behind the bytes of a window. */
 struct control {
     uint64_t got;       /* reads: bytes before the end of the file */
-    uint64_t redo;      /* writes: each rank writes its own data */
+    uint64_t method;    /* writes: enum method */
     struct sums sums[]; /* by rank */
 };
 
@@ -115,7 +121,8 @@ static bool interleaves(struct access *access, const struct range *ranges, int n
         spans += (double)(ranges[i].end - ranges[i].first);
     }
     double span = (double)access->high - (double)access->low;
-    return runs > n && spans > span && bytes / runs < LONG_RUN && bytes * SPARSE >= span;
+    bool tiny = access->write && bytes / runs < SHORT_RUN;
+    return runs > n && (spans > span || tiny) && bytes / runs < LONG_RUN && bytes * SPARSE >= span;
 }
 
 static bool maps_all(const struct weft_win *win)
@@ -219,10 +226,13 @@ static uint64_t hash_of(uint64_t offset)
     return offset ^ offset >> 31;
 }
 
-static void add_run(struct sums *sums, uint64_t at, uint64_t n)
+static void add_run(struct sums *sums, int64_t at, int64_t n)
 {
-    sums->bytes += n;
-    sums->hash += hash_of(at + n) - hash_of(at);
+    sums->bytes += (uint64_t)n;
+    sums->hash += hash_of((uint64_t)(at + n)) - hash_of((uint64_t)at);
+    sums->first = !sums->runs || at < sums->first ? at : sums->first;
+    sums->end = at + n > sums->end ? at + n : sums->end;
+    sums->runs++;
 }
 
 static struct sums sums_of(const struct access *access, int rank, struct positions p)
@@ -236,42 +246,76 @@ static struct sums sums_of(const struct access *access, int rank, struct positio
                                          p.to, runs, RUNS);
         for (size_t i = 0; i < n; i++) {
             weft_assert(runs[i].at >= 0 && runs[i].at + (int64_t)runs[i].bytes <= WINDOW_BYTES);
-            add_run(&sums, (uint64_t)runs[i].at, runs[i].bytes);
+            add_run(&sums, runs[i].at, (int64_t)runs[i].bytes);
             p.from += runs[i].bytes;
         }
     }
     return sums;
 }
 
-/* Whether the ranks gave every byte of this rank's window. *any: they gave some. */
-static bool is_full(const struct access *access, struct clip clip, bool *any)
+/* The data of all ranks in this rank's window. */
+static struct sums sums_of_all(const struct access *access)
 {
-    int rank = access->file->comm->rank;
-    const struct control *control = control_of(access, rank);
-    struct sums all = {0}, full = {0};
+    const struct control *control = control_of(access, access->file->comm->rank);
+    struct sums all = {.first = WINDOW_BYTES};
     for (int i = 0; i < access->file->comm->size; i++) {
-        all.bytes += control->sums[i].bytes;
-        all.hash += control->sums[i].hash;
+        const struct sums *sums = &control->sums[i];
+        all.bytes += sums->bytes;
+        all.hash += sums->hash;
+        all.runs += sums->runs;
+        all.first = sums->runs && sums->first < all.first ? sums->first : all.first;
+        all.end = sums->end > all.end ? sums->end : all.end;
     }
-    add_run(&full, (uint64_t)(clip.low - window_begin(access, rank)),
-            (uint64_t)(clip.high - clip.low));
-    *any = all.bytes > 0;
-    return !memcmp(&all, &full, sizeof all);
+    return all;
 }
 
-/* This rank's data in the windows that are not full. */
-static int write_rest(struct access *access)
+static enum method method_of(const struct access *access, const struct sums *all)
+{
+    struct sums full = {0};
+    if (!all->bytes)
+        return AT_ONCE;
+    add_run(&full, all->first, all->end - all->first);
+    if (all->bytes == full.bytes && all->hash == full.hash)
+        return AT_ONCE;
+    bool few = all->bytes / all->runs >= SHORT_RUN || all->bytes * SPARSE < full.bytes;
+    return few || access->file->unreadable ? SEPARATELY : MERGED;
+}
+
+/* Reads or writes the bytes of this rank's window from the first to the last that was given. */
+static void move_window(const struct access *access, bool write, const struct sums *all, int *code)
+{
+    const struct weft_file *file = access->file;
+    char *bytes = bytes_of(access, file->comm->rank) + all->first;
+    size_t length = (size_t)(all->end - all->first), moved = 0;
+    if (!all->bytes || *code != MPI_SUCCESS)
+        return;
+    *code = weft_file_transfer(file->name, file->fd, write,
+                               window_begin(access, file->comm->rank) + all->first, bytes, length,
+                               &moved);
+    if (!write) /* bytes of holes behind the end of the file are 0 */
+        memset(bytes + moved, 0, length - moved);
+}
+
+/* Scatters this rank's data into the windows that are written by this method; SEPARATELY: writes
+ * them. *any: there are some. */
+static int put(struct access *access, enum method method, bool *any)
 {
     size_t moved;
+    *any = false;
     for (int rank = 0; rank < access->file->comm->size; rank++) {
         struct clip clip = clip_of(access, rank);
         struct positions p = positions_in(access, clip.low, clip.high);
-        if (p.from >= p.to || !control_of(access, rank)->redo)
+        if (control_of(access, rank)->method != method)
             continue;
-        int code = weft_file_move(access->file, true, access->data, p.from - access->from,
-                                  p.to - access->from, &moved);
-        if (code != MPI_SUCCESS)
-            return code;
+        *any = true;
+        if (method == MERGED)
+            copy(access, rank, p);
+        else if (p.from < p.to) {
+            int code = weft_file_move(access->file, true, access->data, p.from - access->from,
+                                      p.to - access->from, &moved);
+            if (code != MPI_SUCCESS)
+                return code;
+        }
     }
     return MPI_SUCCESS;
 }
@@ -279,9 +323,7 @@ static int write_rest(struct access *access)
 static int write_round(struct access *access, int *code)
 {
     struct weft_file *file = access->file;
-    struct clip mine = clip_of(access, file->comm->rank);
-    bool any = false;
-    size_t moved;
+    bool any;
     for (int i = 0; i < file->comm->size; i++) { /* begins at its own window */
         int rank = (file->comm->rank + i) % file->comm->size;
         struct clip clip = clip_of(access, rank);
@@ -292,16 +334,21 @@ static int write_round(struct access *access, int *code)
     int failed = weft_coll_barrier(file->comm);
     if (failed != MPI_SUCCESS)
         return failed;
-    bool full = mine.high > mine.low && is_full(access, mine, &any);
-    control_of(access, file->comm->rank)->redo = !full && any;
-    if (full && *code == MPI_SUCCESS)
-        *code = weft_file_transfer(file->name, file->fd, true, mine.low,
-                                   bytes_of(access, file->comm->rank) +
-                                       (mine.low - window_begin(access, file->comm->rank)),
-                                   (size_t)(mine.high - mine.low), &moved);
+    struct sums all = sums_of_all(access);
+    enum method method = method_of(access, &all);
+    control_of(access, file->comm->rank)->method = method;
+    if (method != SEPARATELY)
+        move_window(access, method == AT_ONCE, &all, code);
     failed = weft_coll_barrier(file->comm);
     if (failed == MPI_SUCCESS && *code == MPI_SUCCESS)
-        *code = write_rest(access);
+        *code = put(access, SEPARATELY, &any);
+    if (failed == MPI_SUCCESS && put(access, MERGED, &any) == MPI_SUCCESS && any) {
+        failed = weft_coll_barrier(file->comm);
+        if (failed == MPI_SUCCESS && method == MERGED)
+            move_window(access, true, &all, code);
+        if (failed == MPI_SUCCESS)
+            failed = weft_coll_barrier(file->comm);
+    }
     return failed;
 }
 

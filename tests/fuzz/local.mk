@@ -3,6 +3,7 @@
 FUZZ_TESTS = \
     tests/fuzz/p2p \
     tests/fuzz/p2p_threads \
+    tests/fuzz/files \
     tests/fuzz/arguments
 check_PROGRAMS += $(FUZZ_TESTS)
 
@@ -12,6 +13,8 @@ FUZZ_PARTS = tests/fuzz/complete.c tests/fuzz/data.c tests/fuzz/fuzz.h tests/fuz
     tests/fuzz/schedule.h
 tests_fuzz_p2p_SOURCES = tests/fuzz/p2p.c $(FUZZ_PARTS)
 tests_fuzz_p2p_threads_SOURCES = tests/fuzz/p2p_threads.c $(FUZZ_PARTS)
+
+tests_fuzz_files_SOURCES = tests/fuzz/files.c tests/mpi/file.h
 
 # Forged messages, and frames of the provider's protocol: use hidden names.
 check_PROGRAMS += tests/fuzz/forge tests/fuzz/frames

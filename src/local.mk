@@ -191,6 +191,7 @@ libmpi_abi_a_SOURCES += \
     src/core/pt2pt/partitioned_send.c \
     src/core/pt2pt/probe.c src/core/pt2pt/probe.h \
     src/core/file/access.c \
+    src/core/file/convert.c \
     src/core/file/file.h \
     src/core/file/hints.c \
     src/core/file/nonblocking.c \

@@ -31,13 +31,24 @@ enum weft_file_flag {
     WEFT_FILE_SHARED = 8 /* at the shared pointer; with WEFT_FILE_ALL: in the order of ranks */
 };
 
+/* A data representation (convert.c). */
+struct weft_file_form {
+    char name[MPI_MAX_DATAREP_STRING];
+    MPI_Datarep_conversion_function *read, *write; /* NULL, as the next: not given */
+    MPI_Datarep_conversion_function_c *read_large, *write_large;
+    MPI_Datarep_extent_function *extent; /* NULL: known here */
+    void *extra;
+    struct weft_file_form *next;
+};
+
 /* The file's own references to its types. Immutable between two calls of weft_file_set_view. */
 struct weft_file_view {
     MPI_Offset disp;
-    const struct weft_datatype *etype, *filetype;
-    const char *representation; /* "native" or "internal" */
-    bool contiguous;            /* the data are one run */
-    bool ascends;               /* each byte is behind the one before it */
+    const struct weft_datatype *etype, *filetype; /* with the sizes of the file */
+    const struct weft_datatype *given_etype, *given_filetype;
+    const struct weft_file_form *form;
+    bool contiguous; /* the data are one run */
+    bool ascends;    /* each byte is behind the one before it */
 };
 
 struct weft_file {
@@ -115,6 +126,10 @@ struct weft_info *weft_file_default_hints(void);
 /* ---- Views and pointers (view.c) */
 
 void weft_file_default_view(struct weft_file *file);
+
+/* Drops the references to types that are not NULL. */
+void weft_file_free_view(const struct weft_file_view *view);
+
 struct weft_file_view_arguments {
     MPI_Offset disp;
     MPI_Datatype etype, filetype;
@@ -159,6 +174,27 @@ int weft_file_start_all(struct weft_file *file, bool write, int code,
                         const struct weft_file_data *data, struct weft_request **request);
 
 extern const struct weft_request_ops weft_file_request_ops;
+
+/* ---- Data representations (convert.c) */
+
+/* NULL: there is none of this name. */
+const struct weft_file_form *weft_file_find_form(const char *name);
+int weft_file_add_form(const char *name, const struct weft_file_form *functions);
+void weft_file_free_forms(void);
+
+/* Its data are not those in memory. */
+bool weft_file_converts(const struct weft_file_form *form);
+
+/* The type in the file, with a reference, not committed. */
+int weft_file_scale(const struct weft_file_form *form, const struct weft_datatype *type,
+                    struct weft_datatype **scaled);
+
+/* Makes an access to the data in the file's representation. After it, also after an error,
+ * weft_file_convert_back converts what was read, and *moved to bytes in memory. */
+int weft_file_convert(const struct weft_file *file, bool write, struct weft_file_data *data,
+                      struct weft_file_data *user);
+int weft_file_convert_back(const struct weft_file *file, bool write, struct weft_file_data *data,
+                           const struct weft_file_data *user, size_t *moved);
 
 /* ---- The shared pointer and atomic mode (shared.c) */
 

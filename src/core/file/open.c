@@ -233,10 +233,7 @@ static void free_file(struct weft_file *file)
         weft_win_free(file->win);
     if (file->state)
         weft_win_free(file->state);
-    if (file->view.etype)
-        weft_datatype_release(file->view.etype);
-    if (file->view.filetype)
-        weft_datatype_release(file->view.filetype);
+    weft_file_free_view(&file->view);
     if (file->fd >= 0)
         close(file->fd);
     if (file->info)
@@ -321,6 +318,7 @@ void weft_file_close_all(void)
         free_comm(file->comm);
         free_file(file);
     }
+    weft_file_free_forms();
 }
 
 int weft_file_delete(const char *name)

@@ -13,34 +13,37 @@
 
 #include <string.h>
 
-static void set_types(struct weft_file_view *view, const struct weft_datatype *etype,
-                      const struct weft_datatype *filetype)
+void weft_file_free_view(const struct weft_file_view *view)
 {
-    weft_datatype_retain(etype);
-    weft_datatype_retain(filetype);
-    if (view->etype)
-        weft_datatype_release(view->etype);
-    if (view->filetype)
-        weft_datatype_release(view->filetype);
-    view->etype = etype;
-    view->filetype = filetype;
+    const struct weft_datatype *types[] = {view->etype, view->filetype, view->given_etype,
+                                           view->given_filetype};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i])
+            weft_datatype_release(types[i]);
 }
 
 void weft_file_default_view(struct weft_file *file)
 {
-    file->view.disp = 0;
-    file->view.representation = "native";
-    file->view.contiguous = file->view.ascends = true;
-    set_types(&file->view, weft_datatype_byte(), weft_datatype_byte());
+    const struct weft_datatype *byte = weft_datatype_byte();
+    file->view = (struct weft_file_view){.etype = byte,
+                                         .filetype = byte,
+                                         .given_etype = byte,
+                                         .given_filetype = byte,
+                                         .form = weft_file_find_form("native"),
+                                         .contiguous = true,
+                                         .ascends = true};
 }
 
 /* ---- Checks of a new view */
 
+/* With a reference. */
 static int check_type(MPI_Datatype handle, const char *what, const struct weft_datatype **type)
 {
     *type = weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
-    if (*type && (*type)->flags & WEFT_TYPE_COMMITTED)
+    if (*type && (*type)->flags & WEFT_TYPE_COMMITTED) {
+        weft_datatype_retain(*type);
         return MPI_SUCCESS;
+    }
     *type = NULL;
     return weft_error_set(MPI_ERR_TYPE, "the %s is no datatype, or is not committed", what);
 }
@@ -85,17 +88,35 @@ static int check_types(const struct weft_file *file, const struct weft_datatype 
     return check_order(file, filetype, *order);
 }
 
-static int check_representation(const char *name, const char **known)
+static int check_form(const char *name, const struct weft_file_form **form)
 {
-    static const char *const names[] = {"native", "internal"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (name && !strcmp(name, names[i])) {
-            *known = names[i];
-            return MPI_SUCCESS;
-        }
-    return weft_error_set(MPI_ERR_UNSUPPORTED_DATAREP,
-                          "the data representation \"%.100s\" is not supported; use \"native\"",
-                          name ? name : "(null)");
+    *form = name ? weft_file_find_form(name) : NULL;
+    return *form ? MPI_SUCCESS
+                 : weft_error_set(MPI_ERR_UNSUPPORTED_DATAREP,
+                                  "there is no data representation \"%.100s\"; use \"native\"",
+                                  name ? name : "(null)");
+}
+
+/* A number that differs for other names. */
+static int64_t number_of(const struct weft_file_form *form)
+{
+    uint64_t number = 0;
+    for (const char *at = form ? form->name : ""; *at; at++)
+        number = (number ^ (unsigned char)*at) * 0x100000001b3;
+    return (int64_t)number;
+}
+
+/* Makes the types of a view from those that were given. */
+static int make_types(const struct weft_file *file, struct weft_file_view *view,
+                      enum weft_order *order)
+{
+    struct weft_datatype *etype = NULL, *filetype = NULL;
+    int code = weft_file_scale(view->form, view->given_etype, &etype);
+    view->etype = etype;
+    if (code == MPI_SUCCESS)
+        code = weft_file_scale(view->form, view->given_filetype, &filetype);
+    view->filetype = filetype;
+    return code == MPI_SUCCESS ? check_types(file, etype, filetype, order) : code;
 }
 
 /* The shared pointer becomes 0. MPI_DISPLACEMENT_CURRENT becomes the offset that it had. All ranks
@@ -122,41 +143,40 @@ static int take_pointer(struct weft_file *file, MPI_Offset *disp)
 int weft_file_set_view(struct weft_file *file, const struct weft_file_view_arguments *arguments,
                        int code)
 {
-    MPI_Offset disp = arguments->disp;
-    const struct weft_datatype *etype = NULL, *filetype = NULL;
-    const char *known = NULL;
+    struct weft_file_view view = {.disp = arguments->disp};
     enum weft_order order = WEFT_ORDER_ASCENDS;
     if (code == MPI_SUCCESS)
         code = check_displacement(file, arguments->disp);
+    if (code == MPI_SUCCESS) /* a nonblocking access has moved its data */
+        code = weft_file_no_split(file);
     if (code == MPI_SUCCESS)
-        code = weft_file_no_split(file); /* a nonblocking access has moved its data */
+        code = check_form(arguments->representation, &view.form);
     if (code == MPI_SUCCESS)
-        code = check_type(arguments->etype, "etype", &etype);
+        code = check_type(arguments->etype, "etype", &view.given_etype);
     if (code == MPI_SUCCESS)
-        code = check_type(arguments->filetype, "filetype", &filetype);
+        code = check_type(arguments->filetype, "filetype", &view.given_filetype);
     if (code == MPI_SUCCESS)
-        code = check_types(file, etype, filetype, &order);
-    if (code == MPI_SUCCESS)
-        code = check_representation(arguments->representation, &known);
-    int64_t same[] = {etype ? etype->extent : 0, known ? known[0] : 0};
-    int strided = filetype && filetype->layout && !(filetype->flags & WEFT_TYPE_CONTIGUOUS),
-        any = 0;
+        code = make_types(file, &view, &order);
+    const struct weft_datatype *type = code == MPI_SUCCESS ? view.filetype : NULL;
+    int64_t same[] = {type ? view.etype->extent : 0, number_of(view.form)};
+    int strided = type && type->layout && !(type->flags & WEFT_TYPE_CONTIGUOUS), any = 0;
     struct weft_elements mine = {&strided, 1, weft_handle_object(MPI_INT)};
     code = weft_file_compare(file, code, same, 2,
                              "the extent of the etype or the data "
                              "representation");
     if (code == MPI_SUCCESS)
-        code = take_pointer(file, &disp);
+        code = take_pointer(file, &view.disp);
     if (code == MPI_SUCCESS)
         code = weft_coll_allreduce(file->comm, mine, &any, weft_handle_object(MPI_MAX));
-    if (code != MPI_SUCCESS)
+    if (code != MPI_SUCCESS) {
+        weft_file_free_view(&view);
         return code;
-    set_types(&file->view, etype, filetype);
-    file->view.disp = disp;
-    file->view.representation = known;
-    file->view.contiguous = !strided;
+    }
+    weft_file_free_view(&file->view);
+    view.contiguous = !strided;
+    view.ascends = order == WEFT_ORDER_ASCENDS;
+    file->view = view;
     file->strided = any;
-    file->view.ascends = order == WEFT_ORDER_ASCENDS;
     file->pointer = 0;
     return weft_file_take_hints(file->info, arguments->info);
 }

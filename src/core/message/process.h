@@ -38,6 +38,7 @@ struct weft_process {
     struct weft_peer **peers[WEFT_VCIS_MAX]; /* by deal and world rank; or NULL */
     struct weft_partitioned *partitioned;    /* operations that have something to do */
     struct weft_file *files;                 /* that are open: core/file/file.h */
+    struct weft_file_form *file_forms;       /* of MPI_Register_datarep */
     uint8_t others;                          /* what else progress has to do: enum weft_others */
     int tag_ub;
     bool running; /* MPI has started and not ended, whether it has a user or not */

@@ -113,6 +113,8 @@ int weft_mpi_file_access(struct weft_file *file, unsigned flags, MPI_Offset offs
                          const struct weft_file_buffer *buffer, MPI_Status *status);
 int weft_mpi_file_begin(struct weft_file *file, unsigned flags, MPI_Offset offset,
                         const struct weft_file_buffer *buffer);
+int weft_mpi_file_type_extent(const struct weft_file *file, const struct weft_datatype *type,
+                              MPI_Aint *extent);
 int weft_mpi_file_check_pointer(const struct weft_file *file);
 int weft_mpi_file_end(struct weft_file *file, unsigned flags, MPI_Status *status);
 struct weft_errhandler **weft_mpi_file_errhandler(struct weft_file *file);

@@ -39,7 +39,8 @@ int weft_enter_file(const char *function, MPI_File handle)
 {
     const struct weft_file *file =
         weft_entry_flags & WEFT_ENTRY_CLOSED ? NULL : weft_handle_resolve(handle, WEFT_KIND_FILE);
-    if (file && file->atomic) /* its lock is that of a window */
+    /* the lock is that of a window; types are made */
+    if (file && (file->atomic || weft_file_converts(file->view.form)))
         return weft_enter(function);
     return weft_enter_on(function, file ? file->comm->vci : &weft.vcis[0]);
 }
@@ -86,7 +87,7 @@ static int check_access(const struct weft_file *file, unsigned flags,
                         const struct weft_file_buffer *buffer, struct weft_file_data *data)
 {
     struct weft_datatype *type = NULL;
-    size_t etype = file->view.etype->size;
+    size_t etype = file->view.given_etype->size;
     int code = weft_arg_count(buffer->count);
     if (code == MPI_SUCCESS)
         code = weft_arg_committed(buffer->type, &type);
@@ -117,15 +118,18 @@ static int check_range(const struct weft_file *file, MPI_Offset from, MPI_Offset
     return code == MPI_SUCCESS ? weft_file_byte_offset(file, end, &unused) : code;
 }
 
-/* Checks an access, and moves the pointer that it uses. */
+/* Checks an access, moves the pointer that it uses, and converts its data (`user` has those of the
+ * user). */
 static int prepare(struct weft_file *file, unsigned flags, MPI_Offset offset,
-                   const struct weft_file_buffer *buffer, struct weft_file_data *data)
+                   const struct weft_file_buffer *buffer, struct weft_file_data *data,
+                   struct weft_file_data *user)
 {
     *data = (struct weft_file_data){.offset = flags & WEFT_FILE_AT ? offset : file->pointer,
                                     .buffer = (void *)buffer->at};
     int code = check_access(file, flags, buffer, data);
-    MPI_Offset etypes =
-        code == MPI_SUCCESS && data->bytes ? (MPI_Offset)(data->bytes / file->view.etype->size) : 0;
+    MPI_Offset etypes = code == MPI_SUCCESS && data->bytes
+                            ? (MPI_Offset)(data->bytes / file->view.given_etype->size)
+                            : 0;
     if (flags & WEFT_FILE_SHARED && flags & WEFT_FILE_ALL)
         code = weft_file_add_ordered(file, code, etypes, data);
     else if (flags & WEFT_FILE_SHARED && code == MPI_SUCCESS)
@@ -134,20 +138,25 @@ static int prepare(struct weft_file *file, unsigned flags, MPI_Offset offset,
         code = check_range(file, data->offset, data->bytes ? etypes : 0);
     if (code == MPI_SUCCESS && !(flags & (WEFT_FILE_AT | WEFT_FILE_SHARED)))
         file->pointer = data->offset + etypes;
-    return code;
+    user->type = NULL;
+    return code == MPI_SUCCESS ? weft_file_convert(file, flags & WEFT_FILE_WRITE, data, user)
+                               : code;
 }
 
 /* Moves the data. *moved is set also on error. */
 static int move(struct weft_file *file, unsigned flags, MPI_Offset offset,
                 const struct weft_file_buffer *buffer, size_t *moved)
 {
-    struct weft_file_data data;
+    struct weft_file_data data, user;
     bool write = flags & WEFT_FILE_WRITE;
-    int code = prepare(file, flags, offset, buffer, &data);
+    int code = prepare(file, flags, offset, buffer, &data, &user);
     *moved = 0;
     if (flags & WEFT_FILE_ALL)
-        return weft_file_move_all(file, write, code, &data, moved);
-    return code == MPI_SUCCESS ? weft_file_move(file, write, &data, 0, data.bytes, moved) : code;
+        code = weft_file_move_all(file, write, code, &data, moved);
+    else if (code == MPI_SUCCESS)
+        code = weft_file_move(file, write, &data, 0, data.bytes, moved);
+    int converted = weft_file_convert_back(file, write, &data, &user, moved);
+    return code == MPI_SUCCESS ? converted : code;
 }
 
 static void set_status(MPI_Status *status, size_t bytes)
@@ -169,20 +178,27 @@ int weft_mpi_file_access(struct weft_file *file, unsigned flags, MPI_Offset offs
 int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offset,
                         const struct weft_file_buffer *buffer, struct weft_request **started)
 {
-    struct weft_file_data data;
+    struct weft_file_data data, user;
     bool write = flags & WEFT_FILE_WRITE;
-    int code = prepare(file, flags, offset, buffer, &data);
-    if (flags & WEFT_FILE_ALL)
-        return weft_file_start_all(file, write, code, &data, started);
-    if (code != MPI_SUCCESS)
-        return code;
-    struct weft_request *request = weft_request_get(file->comm->vci, WEFT_REQUEST_NONE, 0);
+    int code = prepare(file, flags, offset, buffer, &data, &user), converted;
+    size_t bytes = 0;
+    if (flags & WEFT_FILE_ALL) {
+        code = weft_file_start_all(file, write, code, &data, started);
+        converted = weft_file_convert_back(file, write, &data, &user,
+                                           code == MPI_SUCCESS ? &(*started)->bytes : &bytes);
+        return code == MPI_SUCCESS ? converted : code;
+    }
+    struct weft_request *request =
+        code == MPI_SUCCESS ? weft_request_get(file->comm->vci, WEFT_REQUEST_NONE, 0) : NULL;
+    int moved = request ? weft_file_move(file, write, &data, 0, data.bytes, &bytes) : MPI_SUCCESS;
+    converted = weft_file_convert_back(file, write, &data, &user, &bytes);
     if (!request)
-        return MPI_ERR_NO_MEM;
+        return code == MPI_SUCCESS ? MPI_ERR_NO_MEM : code;
     request->source = MPI_ANY_SOURCE;
     request->tag = MPI_ANY_TAG;
     request->channel = &file->comm->coll; /* its error handler is the file's */
-    request->error = (uint8_t)weft_file_move(file, write, &data, 0, data.bytes, &request->bytes);
+    request->error = (uint8_t)(moved == MPI_SUCCESS ? converted : moved);
+    request->bytes = bytes;
     *started = request;
     return MPI_SUCCESS;
 }
@@ -223,9 +239,21 @@ void weft_mpi_file_get_view(const struct weft_file *file, MPI_Offset *disp, MPI_
                             MPI_Datatype *filetype, char *representation)
 {
     *disp = file->view.disp;
-    *etype = give_type(file->view.etype);
-    *filetype = give_type(file->view.filetype);
-    strcpy(representation, file->view.representation);
+    *etype = give_type(file->view.given_etype);
+    *filetype = give_type(file->view.given_filetype);
+    strcpy(representation, file->view.form->name);
+}
+
+int weft_mpi_file_type_extent(const struct weft_file *file, const struct weft_datatype *type,
+                              MPI_Aint *extent)
+{
+    struct weft_datatype *scaled;
+    int code = weft_file_scale(file->view.form, type, &scaled);
+    if (code != MPI_SUCCESS)
+        return code;
+    *extent = scaled->extent;
+    weft_datatype_release(scaled);
+    return MPI_SUCCESS;
 }
 
 int weft_mpi_file_check_pointer(const struct weft_file *file)

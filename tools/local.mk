@@ -73,6 +73,7 @@ weftrun_SOURCES += tools/weftrun/config_file.c tools/weftrun/config_file.h
 weftrun_SOURCES += tools/weftrun/hosts.c tools/weftrun/hosts.h
 weftrun_SOURCES += tools/weftrun/limits.c tools/weftrun/limits.h
 weftrun_SOURCES += tools/weftrun/bind.c tools/weftrun/bind.h
+weftrun_SOURCES += tools/weftrun/debuggers.c tools/weftrun/debuggers.h
 weftrun_SOURCES += tools/weftrun/guard.c tools/weftrun/guard.h
 weftrun_SOURCES += tools/weftrun/phases.c tools/weftrun/phases.h
 weftrun_SOURCES += tools/weftrun/accept.c
@@ -85,6 +86,8 @@ weftrun_SOURCES += tools/weftrun/other_mpi.c tools/weftrun/other_mpi.h
 weftrun_SOURCES += tools/weftrun/suspects.c tools/weftrun/suspects.h
 weftrun_SOURCES += tools/weftrun/loop.c tools/weftrun/loop.h
 weftrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
+# Debuggers read these variables, also in a stripped weftrun.
+weftrun_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic-symbol=MPIR_*
 weftrun_LDADD = $(PMIX_LIBS) $(HWLOC_LIBS) -lm
 
 # The names that build systems and test scripts look for

@@ -231,7 +231,7 @@ static int open_pipes(struct pipes *p)
 
 /* The child between fork and exec: system calls only. */
 _Noreturn static void child(const struct rank *rank, char **env, int in, struct pipes *p,
-                            const struct launch_context *ctx, pid_t parent, int guard)
+                            const struct launch_context *ctx, pid_t parent, int guard, bool traced)
 {
     struct complaint why = {0, false};
     setpgid(0, 0);
@@ -239,6 +239,8 @@ _Noreturn static void child(const struct rank *rank, char **env, int in, struct 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
+    if (traced)
+        prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* else Yama allows its ancestors only */
     if (dup2(in, 0) < 0 || dup2(p->out[1], 1) < 0 || dup2(p->err[1], 2) < 0)
         goto fail;
     if (rank->bound && sched_setaffinity(0, sizeof rank->cpus, &rank->cpus))
@@ -295,7 +297,7 @@ int weft_launch_rank(struct job *job, struct rank *rank, int in, const struct la
         goto out;
     pid = fork();
     if (pid == 0)
-        child(rank, env, in, &p, ctx, parent, weft_guard_fd());
+        child(rank, env, in, &p, ctx, parent, weft_guard_fd(), job->traced);
     if (pid < 0) {
         weft_lines_print(
             "Rank %d of %d cannot be started: fork: %s; start fewer ranks or raise the "

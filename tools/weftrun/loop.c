@@ -8,6 +8,7 @@
  *    pid from the guard's list, because the kernel cannot reuse the pid before that.
  */
 #include "loop.h"
+#include "debuggers.h"
 #include "guard.h"
 #include "input.h"
 #include "lines.h"
@@ -98,7 +99,9 @@ static int bury_all_dead(void)
             return n;
         struct rank *rank = find_rank(info.si_pid);
         if (!rank) {
-            waitpid(info.si_pid, NULL, 0); /* the guard was killed */
+            int status = 0;
+            waitpid(info.si_pid, &status, 0); /* a debugger, or the guard was killed */
+            weft_debuggers_ended(loop.job, info.si_pid, status);
             continue;
         }
         loop.ended[n].rank = rank;
@@ -165,6 +168,8 @@ static void launch_next(void)
     if (loop.job->verbose)
         weft_lines_print("rank %d is pid %d on %s: %s.", rank->rank, (int)rank->pid, loop.job->host,
                          rank->app->path);
+    if (loop.launched == loop.job->size)
+        weft_debuggers_open(loop.job);
 }
 
 static int add_stream(int n, struct stream *s)
@@ -200,14 +205,20 @@ static void write_lines(void)
         weft_policy_stop(error == EPIPE ? 128 + SIGPIPE : 1);
 }
 
+/* The smaller of two times of waiting, of which -1 is for ever. */
+static int sooner(int a, int b)
+{
+    return b < 0 || (a >= 0 && a < b) ? a : b;
+}
+
 static void turn(bool launching)
 {
     bool again;
     int n = gather(&again), wait = weft_policy_tick();
     if (launching)
         wait = 0;
-    else if (again && (wait < 0 || wait > 500))
-        wait = 500;
+    else
+        wait = sooner(sooner(wait, again ? 500 : -1), weft_debuggers_tick(loop.job));
     if (poll(loop.fds, (nfds_t)n, wait) < 0)
         return;
     for (int i = 0; i < n; i++) {

@@ -7,6 +7,7 @@
  *  - weftrun prints only errors, and what an option requests.
  */
 #include "bind.h"
+#include "debuggers.h"
 #include "guard.h"
 #include "launch.h"
 #include "limits.h"
@@ -123,7 +124,8 @@ int main(int argc, char **argv)
     if (code)
         goto out;
     code = EXIT_REFUSED;
-    if (weft_limits_check(&job, &ctx.nofile) || weft_bind_plan(&job))
+    if (weft_limits_check(&job, &ctx.nofile) || weft_bind_plan(&job) ||
+        weft_debuggers_prepare(&job))
         goto out;
     weft_launch_forget_outer();
     find_home();

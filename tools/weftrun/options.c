@@ -36,6 +36,7 @@ enum option_id {
     OPT_REPORT,
     OPT_TIMEOUT,
     OPT_KEEP,
+    OPT_DEBUG,
     OPT_DIR,
     OPT_ENV,
     OPT_EXPORT,
@@ -74,6 +75,7 @@ static const struct option_row {
     {"--tag", OPT_TAG, false, NULL},
     {"--keep-going", OPT_KEEP, false, NULL},
     {"--bind", OPT_BIND, true, NULL},
+    {"--debug", OPT_DEBUG, false, NULL}, /* and --debug=RANKS */
     {"--report-bindings", OPT_REPORT, false, NULL},
     {"--timeout", OPT_TIMEOUT, true, NULL},
     {"--pset", OPT_SET, true, NULL},
@@ -151,6 +153,8 @@ static const char help[] =
     "  --timeout SECS     stop the job after SECS seconds, exit code 124\n"
     "                     (as the variable MPIEXEC_TIMEOUT does)\n"
     "  --keep-going       a rank that fails does not stop the others\n"
+    "  --debug[=RANKS]    open a debugger for all ranks, or for those of a list (0,4-7), in\n"
+    "                     windows of tmux or xterm\n"
     "  --here             start the ranks on this machine, though the allocation of the\n"
     "                     batch system has other nodes\n"
     "  -configfile FILE   read all options and programs from FILE, one program a line\n"
@@ -352,6 +356,9 @@ static int apply(struct job *job, struct app *app, const struct option_row *row,
     case OPT_KEEP:
         job->keep_going = true;
         return 0;
+    case OPT_DEBUG:
+        job->debug = value;
+        return 0;
     case OPT_HERE:
         job->here = true;
         return 0;
@@ -391,7 +398,7 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
         if (strcmp(word, "--") == 0)
             return 0;
         const struct option_row *row = find_row(word, &value);
-        if (!row || (value && !row->takes_value)) {
+        if (!row || (value && !row->takes_value && row->id != OPT_DEBUG)) {
             weft_lines_print("Unknown option \"%s\"; weftrun --help lists all options.", word);
             return -1;
         }

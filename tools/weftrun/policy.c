@@ -9,6 +9,7 @@
  * joined it.
  */
 #include "policy.h"
+#include "debuggers.h"
 #include "lines.h"
 #include "other_mpi.h"
 #include "phases.h"
@@ -258,6 +259,7 @@ void weft_policy_aborted(const struct abort_call *call)
                          r->rank, (int)r->pid, policy.job->host, r->app->argv[0], call->code,
                          call->text[0] ? " (" : "", call->text, call->text[0] ? ")" : "");
     }
+    weft_debuggers_abort(call->text);
     stop(code, call->rank); /* the caller exits by itself, and may be printing its reason */
 }
 

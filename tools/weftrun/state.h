@@ -62,12 +62,15 @@ struct rank {
     struct stream out, err;
     cpu_set_t cpus; /* meaningful if bound */
     bool bound;
+    pid_t terminal; /* of its debugger, until that has attached; -1 before it is opened; or 0 */
 };
 
 struct job {
     /* options */
     enum bind_kind bind;
     bool report_bindings, tag, keep_going, verbose, here;
+    bool traced;          /* there is to be a debugger of ranks */
+    const char *debug;    /* the ranks of --debug, as typed, "": all; or NULL */
     struct variables env; /* for all ranks */
     const char *map;      /* --map-by by which neighbours are not on neighbouring cores, or NULL */
     int slots;            /* of this host by --host or a file, 0: not stated */

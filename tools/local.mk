@@ -47,6 +47,9 @@ $(FORTRAN_WRAPPERS): $(srcdir)/tools/wrapper/mpicc.in Makefile
 tools/wrapper/mpifort-build: $(srcdir)/tools/wrapper/mpicc.in Makefile
 	$(call write_wrapper,Fortran,$(FC),WEFT_FC,$(abs_top_srcdir)/include,$(abs_top_builddir)/lib,-lmpifort_abi -lmpi_abi,$(abs_top_builddir)/src/fortran/generated)
 
+# ---- What the report of a problem needs
+dist_bin_SCRIPTS = tools/weft-report
+
 # ---- weft_info; the self-test of providers is part of it and not of the library
 bin_PROGRAMS += tools/weft_info/weft_info
 tools_weft_info_weft_info_SOURCES = tools/weft_info/main.c tools/weft_info/views.h

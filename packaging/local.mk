@@ -18,6 +18,12 @@ packaging/modules/$(PACKAGE_VERSION).lua: $(srcdir)/packaging/modules/weft.lua.i
 packaging/modules/$(PACKAGE_VERSION): $(srcdir)/packaging/modules/weft.tcl.in Makefile
 	$(write_module)
 
+# ---- A repository for Spack
+EXTRA_DIST += packaging/spack/spack_repo/weft/repo.yaml \
+    packaging/spack/spack_repo/weft/packages/weft/package.py
+dist_check_SCRIPTS += tests/packaging/spack
+TESTS += tests/packaging/spack
+
 # ---- Debian packages, built by ci/package deb
 EXTRA_DIST += \
     packaging/debian/changelog \

@@ -99,6 +99,7 @@ clean-local:
 
 # Mistakes, looked at from outside by tests/errors/run
 check_PROGRAMS += tests/errors/victim
+check_PROGRAMS += tests/errors/protected
 check_PROGRAMS += tests/errors/mistaken
 tests_errors_mistaken_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
 tests_errors_mistaken_LDADD = $(LIBRARY)

@@ -119,8 +119,41 @@ int weft_net_failed(const struct weft_peer *peer, const char *format, ...)
     return code;
 }
 
+void weft_net_check_buffer(const struct weft_request *request, size_t bytes, bool write)
+{
+    if (bytes && weft_request_check_buffer(request, bytes, write) != MPI_SUCCESS)
+        weft_error_end_job(MPI_ERR_BUFFER, request);
+}
+
+/* A look at buffers: at most LOOKS_AT_ONCE, because each reads the list of all mappings. */
+enum { LOOKS_AT_ONCE = 16 };
+
+static void look_at_buffer(void *arg, struct weft_request *request)
+{
+    unsigned *seen = arg;
+    if (request->owner != WEFT_LANE_NET || request->op != WEFT_REQUEST_SEND || !request->pending ||
+        weft_net_part(request)->packed || *seen - weft_net.buffers_from >= LOOKS_AT_ONCE)
+        return;
+    if ((*seen)++ >= weft_net.buffers_from)
+        weft_net_check_buffer(request, request->bytes, false);
+}
+
+void weft_net_check_buffers(double now)
+{
+    unsigned seen = 0;
+    if (now < weft_net.buffers_at)
+        return;
+    bool first = weft_net.buffers_at == 0;
+    weft_net.buffers_at = now + 1;
+    if (first)
+        return;
+    weft_request_each(look_at_buffer, &seen);
+    weft_net.buffers_from = seen - weft_net.buffers_from < LOOKS_AT_ONCE ? 0 : seen;
+}
+
 int weft_net_send_failed(const struct weft_request *request, const char *why)
 {
+    weft_net_check_buffer(request, request->bytes, false);
     const struct weft_peer *peer = request->peer;
     char sentence[1024], host[256];
     snprintf(sentence, sizeof sentence,
@@ -139,6 +172,10 @@ int weft_net_transfer_failed(const struct weft_request *request, const char *act
 {
     const struct weft_peer *peer = request->peer;
     char host[256];
+    bool write =
+        request->op == WEFT_REQUEST_RECV ||
+        (request->op == WEFT_REQUEST_RMA && !((const struct weft_net_request *)request->lane)->put);
+    weft_net_check_buffer(request, request->bytes, write);
     return weft_net_failed(peer,
                            "%s %zu bytes %s rank %d on %s over %s failed: %s; see whether that "
                            "rank still runs and the network to its host works",

@@ -248,6 +248,7 @@ void weft_net_check_hosts(void)
     double wait = (double)weft_settings.network_timeout / (reports ? 1 : LOOKS);
     bool first = weft_net.look_at == 0;
     const struct dirent *entry;
+    weft_net_check_buffers(look.now);
     if (wait == 0)
         return;
     weft_net_compare_peers(look.now);

@@ -277,12 +277,14 @@ struct weft_net {
     size_t nbuffers, buffer_bytes, few;
     struct weft_provider_choice choice;
     char name[160];
-    uint32_t credits;    /* what each peer gets from this rank */
-    uint32_t part;       /* messages between two flow checks of a peer */
-    unsigned part_shift; /* log2 of the bytes that count as one more of these messages */
-    double look_at;      /* when the hosts of peers are to be checked again (keepalive.c) */
-    double compare_at;   /* when the messages of peers are to be compared again (compare.c) */
-    bool leaving;        /* this rank needs no message any more */
+    uint32_t credits;      /* what each peer gets from this rank */
+    uint32_t part;         /* messages between two flow checks of a peer */
+    unsigned part_shift;   /* log2 of the bytes that count as one more of these messages */
+    double look_at;        /* when the hosts of peers are to be checked again (keepalive.c) */
+    double compare_at;     /* when the messages of peers are to be compared again (compare.c) */
+    double buffers_at;     /* when buffers are to be looked at again (completion.c), */
+    unsigned buffers_from; /* from this one on */
+    bool leaving;          /* this rank needs no message any more */
     const struct weft_peer *refused;    /* a peer to which the provider accepts no COMPARE, */
     double refused_since;               /* at each attempt since then */
     const struct weft_peer *connecting; /* a peer to which a connection is being made, */
@@ -506,6 +508,15 @@ __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_net_failed(const struct
 /* The same for a send. If it is a message of Weft's own (of a collective, a window) to a rank that
  * lives, the job ends, because other ranks would wait for it for ever. */
 WEFT_COLD int weft_net_send_failed(const struct weft_request *request, const char *why);
+
+/* For an operation of the provider that failed, on `bytes` bytes of the request's buffer: ends the
+ * job if this process may not access them. The job cannot go on: after a part of a message a stream
+ * is at no message's beginning. */
+WEFT_COLD void weft_net_check_buffer(const struct weft_request *request, size_t bytes, bool write);
+
+/* Looks at the buffers that other ranks read or that the provider sends. TCP providers report no
+ * error to the rank whose buffer a remote read cannot access, so ranks that wait look. */
+WEFT_COLD void weft_net_check_buffers(double now);
 
 /* The same for the data of a rendezvous or a window: "reading", "from" of the request's peer. */
 WEFT_COLD int weft_net_transfer_failed(const struct weft_request *request, const char *action,

@@ -52,6 +52,8 @@ struct fid_mr *weft_net_register_for(const struct weft_request *request, void *d
                                      uint64_t access)
 {
     struct fid_mr *mr = weft_net_register(weft_net_of(request), data, bytes, access);
+    if (!mr)
+        weft_net_check_buffer(request, bytes, access & FI_READ);
     if (mr && request->peer)
         request->peer->counts.registrations++;
     return mr;

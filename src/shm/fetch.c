@@ -66,10 +66,24 @@ static void request_push(struct weft_shm_link *link, struct weft_request *reques
                                       .word.length = bytes});
 }
 
-WEFT_COLD static void failed_to_read(struct weft_request *request, int error)
+/* The memory of one of the ends cannot be accessed: this rank's is looked at. */
+WEFT_COLD static int bad_buffer(const struct weft_request *request, uint64_t address)
+{
+    int code = weft_request_check_buffer(request, request->bytes, true);
+    if (code != MPI_SUCCESS)
+        return code;
+    return weft_error_set(MPI_ERR_BUFFER,
+                          "the send buffer of rank %d at 0x%llx (%zu bytes) may not be read; see "
+                          "whether that rank freed it, protected it, or sends memory of a device",
+                          request->peer->world, (unsigned long long)address, request->bytes);
+}
+
+WEFT_COLD static void failed_to_read(struct weft_request *request, uint64_t address, int error)
 {
     if (error == ESRCH)
         request->error = (uint8_t)weft_failure_say(request->peer);
+    else if (error == EFAULT)
+        request->error = (uint8_t)bad_buffer(request, address);
     else
         request->error = (uint8_t)weft_error_set(
             MPI_ERR_OTHER,
@@ -103,8 +117,10 @@ static void read_message(struct weft_shm_link *link, struct weft_request *reques
         return;
     }
     if (weft_unlikely(error))
-        failed_to_read(request, error);
-    answer(link, WEFT_SHM_FIN, header->cookie);
+        failed_to_read(request, header->address, error);
+    weft_shm_control(link, &(struct weft_shm_body){.kind = WEFT_SHM_FIN,
+                                                   .bytes = error == EFAULT,
+                                                   .word.cookie = header->cookie});
     weft_request_event(request);
 }
 

@@ -56,8 +56,12 @@ static __attribute__((noinline)) void read_control(struct weft_shm_link *link,
     uint32_t at = line->at, bytes = body->bytes;
     link->controls_in++;
     switch ((enum weft_shm_kind)body->kind) {
-    case WEFT_SHM_ACK:
     case WEFT_SHM_FIN:
+        if (weft_unlikely(bytes)) /* one of the buffers is bad */
+            request->error = (uint8_t)weft_request_check_buffer(request, request->bytes, false);
+        weft_shm_matched(request);
+        break;
+    case WEFT_SHM_ACK:
         weft_shm_matched(request);
         break;
     case WEFT_SHM_CTS:

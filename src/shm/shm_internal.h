@@ -55,7 +55,7 @@ enum weft_shm_kind {
     WEFT_SHM_DATA,   /* a message in the data area; if synchronous, with the sender's cookie */
     WEFT_SHM_RTS,    /* a message to be fetched: cookie, address (0: cannot be read), length */
     WEFT_SHM_ACK,    /* the synchronous send of cookie has matched */
-    WEFT_SHM_FIN,    /* the data of the RTS of cookie were taken */
+    WEFT_SHM_FIN,    /* the data of the RTS of cookie were taken; bytes 1: a buffer is bad */
     WEFT_SHM_CTS, /* push `length` bytes of the RTS of cookie to the receiver's cookie `address` */
     WEFT_SHM_OFFER, /* the same for a sender that waits and can take the offer `bytes`: fetch.c */
     WEFT_SHM_PIECE, /* bytes in the data area for the receiver's cookie, at offset `length` */

@@ -217,6 +217,13 @@ WEFT_COLD static _Noreturn void end_job(int errclass, const char *function)
     weft_fatal(errclass ? errclass : 1, "%s: %s", function, text_of(errclass));
 }
 
+void weft_error_end_job(int errclass, const struct weft_request *on)
+{
+    char buf[64];
+    end_job(errclass,
+            weft_error_hooks.function ? weft_error_hooks.function(on, buf, sizeof buf) : "MPI");
+}
+
 int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, int code, int cause,
                                 const char *function)
 {

@@ -76,6 +76,8 @@ __attribute__((format(printf, 1, 2))) WEFT_COLD void weft_warn(const char *forma
 __attribute__((format(printf, 2, 3), noreturn)) WEFT_COLD void weft_fatal(int code,
                                                                           const char *format, ...);
 
+struct weft_request;
+
 /* What errors call of modules above this one. core/process sets them when MPI starts; before, they
  * are NULL. */
 struct weft_error_hooks {
@@ -83,7 +85,13 @@ struct weft_error_hooks {
     void (*end_job)(int code);
     unsigned (*release)(void); /* locks that a call of the program's handler may need, and retake */
     void (*retake)(unsigned held);
+    /* The MPI function that this thread is in; on: the request that it waits for, or NULL. */
+    const char *(*function)(const struct weft_request *on, char *buf, size_t len);
 };
 extern WEFT_HIDDEN struct weft_error_hooks weft_error_hooks;
+
+/* Ends the job with the sentence that was recorded for a class, whatever the error handler. on: the
+ * request that failed, or NULL. */
+WEFT_COLD _Noreturn void weft_error_end_job(int errclass, const struct weft_request *on);
 
 #endif

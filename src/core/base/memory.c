@@ -5,6 +5,8 @@
 #include "core/base/memory.h"
 #include "core/base/error.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,4 +25,26 @@ void *weft_memory_get(size_t count, size_t each, const char *what)
 char *weft_memory_copy(const char *text)
 {
     return check(strdup(text), strlen(text), "a string");
+}
+
+bool weft_memory_is_accessible(const void *at, size_t bytes, bool write)
+{
+    uintptr_t from = (uintptr_t)at, to = from + bytes;
+    char line[1024], rights[5];
+    uint64_t begin, end;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    bool begins = true; /* the text is the beginning of a line */
+    while (maps && from < to && fgets(line, sizeof line, maps)) {
+        bool is_entry =
+            begins && sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &begin, &end, rights) == 3;
+        begins = strchr(line, '\n') != NULL;
+        if (!is_entry || end <= from)
+            continue;
+        if (begin > from || rights[write] != (write ? 'w' : 'r'))
+            break;
+        from = end;
+    }
+    if (maps)
+        fclose(maps);
+    return !maps || from >= to;
 }

@@ -6,6 +6,7 @@
 #ifndef WEFT_MEMORY_H
 #define WEFT_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Zeroed memory for count elements (0 is allowed), to be freed by free. what: "a grid". */
@@ -13,5 +14,9 @@ void *weft_memory_get(size_t count, size_t each, const char *what);
 
 /* A copy of a string. */
 char *weft_memory_copy(const char *text);
+
+/* True if this process may read, or write, all bytes of a range. It reads the list of all mappings
+ * (/proc/self/maps), so only paths of failures and long waits call it. Without the list: true. */
+bool weft_memory_is_accessible(const void *at, size_t bytes, bool write);
 
 #endif

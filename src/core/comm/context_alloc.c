@@ -85,8 +85,9 @@ static bool completed(struct weft_context_alloc *alloc, struct weft_request **re
 int weft_bid_error(enum weft_bid_result result)
 {
     if (result == WEFT_BID_FAILED)
-        return weft_error_set(MPI_ERR_OTHER, "another process failed to make the new communicator; "
-                                             "see the error message of that process");
+        return weft_error_set_secondary(MPI_ERR_OTHER,
+                                        "another process failed to make the new communicator; "
+                                        "see the error message of that process");
     if (result == WEFT_BID_EXHAUSTED)
         return weft_error_set(MPI_ERR_OTHER,
                               "no context id is free in all processes of the new communicator; "

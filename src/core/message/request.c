@@ -7,7 +7,9 @@
  */
 #include "core/message/request.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/message/lane_ops.h"
+#include "core/message/peer.h"
 #include "core/message/count.h"
 
 #include <stdlib.h>
@@ -262,6 +264,23 @@ void weft_request_truncated(struct weft_request *request, size_t length)
         "the message of %zu bytes from rank %d with tag %d does not fit into the receive's %zu "
         "bytes; give the receive a larger count, or probe for the length first",
         length, request->source, request->tag, request->capacity);
+}
+
+int weft_request_check_buffer(const struct weft_request *request, size_t bytes, bool write)
+{
+    bool receives = request->op == WEFT_REQUEST_RECV;
+    if (!(request->type->flags & WEFT_TYPE_CONTIGUOUS) ||
+        weft_memory_is_accessible(request->buffer, bytes, write))
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_BUFFER,
+                          "this process may not %s the %s buffer at %p (%zu bytes %s rank %d); see "
+                          "whether it was freed, is protected, or is memory of a device",
+                          write ? "write to" : "read",
+                          request->op == WEFT_REQUEST_RMA ? "origin"
+                          : receives                      ? "receive"
+                                                          : "send",
+                          request->buffer, bytes, receives ? "from" : "to",
+                          request->peer ? request->peer->world : request->source);
 }
 
 /* The members of a status that the user reads by functions only. */

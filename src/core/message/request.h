@@ -276,6 +276,11 @@ static inline struct weft_comm *weft_request_comm(const struct weft_request *req
     return request->channel ? request->channel->comm : NULL;
 }
 
+/* Looks at the buffer of a message, whose data have no holes, that was not transferred. Returns
+ * MPI_SUCCESS if this process may access `bytes` bytes of it, else MPI_ERR_BUFFER, recorded. */
+WEFT_COLD int weft_request_check_buffer(const struct weft_request *request, size_t bytes,
+                                        bool write);
+
 /* Fills a user's status (may be MPI_STATUS_IGNORE) from a complete request; MPI_ERROR too only if
  * with_error is set (MPI 5.0, 3.2.5). */
 void weft_request_status(const struct weft_request *request, MPI_Status *status, bool with_error);

@@ -322,6 +322,11 @@ static const char *waiting_function(const struct weft_request *on, char *buf, si
     return name ? name : "a blocking call";
 }
 
+const char *weft_hang_function(const struct weft_request *on, char *buf, size_t len)
+{
+    return waiting_function(on, buf, len);
+}
+
 /* ---- The time of a report */
 
 WEFT_COLD static __attribute__((noinline)) void report_wait(double seconds,

@@ -18,6 +18,10 @@ void weft_hang_close(void);
  * SIGUSR1 has come. */
 WEFT_COLD void weft_hang_check(unsigned polls, const struct weft_request *on);
 
+/* The name of the MPI function that the calling thread is in; on: the request that it waits for, or
+ * NULL; buf: memory for the name. */
+WEFT_COLD const char *weft_hang_function(const struct weft_request *on, char *buf, size_t len);
+
 /* Reports after SIGUSR1 in a rank that does not wait and enters this MPI function. */
 WEFT_COLD void weft_hang_answer(const char *function);
 

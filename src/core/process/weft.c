@@ -110,7 +110,8 @@ static void init_tables(void)
     weft_error_hooks = (struct weft_error_hooks){.identify = identify,
                                                  .end_job = end_job,
                                                  .release = release_for_handler,
-                                                 .retake = weft_vcis_retake};
+                                                 .retake = weft_vcis_retake,
+                                                 .function = weft_hang_function};
     weft_lane_init();
     weft_channel_ops = weft_comm_channel_ops;
     weft_comm_collectives = weft_coll_for_comm;

@@ -12,6 +12,7 @@
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/base/settings.h"
 #include "core/message/process.h"
 #include "core/pt2pt/lane.h"
@@ -379,6 +380,17 @@ static void free_memory(struct weft_win *win)
     free(win);
 }
 
+/* MPI_Win_create and MPI_Win_attach: other ranks would find out only when they use the memory. */
+static int check_memory(const void *base, MPI_Aint bytes)
+{
+    if (bytes <= 0 || weft_memory_is_accessible(base, (size_t)bytes, false))
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_BUFFER,
+                          "this process may not read the memory of the window at %p (%lld bytes); "
+                          "see whether it was freed, is protected, or is memory of a device",
+                          base, (long long)bytes);
+}
+
 /* The part that can fail at this rank only. */
 static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_arguments *arguments,
                                 int *code)
@@ -400,6 +412,8 @@ static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_ar
             : win->targets
                 ? set_hints(win, arguments)
                 : weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %d ranks", over->size);
+    if (*code == MPI_SUCCESS && win->flavor == MPI_WIN_FLAVOR_CREATE)
+        *code = check_memory(win->base, win->bytes);
     return win;
 }
 
@@ -499,6 +513,8 @@ int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes)
     if (code == MPI_SUCCESS && bytes && !base)
         code = weft_error_set(MPI_ERR_BUFFER, "the base of %lld bytes is a null pointer",
                               (long long)bytes);
+    if (code == MPI_SUCCESS)
+        code = check_memory(base, bytes);
     if (code != MPI_SUCCESS)
         return code;
     for (size_t i = 0; i < win->nregions; i++)

@@ -7,6 +7,7 @@
  */
 #include "core/datatype/iov.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/message/process.h"
 #include "core/rma/message.h"
 #include "core/message/count.h"
@@ -43,11 +44,24 @@ size_t weft_rma_list_runs(const struct weft_rma_call *call, size_t done, size_t 
 
 /* ---- Puts and gets that the kernel copies */
 
-/* False: it refused, and this target is left to messages. */
-static bool copy_by_kernel(struct weft_win_target *target, const struct weft_rma_call *call)
+static int check_origin(const struct weft_rma_call *call, const char *run, bool put)
+{
+    if (!run || weft_memory_is_accessible(run, call->bytes, !put))
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_BUFFER,
+                          "this process may not %s the origin buffer at %p (%zu bytes %s rank %d); "
+                          "see whether it was freed, is protected, or is memory of a device",
+                          put ? "read" : "write to", (const void *)run, call->bytes,
+                          put ? "to" : "from", call->target);
+}
+
+/* *copied is false if the kernel refused: this target is left to messages. */
+static int copy_by_kernel(struct weft_win_target *target, const struct weft_rma_call *call,
+                          bool *copied)
 {
     enum { AT_ONCE = 64 << 20 };
     bool put = call->kind == WEFT_RMA_PUT;
+    *copied = false;
     char chunk[CHUNK];
     const struct weft_rma_data *origin = &call->origin;
     char *run = weft_datatype_run(origin->type, origin->at, call->bytes);
@@ -63,12 +77,13 @@ static bool copy_by_kernel(struct weft_win_target *target, const struct weft_rma
             weft_datatype_pack(origin->type, origin->at, done, chunk, bytes);
         if (weft_shm_window_copy(target->pid, put, run ? run + done : chunk, bytes, there, n)) {
             target->pid = 0;
-            return false;
+            return check_origin(call, run, put);
         }
         if (!put && !run)
             weft_datatype_unpack(origin->type, origin->at, done, chunk, bytes);
     }
-    return true;
+    *copied = true;
+    return MPI_SUCCESS;
 }
 
 /* ---- Accumulate operations */
@@ -186,7 +201,7 @@ int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
     if (code == MPI_SUCCESS && direct)
         code = operate_directly(win, call);
     else if (code == MPI_SUCCESS && target->pid && call->kind <= WEFT_RMA_GET)
-        direct = copy_by_kernel(target, call);
+        code = copy_by_kernel(target, call, &direct);
     if (code != MPI_SUCCESS)
         return code;
     weft_count_add(&weft_counts.rma_direct, direct);

@@ -18,6 +18,11 @@ endif
 # What a program links that uses hidden names.
 LIBRARY = libmpi_abi.a $(PMIX_LIBS) $(HWLOC_LIBS)
 
+# Memory of GPUs
+libmpi_abi_a_SOURCES += \
+    src/gpu/cuda.c src/gpu/cuda.h \
+    src/gpu/gpu.c src/gpu/gpu.h
+
 # The entry points
 libmpi_abi_a_SOURCES += \
     src/core/mpi/abi.c \
@@ -128,6 +133,7 @@ libmpi_abi_a_SOURCES += \
     src/core/coll/shared_pieces.c \
     src/core/coll/shared_short.c \
     src/core/coll/shared_wait.c \
+    src/core/coll/stage.c src/core/coll/stage.h \
     src/core/coll/tree.h \
     src/core/comm/comm.c src/core/comm/comm.h \
     src/core/comm/comm_info.c \
@@ -150,6 +156,7 @@ libmpi_abi_a_SOURCES += \
     src/core/datatype/bounds.c \
     src/core/datatype/build.c src/core/datatype/build.h \
     src/core/datatype/copy.c src/core/datatype/copy.h \
+    src/core/datatype/device.c src/core/datatype/device.h \
     src/core/datatype/datatype.c src/core/datatype/datatype.h \
     src/core/datatype/elements.c src/core/datatype/elements.h \
     src/core/datatype/envelope.c src/core/datatype/envelope.h \

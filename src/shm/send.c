@@ -374,7 +374,7 @@ static void pack_piece(struct weft_shm_link *link, struct weft_request *request,
                        size_t bytes)
 {
     struct weft_shm_request *part = weft_shm_part(request);
-    if (part->whole < TUNED_FROM) {
+    if (part->whole < TUNED_FROM || request->type->flags & WEFT_TYPE_DEVICE) {
         weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
         return;
     }

@@ -126,6 +126,11 @@ const struct weft_setting weft_settings_table[] = {
          "MPI_Reduce_scatter and MPI_Reduce_scatter_block (pairwise: if the operation is "
          "commutative)" BY_SIZE),
     COLL(SCAN, scan, "auto|doubling|chain", "MPI_Scan and MPI_Exscan" BY_SIZE),
+    {"WEFT_GPU", WEFT_SETTING_CHOICE, FIELD(gpu), "auto", 0, 0, "auto|off|on",
+     "buffers in GPU memory: auto: if the program has loaded the driver's library when MPI starts, "
+     "or the machine has a driver; off: they are errors; on: a driver's library that the program "
+     "loads later is looked for on any machine",
+     0},
     {"WEFT_CHILD", WEFT_SETTING_CHOICE, FIELD(child), "error", 0, 0, "error|alone",
      "what MPI_Init does in a program that a rank starts between its own MPI_Init and "
      "MPI_Finalize: "

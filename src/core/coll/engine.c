@@ -13,6 +13,7 @@
  */
 #include "core/coll/refusal.h"
 #include "core/coll/shared.h"
+#include "core/coll/stage.h"
 #include "core/base/error.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
@@ -318,6 +319,8 @@ static void complete(struct weft_schedule *s)
     weft_assert(is_complete(s) && (!request || request->pending == 1));
     if (s->shared)
         weft_shared_end(s);
+    if (weft_unlikely(s->stage != NULL))
+        weft_stage_end(s->stage);
     withdraw_watches(s);
     if (!request)
         return;
@@ -376,6 +379,8 @@ static void begin(struct weft_schedule *s)
     s->waits_since = 0;
     s->error = MPI_SUCCESS;
     s->fault = WEFT_FAULT_NONE;
+    if (weft_unlikely(s->stage != NULL))
+        weft_stage_begin(s->stage);
     if (s->shared) {
         weft_shared_begin(s);
         weft_shared_advance(s);
@@ -406,6 +411,16 @@ static struct weft_schedule *make(const struct weft_coll_args *args, int tag, bo
     }
     s->tag = tag;
     s->persistent = persistent;
+    struct weft_coll_args host;
+    if (weft_unlikely(weft_stage_is_needed(args))) {
+        host = *args;
+        args = &host;
+        s->stage = weft_schedule_memory(s, sizeof *s->stage);
+        if (s->failed || weft_stage_open(s->stage, &host, s) != MPI_SUCCESS) {
+            weft_schedule_put(s);
+            return NULL;
+        }
+    }
     if (blocking || !weft_shared_prepare(s, args))
         weft_schedule_build(s, args);
     if (weft_unlikely(s->failed)) {
@@ -481,6 +496,8 @@ int weft_coll_run(const struct weft_coll_args *args)
 {
     enum weft_fault fault;
     int code;
+    if (weft_unlikely(weft_stage_is_needed(args)))
+        return weft_stage_run(args);
     return weft_shared_run(args, &code) ? code : weft_coll_run_schedule(args, -1, &fault);
 }
 

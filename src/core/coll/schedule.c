@@ -58,6 +58,7 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     s->fault = WEFT_FAULT_NONE;
     s->request = NULL;
     s->shared = NULL;
+    s->stage = NULL;
     s->polls = 0;
     s->waits_since = 0;
     memset(s->watches, 0, sizeof s->watches);

@@ -37,6 +37,7 @@ struct weft_memory; /* a malloc'ed piece */
 
 struct weft_refusal;
 struct weft_shared_operation;
+struct weft_stage;
 
 /* A receive for the refusals of one channel: refusal.h. */
 struct weft_watch {
@@ -84,6 +85,7 @@ struct weft_schedule {
     struct weft_request *request;   /* completes with the schedule; NULL: blocking */
     bool persistent;
     struct weft_shared_operation *shared; /* executed through an area (shared.h); NULL: by steps */
+    struct weft_stage *stage; /* of a reduction of device memory; NULL: of host memory */
     void (*release)(struct weft_schedule *s); /* with shared: frees what it has besides memory */
     struct weft_request *waits_for; /* the first incomplete message of an active schedule */
     struct weft_schedule *next_active;

@@ -7,6 +7,7 @@
  */
 #include "core/comm/comm.h"
 #include "core/base/info.h"
+#include "gpu/gpu.h"
 
 #include <string.h>
 
@@ -30,7 +31,7 @@ int weft_comm_take_hints(struct weft_comm *comm, const struct weft_info *info)
 struct weft_info *weft_comm_hints(const struct weft_comm *comm)
 {
     struct weft_info *info = weft_info_make();
-    bool well = info && !weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system");
+    bool well = info && !weft_info_set(info, "mpi_memory_alloc_kinds", weft_gpu_kinds());
     for (unsigned i = 0; well && i < NAMES; i++)
         well = !weft_info_set(info, names[i], comm->assertions & 1u << i ? "true" : "false");
     if (well)

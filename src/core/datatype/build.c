@@ -242,6 +242,7 @@ void weft_datatype_destroy(struct weft_datatype *type)
     weft_arena_clear(&type->arena);
     weft_attribute_free_all(&type->attributes);
     free(type->own_name);
+    free(type->twin);
     free(type);
 }
 

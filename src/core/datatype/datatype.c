@@ -4,6 +4,7 @@
  */
 #include "core/datatype/datatype.h"
 #include "core/datatype/copy.h"
+#include "core/datatype/device.h"
 
 #include <string.h>
 
@@ -15,10 +16,12 @@ static inline __attribute__((always_inline)) void copy_bytes(enum weft_copy dire
     char *data = (char *)buffer + offset;
     if (!bytes)
         return;
-    weft_assert(type->flags & WEFT_TYPE_CONTIGUOUS || type->layout);
+    weft_assert(type->flags & (WEFT_TYPE_CONTIGUOUS | WEFT_TYPE_DEVICE) || type->layout);
     if (type->flags & WEFT_TYPE_CONTIGUOUS)
         memcpy(direction == WEFT_PACK ? packed : data, direction == WEFT_PACK ? data : packed,
                bytes);
+    else if (weft_unlikely(type->flags & WEFT_TYPE_DEVICE))
+        weft_device_copy(direction, type, buffer, offset, packed, bytes);
     else
         weft_layout_copy(direction, type->layout, type->extent, buffer, offset, offset + bytes,
                          packed);
@@ -33,6 +36,8 @@ static inline __attribute__((always_inline)) void copy_elements(enum weft_copy d
         return;
     if (type->flags & WEFT_TYPE_CONTIGUOUS)
         copy_bytes(direction, type, buffer, 0, packed, count * type->size);
+    else if (weft_unlikely(type->flags & WEFT_TYPE_DEVICE))
+        weft_device_copy(direction, type, buffer, 0, packed, count * type->size);
     else
         weft_layout_copy_all(direction, type->layout, type->extent, buffer, count, packed);
 }
@@ -67,6 +72,15 @@ void weft_datatype_copy(const struct weft_datatype *from, const void *source,
     char piece[4096]; /* fits the first-level cache */
     void *in = weft_datatype_run(from, source, bytes);
     void *out = weft_datatype_run(to, destination, bytes);
+    if (weft_unlikely(from->flags & to->flags & WEFT_TYPE_DEVICE)) {
+        in = weft_datatype_run(from->twin, source, bytes);
+        out = weft_datatype_run(to->twin, destination, bytes);
+        if (in && out) {
+            weft_gpu_copy(out, in, bytes);
+            return;
+        }
+        in = out = NULL;
+    }
     if (in && out) {
         memmove(out, in, bytes);
     } else if (out) {

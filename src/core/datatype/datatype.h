@@ -35,8 +35,9 @@ enum weft_type_flag {
     WEFT_TYPE_COMMITTED = 2,
     WEFT_TYPE_PREDEFINED = 4, /* named, or made by MPI_Type_create_f90_*: cannot be freed */
     WEFT_TYPE_PLAIN = 8, /* contiguous, committed, size 1 byte to 2 GiB: the fast path accepts it */
-    WEFT_TYPE_MARKED = 16 /* has explicit bounds, from MPI_Type_create_resized for instance, which
-                             types made of it inherit (MPI 5.0, 5.1.6) */
+    WEFT_TYPE_DEVICE = 32, /* the data are in device memory: core/datatype/device.h */
+    WEFT_TYPE_MARKED = 16  /* has explicit bounds, from MPI_Type_create_resized for instance, which
+                              types made of it inherit (MPI 5.0, 5.1.6) */
 };
 
 struct weft_datatype {
@@ -57,6 +58,7 @@ struct weft_datatype {
     char *own_name;                 /* malloc'ed, or NULL */
     struct weft_arena arena;        /* layouts and signatures made for this type */
     struct weft_datatype *next;     /* in the list of types without references */
+    struct weft_datatype *twin;     /* for device memory, or NULL; of a twin its type */
     struct weft_attribute *attributes;
 };
 

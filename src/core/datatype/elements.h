@@ -8,7 +8,7 @@
 #ifndef WEFT_ELEMENTS_H
 #define WEFT_ELEMENTS_H
 
-#include "core/datatype/datatype.h"
+#include "core/datatype/device.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,6 +42,7 @@ struct weft_blocks {
     const struct weft_datatype *type; /* of each block, if there are no types */
     const struct weft_arrays *arrays; /* NULL: blocks of `count` elements are adjacent */
     int n;                            /* number of types */
+    bool device;                      /* in device memory: core/datatype/device.h */
 };
 
 /* Elements [first, first + count). */
@@ -107,7 +108,9 @@ static inline struct weft_elements weft_block(const struct weft_blocks *blocks, 
     block.count = (size_t)weft_int_of(arrays->counts, i);
     int64_t displ = weft_int_of(arrays->displs, i);
     if (arrays->types)
-        block.type = weft_block_type(arrays, i);
+        block.type = weft_unlikely(blocks->device)
+                         ? weft_datatype_in_device(weft_block_type(arrays, i))
+                         : weft_block_type(arrays, i);
     uintptr_t unit = arrays->types ? 1 : (uintptr_t)blocks->type->extent;
     block.at = (void *)((uintptr_t)blocks->at + (uintptr_t)displ * unit);
     return block;

@@ -13,6 +13,7 @@
  *  - Between two sweeps at least as many types are listed as the first of them left.
  */
 #include "core/datatype/build.h"
+#include "core/datatype/device.h"
 
 #include <stdlib.h>
 
@@ -26,6 +27,7 @@ static size_t unreferenced_types, unreferenced_bytes, sweep_at = SWEEP_TYPES_MIN
 
 void weft_datatype_retain(const struct weft_datatype *type)
 {
+    type = weft_datatype_in_host(type);
     weft_assert(type->flags & WEFT_TYPE_PREDEFINED ||
                 __atomic_load_n(&type->refs, __ATOMIC_RELAXED) > 0);
     if (!(type->flags & WEFT_TYPE_PREDEFINED))
@@ -56,6 +58,8 @@ static int by_address(const void *a, const void *b)
 static void mark_used(void *arg, const struct weft_datatype *type)
 {
     struct candidates *c = arg;
+    if (type && type->flags & WEFT_TYPE_DEVICE)
+        type = type->twin;
     const struct weft_datatype **found =
         bsearch(&type, c->types, c->count, sizeof *c->types, by_address);
     if (found)
@@ -99,7 +103,7 @@ static bool sweep_is_due(void)
 void weft_datatype_release(const struct weft_datatype *released)
 {
     static bool sweeping;
-    struct weft_datatype *type = (struct weft_datatype *)released;
+    struct weft_datatype *type = (struct weft_datatype *)weft_datatype_in_host(released);
     weft_assert(type->flags & WEFT_TYPE_PREDEFINED || type->refs > 0);
     if ((type->flags & WEFT_TYPE_PREDEFINED) || --type->refs)
         return;

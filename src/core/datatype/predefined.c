@@ -217,6 +217,8 @@ void weft_datatype_free_predefined(void)
         weft_attribute_free_all(&types[i].attributes);
         free(types[i].own_name);
         types[i].own_name = NULL;
+        free(types[i].twin);
+        types[i].twin = NULL;
         types[i].layout = NULL;
         types[i].signature = NULL;
     }

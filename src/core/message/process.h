@@ -60,6 +60,7 @@ enum weft_entry_flag {
     WEFT_ENTRY_REPORT = 4,  /* set by the handler of SIGUSR1: report what this rank waits for */
     WEFT_ENTRY_COUNT = 8,   /* WEFT_COUNTERS=all: every message takes the general path */
     WEFT_ENTRY_EVENTS = 16, /* callbacks of MPI_T's events wait to be called */
+    WEFT_ENTRY_GPU = 64,    /* buffers may be in GPU memory: every call takes the general path */
     WEFT_ENTRY_FORKED = 32  /* this is a forked child of a rank: report that; set alone */
 };
 extern WEFT_HIDDEN unsigned weft_entry_flags;

@@ -7,6 +7,7 @@
 #include "core/mpi/call.h"
 
 #include "core/mpi/arg.h"
+#include "core/datatype/device.h"
 #include "core/message/process.h"
 
 int weft_call_check(const struct weft_call *call, bool receive, struct weft_resolved *out)
@@ -30,7 +31,7 @@ int weft_call_check(const struct weft_call *call, bool receive, struct weft_reso
         return weft_error_set(MPI_ERR_BUFFER,
                               "the buffer is a null pointer, but %lld elements are to be %s",
                               (long long)call->count, receive ? "received" : "sent");
-    out->type = type;
+    out->type = out->bytes && !to_null ? weft_datatype_at(type, call->buffer) : type;
     return MPI_SUCCESS;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "core/mpi/coll_call.h"
 #include "core/mpi/arg.h"
+#include "core/coll/stage.h"
 #include "core/comm/raise.h"
 #include "core/comm/nodes.h"
 #include "core/process/weft.h"
@@ -32,6 +33,16 @@ static inline struct weft_comm *enter(const struct weft_coll_call *call, int *co
     return comm;
 }
 
+/* Checks the arguments, and classifies the buffers. */
+static int check(const struct weft_coll_call *call, struct weft_comm *comm,
+                 struct weft_coll_args *args)
+{
+    int code = weft_coll_check(call, comm, args);
+    if (weft_unlikely(weft_gpu_enabled) && code == MPI_SUCCESS)
+        weft_stage_classify(args);
+    return code;
+}
+
 int weft_coll_blocking(const struct weft_coll_call *call)
 {
     struct weft_coll_args args;
@@ -39,7 +50,7 @@ int weft_coll_blocking(const struct weft_coll_call *call)
     struct weft_comm *comm = enter(call, &code);
     if (weft_unlikely(!comm))
         return code;
-    code = weft_coll_check(call, comm, &args);
+    code = check(call, comm, &args);
     if (weft_likely(code == MPI_SUCCESS))
         code = weft_coll_run(&args);
     else
@@ -75,7 +86,7 @@ static int start(const struct weft_coll_call *call, bool persistent, MPI_Info hi
     struct weft_comm *comm = enter(call, &code);
     if (weft_unlikely(!comm))
         return code;
-    code = weft_coll_check(call, comm, &args);
+    code = check(call, comm, &args);
     if (weft_unlikely(code != MPI_SUCCESS))
         weft_coll_refuse(comm, persistent, code);
     else

@@ -372,6 +372,7 @@ static inline void no_data(struct weft_blocks *blocks)
     blocks->type = weft_handle_object(MPI_BYTE);
     blocks->arrays = NULL;
     blocks->n = 0;
+    blocks->device = false;
 }
 
 int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,

@@ -10,6 +10,7 @@
 #include "core/mpi/api.h"
 #include "core/mpi/entry.h"
 #include "core/base/handle_list.h"
+#include "core/datatype/device.h"
 
 /* Of MPI_FILE_NULL. */
 static struct weft_errhandler *default_handler = &weft_errors_return;
@@ -105,7 +106,7 @@ static int check_access(const struct weft_file *file, unsigned flags,
                               "%zu bytes are not a multiple of the %zu bytes of the "
                               "etype of the view",
                               data->bytes, etype);
-    data->type = type;
+    data->type = code == MPI_SUCCESS && data->bytes ? weft_datatype_at(type, buffer->at) : type;
     return code;
 }
 

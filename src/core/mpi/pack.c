@@ -8,7 +8,7 @@
 #include "core/mpi/api.h"
 #include "core/mpi/entry.h"
 #include "core/comm/raise.h"
-#include "core/datatype/datatype.h"
+#include "core/datatype/device.h"
 #include "core/message/process.h"
 
 #include <string.h>
@@ -74,7 +74,14 @@ static int move_checked(enum way way, struct call call, MPI_Datatype datatype)
     code = check_buffers(&call, bytes);
     if (code != MPI_SUCCESS)
         return code;
-    move(way, type, call.buffer, (size_t)call.count, place_of(&call));
+    if (!bytes)
+        return MPI_SUCCESS;
+    const struct weft_datatype *in = weft_datatype_at(type, call.buffer);
+    const struct weft_datatype *packed = weft_datatype_at(weft_datatype_byte(), place_of(&call));
+    if (way == PACK)
+        weft_datatype_copy(in, call.buffer, packed, place_of(&call), bytes);
+    else
+        weft_datatype_copy(packed, place_of(&call), in, (void *)call.buffer, bytes);
     *call.position += (MPI_Count)bytes;
     return MPI_SUCCESS;
 }
@@ -184,7 +191,8 @@ int weft_mpi_pack_external(const void *inbuf, MPI_Count incount, struct weft_dat
     int code = check_external(&call, &bytes);
     if (code != MPI_SUCCESS)
         return code;
-    weft_datatype_pack_external(type, inbuf, (size_t)incount, place_of(&call));
+    weft_datatype_pack_external(bytes ? weft_datatype_at(type, inbuf) : type, inbuf,
+                                (size_t)incount, place_of(&call));
     *position += bytes;
     return MPI_SUCCESS;
 }
@@ -197,7 +205,8 @@ int weft_mpi_unpack_external(const void *inbuf, MPI_Count insize, MPI_Count *pos
     int code = check_external(&call, &bytes);
     if (code != MPI_SUCCESS)
         return code;
-    weft_datatype_unpack_external(type, outbuf, (size_t)outcount, place_of(&call));
+    weft_datatype_unpack_external(bytes ? weft_datatype_at(type, outbuf) : type, outbuf,
+                                  (size_t)outcount, place_of(&call));
     *position += bytes;
     return MPI_SUCCESS;
 }

@@ -3,6 +3,7 @@
  * Checks of the arguments of one-sided operations: see rma_call.h.
  */
 #include "core/mpi/rma_call.h"
+#include "core/datatype/device.h"
 #include "core/message/count.h"
 
 __extension__ typedef __int128 wide;
@@ -23,7 +24,8 @@ static int check_side(const struct weft_rma_side *side, const char *what,
         code = weft_arg_bytes(side->count, type, bytes);
     if (code != MPI_SUCCESS)
         return code;
-    *data = (struct weft_rma_data){(void *)side->at, type};
+    *data =
+        (struct weft_rma_data){(void *)side->at, *bytes ? weft_datatype_at(type, side->at) : type};
     if (weft_unlikely(!side->at && *bytes && type->true_lb == 0))
         return weft_error_set(MPI_ERR_BUFFER, "the %s buffer is a null pointer", what);
     return MPI_SUCCESS;
@@ -215,7 +217,8 @@ int weft_rma_call(struct weft_win *win, const struct weft_rma_arguments *a,
                   struct weft_request **request)
 {
     int rank = a->target->rank, code = weft_arg_win_rank(win, rank);
-    if (code == MPI_SUCCESS && rank != MPI_PROC_NULL && !request && do_now(win, a))
+    bool on_host = weft_likely(!(weft_entry_flags & WEFT_ENTRY_GPU));
+    if (code == MPI_SUCCESS && rank != MPI_PROC_NULL && !request && on_host && do_now(win, a))
         return MPI_SUCCESS;
     struct weft_rma_call call = {.kind = a->kind, .target = rank, .compare = a->compare};
     if (code == MPI_SUCCESS && rank != MPI_PROC_NULL) {

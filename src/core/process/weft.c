@@ -22,6 +22,7 @@
 #include "core/progress/progress_thread.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/base/settings.h"
+#include "gpu/gpu.h"
 #include "core/tool/derived.h"
 #include "core/file/file.h"
 #include "core/rma/win.h"
@@ -275,6 +276,17 @@ static void join(bool threads)
     meet();
 }
 
+static void open_gpu(void)
+{
+    char driver[64];
+    weft_gpu_open();
+    if (!weft_settings.verbose || (weft_settings.verbose < 2 && weft.job.rank > 0) ||
+        !weft_gpu_enabled)
+        return;
+    weft_warn("buffers may be in GPU memory (%s), and are copied through host memory",
+              weft_gpu_describe(driver, sizeof driver) ? driver : "no driver is loaded yet");
+}
+
 /* From nothing to a process that can communicate, at a level of thread support. */
 static void weft_start(int thread_level)
 {
@@ -295,6 +307,7 @@ static void weft_start(int thread_level)
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     }
     bool threads = thread_level == MPI_THREAD_MULTIPLE;
+    open_gpu();
     weft_count_open();
     weft.tag_ub = INT32_MAX;
     weft.eager_credits = choose_credits();
@@ -325,7 +338,8 @@ static void set_entry_flags(void)
         bits = WEFT_ENTRY_CLOSED;
     else
         bits = (threads ? WEFT_ENTRY_THREADS : 0) | (weft_count_all() ? WEFT_ENTRY_COUNT : 0) |
-               (weft_event_waits() ? WEFT_ENTRY_EVENTS : 0);
+               (weft_event_waits() ? WEFT_ENTRY_EVENTS : 0) |
+               (weft_gpu_enabled ? WEFT_ENTRY_GPU : 0);
     /* The handler of SIGUSR1 may set its bit at any moment, which is kept. */
     __atomic_fetch_and(&weft_entry_flags, bits | WEFT_ENTRY_REPORT, __ATOMIC_RELAXED);
     __atomic_fetch_or(&weft_entry_flags, bits, __ATOMIC_RELAXED);

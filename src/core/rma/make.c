@@ -16,6 +16,7 @@
 #include "core/base/settings.h"
 #include "core/message/process.h"
 #include "core/pt2pt/lane.h"
+#include "gpu/gpu.h"
 #include "core/rma/message.h"
 #include "shm/shm.h"
 
@@ -383,6 +384,11 @@ static void free_memory(struct weft_win *win)
 /* MPI_Win_create and MPI_Win_attach: other ranks would find out only when they use the memory. */
 static int check_memory(const void *base, MPI_Aint bytes)
 {
+    if (bytes > 0 && weft_gpu_enabled && weft_gpu_owns(base))
+        return weft_error_set(MPI_ERR_BUFFER,
+                              "the memory of the window at %p (%lld bytes) is memory of a GPU; a "
+                              "window needs host memory, origin buffers may be in GPU memory",
+                              base, (long long)bytes);
     if (bytes <= 0 || weft_memory_is_accessible(base, (size_t)bytes, false))
         return MPI_SUCCESS;
     return weft_error_set(MPI_ERR_BUFFER,

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What programs ask of other MPI libraries before they pass buffers in GPU memory, as inline
+ * functions on top of mpi.h: they look at the info key mpi_memory_alloc_kinds of MPI_COMM_WORLD.
+ * Between MPI_Init and MPI_Finalize; else they return 0.
+ */
+#ifndef WEFT_MPI_EXT_H
+#define WEFT_MPI_EXT_H
+
+#include <mpi.h>
+#include <string.h>
+
+#define MPIX_CUDA_AWARE_SUPPORT 1
+#define MPIX_ROCM_AWARE_SUPPORT 0
+
+/* 1 if buffers may be in memory that CUDA allocates: the program has loaded the driver. */
+static inline int MPIX_Query_cuda_support(void)
+{
+    char value[MPI_MAX_INFO_VAL] = "";
+    int begun = 0, ended = 0, length = (int)sizeof value, found = 0;
+    MPI_Info info;
+    if (MPI_Initialized(&begun) || MPI_Finalized(&ended) || !begun || ended ||
+        MPI_Comm_get_info(MPI_COMM_WORLD, &info))
+        return 0;
+    MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, value, &found);
+    MPI_Info_free(&info);
+    return found && strstr(value, "cuda") != NULL;
+}
+
+static inline int MPIX_Query_rocm_support(void)
+{
+    return 0;
+}
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Reductions of device memory: their operands and results are copied to host memory, in which all
+ * ranks combine alike. Other collectives move the data of device memory as data with holes
+ * (core/datatype/device.h).
+ */
+#ifndef WEFT_COLL_STAGE_H
+#define WEFT_COLL_STAGE_H
+
+#include "core/coll/coll.h"
+
+struct weft_schedule;
+
+struct weft_stage {
+    struct weft_elements in, out;           /* in device memory; count 0: on the host */
+    struct weft_elements host_in, host_out; /* the copies */
+    bool fills; /* the result is copied in, too: ranks without a result do not change it */
+    void *memory[2];
+};
+
+static inline bool weft_stage_is_needed(const struct weft_coll_args *args)
+{
+    return args->op && (args->in.device || args->out.device);
+}
+
+/* Replaces buffers in device memory by buffers on the host: in memory of a schedule, or (NULL) in
+ * memory that weft_stage_close frees. Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
+WEFT_COLD int weft_stage_open(struct weft_stage *stage, struct weft_coll_args *args,
+                              struct weft_schedule *s);
+WEFT_COLD void weft_stage_close(struct weft_stage *stage);
+
+/* Copies the operands in, and the results out. */
+WEFT_COLD void weft_stage_begin(const struct weft_stage *stage);
+WEFT_COLD void weft_stage_end(const struct weft_stage *stage);
+
+/* Executes a blocking reduction of device memory. */
+WEFT_COLD int weft_stage_run(const struct weft_coll_args *args);
+
+/* Classifies the buffers of a collective. */
+WEFT_COLD void weft_stage_classify(struct weft_coll_args *args);
+
+/* MPI_Reduce_local. */
+int weft_stage_combine(const struct weft_op *op, const struct weft_datatype *type, const void *in,
+                       void *inout, size_t count);
+
+#endif

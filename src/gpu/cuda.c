@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The CUDA driver API, for device memory. The declarations are those of the driver's binary
+ * interface, so that Weft is built without CUDA, and one build serves nodes with and without GPUs.
+ *
+ * Copies are queued in a stream of Weft's own for each context. It does not synchronize with the
+ * program's streams: MPI requires that the data of a buffer are there when a call gets it, and a
+ * copy in the default stream would wait for kernels that have nothing to do with it.
+ */
+#include "gpu/cuda.h"
+
+#include "core/base/assert.h"
+#include "core/base/error.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Contexts that have a stream at a time: more than a node has GPUs. */
+enum { CONTEXTS_MAX = 32 };
+
+/* CUpointer_attribute, CUmemorytype, CUstream_flags, CUresult of the driver. */
+enum {
+    ATTRIBUTE_CONTEXT = 1,
+    ATTRIBUTE_MEMORY_TYPE = 2,
+    ATTRIBUTE_IS_MANAGED = 8,
+    ATTRIBUTE_DEVICE_ORDINAL = 9,
+    MEMORY_DEVICE = 2,
+    MEMORY_UNIFIED = 4,
+    STREAM_NON_BLOCKING = 1
+};
+
+/* The longest pitch that all devices take. */
+static const size_t pitch_max = INT32_MAX;
+
+/* CUDA_MEMCPY2D */
+struct copy_2d {
+    size_t from_x, from_y;
+    int from_type;
+    const void *from_host;
+    uint64_t from;
+    void *from_array;
+    size_t from_pitch;
+    size_t to_x, to_y;
+    int to_type;
+    void *to_host;
+    uint64_t to;
+    void *to_array;
+    size_t to_pitch;
+    size_t width, height;
+};
+
+static struct {
+    int (*pointer_attributes)(unsigned n, int *attributes, void **data, uint64_t pointer);
+    int (*push)(void *context);
+    int (*pop)(void **context);
+    int (*primary)(void **context, int device);
+    int (*primary_release)(int device);
+    int (*stream_create)(void **stream, unsigned flags);
+    int (*stream_synchronize)(void *stream);
+    int (*copy)(uint64_t to, uint64_t from, size_t bytes, void *stream);
+    int (*copy_2d)(const struct copy_2d *copy, void *stream);
+    int (*error_string)(int error, const char **text);
+    int (*version)(int *version);
+    int (*context_id)(void *context, unsigned long long *id); /* from CUDA 12.0 on, or NULL */
+} cuda;
+
+/* The streams. A context that is made after another was destroyed may have its address, but not its
+ * number. */
+struct place {
+    void *context, *stream;
+    unsigned long long id;
+};
+static struct place places[CONTEXTS_MAX];
+static unsigned next_place;
+static void *stream;      /* of the current context */
+static int retained = -1; /* the device whose primary context is current, of memory without one */
+
+/* C has no cast from a pointer to an object to one to a function. */
+static bool find(void *handle, const char *name, void *function)
+{
+    void *address = dlsym(handle, name);
+    memcpy(function, &address, sizeof address);
+    return address != NULL;
+}
+
+bool weft_cuda_find(void)
+{
+    void *handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (!handle)
+        return false;
+    find(handle, "cuCtxGetId", &cuda.context_id);
+    return find(handle, "cuPointerGetAttributes", &cuda.pointer_attributes) &&
+           find(handle, "cuCtxPushCurrent_v2", &cuda.push) &&
+           find(handle, "cuCtxPopCurrent_v2", &cuda.pop) &&
+           find(handle, "cuDevicePrimaryCtxRetain", &cuda.primary) &&
+           find(handle, "cuDevicePrimaryCtxRelease_v2", &cuda.primary_release) &&
+           find(handle, "cuStreamCreate", &cuda.stream_create) &&
+           find(handle, "cuStreamSynchronize", &cuda.stream_synchronize) &&
+           find(handle, "cuMemcpyAsync", &cuda.copy) &&
+           find(handle, "cuMemcpy2DAsync_v2", &cuda.copy_2d) &&
+           find(handle, "cuGetErrorString", &cuda.error_string) &&
+           find(handle, "cuDriverGetVersion", &cuda.version);
+}
+
+int weft_cuda_version(void)
+{
+    int version = 0;
+    cuda.version(&version);
+    return version;
+}
+
+struct attributes {
+    void *context; /* NULL for memory of a pool and for mapped memory */
+    uint64_t type, managed;
+    int device;
+};
+
+/* False for addresses without an entry in the driver, and before cuInit. */
+static bool get_attributes(const void *at, struct attributes *found)
+{
+    int names[] = {ATTRIBUTE_CONTEXT, ATTRIBUTE_MEMORY_TYPE, ATTRIBUTE_IS_MANAGED,
+                   ATTRIBUTE_DEVICE_ORDINAL};
+    void *values[] = {&found->context, &found->type, &found->managed, &found->device};
+    memset(found, 0, sizeof *found);
+    return cuda.pointer_attributes(4, names, values, (uintptr_t)at) == 0;
+}
+
+bool weft_cuda_owns(const void *at)
+{
+    struct attributes a;
+    return get_attributes(at, &a) && a.type == MEMORY_DEVICE && !a.managed;
+}
+
+WEFT_COLD _Noreturn static void fail(const char *what, int error)
+{
+    const char *text = NULL;
+    cuda.error_string(error, &text);
+    weft_fatal(MPI_ERR_BUFFER,
+               "a copy of device memory failed: %s: %s (CUDA error %d); see whether the buffer was "
+               "freed or is shorter than its count",
+               what, text ? text : "unknown", error);
+}
+
+static void *stream_of(void *context)
+{
+    unsigned long long id = 0;
+    if (cuda.context_id)
+        cuda.context_id(context, &id);
+    for (int i = 0; i < CONTEXTS_MAX; i++)
+        if (places[i].context == context && places[i].id == id)
+            return places[i].stream;
+    struct place *place = &places[next_place++ % CONTEXTS_MAX];
+    int error = cuda.stream_create(&place->stream, STREAM_NON_BLOCKING);
+    if (error)
+        fail("making a stream", error);
+    place->context = context;
+    place->id = id;
+    return place->stream;
+}
+
+void weft_cuda_enter(const void *device)
+{
+    struct attributes a;
+    int error = 0;
+    if (!get_attributes(device, &a))
+        weft_fatal(MPI_ERR_BUFFER, "the buffer at %p is no device memory any more; was it freed?",
+                   device);
+    if (!a.context) {
+        error = cuda.primary(&a.context, a.device);
+        retained = error ? -1 : a.device;
+    }
+    if (!error)
+        error = cuda.push(a.context);
+    if (error)
+        fail("using the context of the memory", error);
+    stream = stream_of(a.context);
+}
+
+void weft_cuda_leave(void)
+{
+    void *context;
+    int error = cuda.stream_synchronize(stream);
+    if (error)
+        fail("waiting for it", error);
+    cuda.pop(&context);
+    if (retained >= 0)
+        cuda.primary_release(retained);
+    retained = -1;
+}
+
+void weft_cuda_copy(uintptr_t to, uintptr_t from, size_t bytes)
+{
+    char text[96];
+    int error = cuda.copy(to, from, bytes, stream);
+    if (!error)
+        return;
+    snprintf(text, sizeof text, "%zu bytes from %p to %p", bytes, (void *)from, (void *)to);
+    fail(text, error);
+}
+
+bool weft_cuda_copy_rows(uintptr_t to, size_t to_pitch, uintptr_t from, size_t from_pitch,
+                         size_t bytes, size_t rows)
+{
+    const struct copy_2d copy = {.from_type = MEMORY_UNIFIED,
+                                 .from = from,
+                                 .from_pitch = from_pitch,
+                                 .to_type = MEMORY_UNIFIED,
+                                 .to = to,
+                                 .to_pitch = to_pitch,
+                                 .width = bytes,
+                                 .height = rows};
+    return to_pitch <= pitch_max && from_pitch <= pitch_max && cuda.copy_2d(&copy, stream) == 0;
+}

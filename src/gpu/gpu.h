@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Memory of GPUs: which addresses are device memory, and copies to and from it.
+ *
+ * The driver's library is never loaded: its functions are looked up once the program has loaded it
+ * (cuda.c). A process looks for that if it has the library when MPI starts, or if the machine has
+ * the driver's device file, because the program may load the library at its first call of CUDA.
+ *
+ * Invariants:
+ *  - Addresses are classified each time. A cache would be wrong after memory was freed and its
+ *    addresses used again.
+ *  - Managed memory and host memory that is registered with the driver are host memory.
+ *  - No current context is needed, and the thread's is the same afterwards.
+ */
+#ifndef WEFT_GPU_H
+#define WEFT_GPU_H
+
+#include "core/base/handle.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum weft_gpu_setting { WEFT_GPU_AUTO, WEFT_GPU_OFF, WEFT_GPU_ON };
+
+/* True if addresses have to be classified. Constant while MPI runs. */
+extern WEFT_HIDDEN bool weft_gpu_enabled;
+
+/* Sets weft_gpu_enabled, by the setting WEFT_GPU. */
+void weft_gpu_open(void);
+
+/* True if an address is memory of a GPU that the processor cannot access. */
+WEFT_COLD bool weft_gpu_owns(const void *at);
+
+/* The value of the info key mpi_memory_alloc_kinds. */
+const char *weft_gpu_kinds(void);
+
+/* For reports: "CUDA driver 12.4", or NULL if no library is loaded. */
+const char *weft_gpu_describe(char *buf, size_t len);
+
+/* Copies between device memory and host memory, or within device memory; returns when the data have
+ * arrived. Ends the job if the driver reports an error. */
+void weft_gpu_copy(void *to, const void *from, size_t bytes);
+
+/* Rows of equal length: contiguous on the host, pitch bytes apart on the device. */
+struct weft_gpu_rows {
+    uintptr_t device;
+    char *host;
+    size_t bytes, rows;
+    intptr_t pitch;
+};
+
+/* Copies between weft_gpu_begin and weft_gpu_end, which returns when all data have arrived. They
+ * may be executed at once. device: an address in the memory of the device. */
+void weft_gpu_begin(const void *device);
+void weft_gpu_copy_rows(bool to_device, const struct weft_gpu_rows *rows);
+void weft_gpu_end(void);
+
+#endif

@@ -11,9 +11,10 @@ def version_script(functions):
     return "\n".join(
         ["# SPDX-License-Identifier: BSD-3-Clause",
          "# What libmpi_abi.so exports: the functions of MPI 5.0, once as MPI_ and once as PMPI_, "
-         "nothing else.",
+         "and private",
+         "# names of them for front ends.",
          "# Written by abi/generate.py from abi/functions.tsv; do not edit.",
-         "{", "global:"] + [f"    {name};" for name in names] + ["local:", "    *;", "};"]
+         "{", "global:"] + [f"    {name};" for name in names] + ["    weft_abi_*;", "local:", "    *;", "};"]
     ) + "\n"
 
 

@@ -44,6 +44,7 @@ libmpi_abi_a_SOURCES += \
     src/core/mpi/env.c \
     src/core/mpi/errhandler.c \
     src/core/mpi/file.c \
+    src/core/mpi/frontend.c src/core/mpi/frontend.h \
     src/core/mpi/group.c \
     src/core/mpi/info.c \
     src/core/mpi/memory.c \
@@ -178,6 +179,7 @@ libmpi_abi_a_SOURCES += \
     src/core/message/peer.c src/core/message/peer.h \
     src/core/message/process.h \
     src/core/message/request.c src/core/message/request.h \
+    src/core/message/status.h \
     src/core/message/sw_match.c src/core/message/sw_match.h \
     src/core/message/vci.c src/core/message/vci.h \
     src/core/process/hang.c src/core/process/hang.h \

@@ -18,6 +18,10 @@ dist_check_SCRIPTS = tests/abi/generated_test tests/abi/header_test tests/abi/pm
 TESTS += tests/abi/generated_test tests/abi/header_test tests/abi/pmpi_test
 EXTRA_DIST += tests/abi/pmpi_calls.c tests/abi/pmpi_calls.h
 
+# ---- Front ends, with the wrapper compilers of other MPIs
+dist_check_SCRIPTS += tests/frontend/run
+TESTS += tests/frontend/run
+
 # ---- The wrapper compilers
 dist_check_SCRIPTS += tests/wrapper/wrapper_test
 TESTS += tests/wrapper/wrapper_test

@@ -85,10 +85,11 @@ weftrun_SOURCES += tools/weftrun/launch.c tools/weftrun/launch.h
 weftrun_SOURCES += tools/weftrun/input.c tools/weftrun/input.h
 weftrun_SOURCES += tools/weftrun/lines.c tools/weftrun/lines.h
 weftrun_SOURCES += tools/weftrun/policy.c tools/weftrun/policy.h
+weftrun_SOURCES += tools/weftrun/front_end.c tools/weftrun/front_end.h
 weftrun_SOURCES += tools/weftrun/other_mpi.c tools/weftrun/other_mpi.h
 weftrun_SOURCES += tools/weftrun/suspects.c tools/weftrun/suspects.h
 weftrun_SOURCES += tools/weftrun/loop.c tools/weftrun/loop.h
-weftrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
+weftrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) -DWEFT_LIBDIR='"$(libdir)"'
 # Debuggers read these variables, also in a stripped weftrun.
 weftrun_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic-symbol=MPIR_*
 weftrun_LDADD = $(PMIX_LIBS) $(HWLOC_LIBS) -lm

@@ -9,9 +9,9 @@
  *    in the guard's list before exec.
  */
 #include "launch.h"
+#include "front_end.h"
 #include "guard.h"
 #include "lines.h"
-#include "other_mpi.h"
 #include "server.h"
 
 #include <errno.h>
@@ -95,21 +95,6 @@ static char *place(const struct app *app)
     return n < 0 ? NULL : path;
 }
 
-/* LD_PRELOAD may supply the library that the program needs. */
-static int check_library(const struct job *job, const struct app *app)
-{
-    char library[256];
-    const char *preload = getenv("LD_PRELOAD");
-    if ((preload && *preload) || !weft_other_mpi_needed(app->path, library, sizeof library))
-        return 0;
-    weft_lines_print(
-        "The program %s on %s was linked with %s, another MPI than Weft, and each of "
-        "its ranks would run alone: compile it with Weft's mpicc, or start it with the "
-        "%s.",
-        app->argv[0], job->host, library, weft_other_mpi_launcher(library));
-    return LAUNCH_NOT_USABLE;
-}
-
 int weft_launch_resolve(struct job *job)
 {
     for (int i = 0; i < job->napps; i++) {
@@ -122,7 +107,7 @@ int weft_launch_resolve(struct job *job)
         }
         app->path = place(app);
         if (app->path) {
-            int code = check_library(job, app);
+            int code = weft_front_end_choose(job, app);
             if (code)
                 return code;
             continue;
@@ -169,7 +154,7 @@ static void free_env(char **env)
     free(env);
 }
 
-/* Sets "VAR=VAL" in env, which has room for one more entry. */
+/* Sets "VAR=VAL" in env, which has room for one more entry. 0, or -1: no memory. */
 static int set_env(char **env, const char *setting)
 {
     size_t name = strcspn(setting, "=") + 1;
@@ -183,16 +168,29 @@ static int set_env(char **env, const char *setting)
     return 0;
 }
 
+/* Sets what the ranks of a program with a front end need; 0, or -1: no memory. env has room. */
+static int set_front_end(const struct job *job, const struct rank *rank, char **env)
+{
+    char **settings = rank->app->front_end ? weft_front_end_settings(job, rank) : NULL;
+    int failed = rank->app->front_end && !settings;
+    for (char **s = settings; s && *s; s++)
+        failed |= set_env(env, *s);
+    free_env(settings);
+    return failed;
+}
+
 /* A new environment for rank, to be freed by free_env; NULL after printing why. */
 static char **make_env(const struct job *job, const struct rank *rank)
 {
     size_t n = 0;
     while (environ[n])
         n++;
-    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 2, sizeof *env);
+    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 10, sizeof *env);
     bool ok = env != NULL;
     for (size_t i = 0; ok && i < n; i++)
         ok = (env[i] = strdup(environ[i])) != NULL;
+    if (ok)
+        ok = set_front_end(job, rank, env) == 0;
     for (int i = 0; ok && i < job->env.n; i++)
         ok = set_env(env, job->env.list[i]) == 0;
     for (int i = 0; ok && i < rank->app->env.n; i++)

@@ -46,6 +46,7 @@ enum option_id {
     OPT_VERSION,
     OPT_ANYWAY,
     OPT_HERE,
+    OPT_ABI,
     OPT_PER_NODE,
     OPT_MAP,
     OPT_GLOBAL_ENV,
@@ -83,6 +84,7 @@ static const struct option_row {
     {"-x", OPT_EXPORT, true, NULL},
     {"--env", OPT_ENV, true, NULL},
     {"--here", OPT_HERE, false, NULL},
+    {"--abi", OPT_ABI, true, NULL},
     {"-v", OPT_VERBOSE, false, NULL},
     {"--verbose", OPT_VERBOSE, false, NULL},
     {"-h", OPT_HELP, false, NULL},
@@ -157,6 +159,8 @@ static const char help[] =
     "                     windows of tmux or xterm\n"
     "  --here             start the ranks on this machine, though the allocation of the\n"
     "                     batch system has other nodes\n"
+    "  --abi NAME         use the front end for binaries of another MPI: openmpi; none: use\n"
+    "                     none (default: the one that the program's libraries require)\n"
     "  -configfile FILE   read all options and programs from FILE, one program a line\n"
     "  -v, --verbose      print each step on stderr\n"
     "  -h, --help         this text\n"
@@ -362,6 +366,12 @@ static int apply(struct job *job, struct app *app, const struct option_row *row,
     case OPT_HERE:
         job->here = true;
         return 0;
+    case OPT_ABI:
+        job->abi = value;
+        if (strcmp(value, "openmpi") == 0 || strcmp(value, "none") == 0)
+            return 0;
+        weft_lines_print("--abi takes openmpi or none, not \"%s\".", value);
+        return -1;
     case OPT_VERBOSE:
         job->verbose = true;
         return 0;

@@ -50,6 +50,14 @@ const char *weft_other_mpi_launcher(const char *library)
     return found ? found->launcher : "the launcher of that MPI";
 }
 
+const char *weft_other_mpi_interface(const char *library)
+{
+    const struct library *found = find_library(library);
+    return !found || strstr(found->launcher, "Cray") ? ""
+           : strstr(found->launcher, "Open MPI")     ? "openmpi"
+                                                     : "mpich";
+}
+
 struct image {
     const char *base;
     size_t size;
@@ -90,40 +98,40 @@ static const char *string_at(const struct image *image, uint64_t address)
     return "";
 }
 
-/* The first library of another MPI among the entries of the dynamic section, or NULL. */
-static const char *search(const struct image *image, const ElfW(Dyn) * dynamic, size_t count)
+/* Calls see for each entry of the dynamic section that has a name: its tag and the name. */
+typedef void see_entry(void *arg, int64_t tag, const char *name);
+
+static void each_entry(const struct image *image, const ElfW(Dyn) * dynamic, size_t count,
+                       see_entry *see, void *arg)
 {
     uint64_t strings = 0;
     for (size_t i = 0; i < count && dynamic[i].d_tag != DT_NULL; i++)
         if (dynamic[i].d_tag == DT_STRTAB)
             strings = dynamic[i].d_un.d_ptr;
-    for (size_t i = 0; i < count && dynamic[i].d_tag != DT_NULL; i++) {
-        const char *name = "";
-        if (dynamic[i].d_tag == DT_NEEDED)
-            name = string_at(image, strings + dynamic[i].d_un.d_val);
-        if (find_library(name))
-            return name;
-    }
-    return NULL;
+    for (size_t i = 0; i < count && dynamic[i].d_tag != DT_NULL; i++)
+        if (dynamic[i].d_tag == DT_NEEDED || dynamic[i].d_tag == DT_RPATH ||
+            dynamic[i].d_tag == DT_RUNPATH)
+            see(arg, dynamic[i].d_tag, string_at(image, strings + dynamic[i].d_un.d_val));
 }
 
-static const char *search_image(struct image *image)
+static void read_image(struct image *image, see_entry *see, void *arg)
 {
     if (!open_image(image))
-        return NULL;
+        return;
     for (size_t i = 0; i < image->count; i++) {
         const ElfW(Phdr) *header = &image->headers[i];
         if (header->p_type == PT_DYNAMIC && header->p_offset % sizeof(void *) == 0 &&
-            inside(image, header->p_offset, header->p_filesz))
-            return search(image, (const void *)(image->base + header->p_offset),
-                          header->p_filesz / sizeof(ElfW(Dyn)));
+            inside(image, header->p_offset, header->p_filesz)) {
+            each_entry(image, (const void *)(image->base + header->p_offset),
+                       header->p_filesz / sizeof(ElfW(Dyn)), see, arg);
+            return;
+        }
     }
-    return NULL;
 }
 
-const char *weft_other_mpi_needed(const char *path, char *buf, size_t len)
+/* Reads the dynamic section of a file; of one that is no ELF file for this machine, nothing. */
+static void read_file(const char *path, see_entry *see, void *arg)
 {
-    const char *found = NULL;
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
@@ -131,15 +139,54 @@ const char *weft_other_mpi_needed(const char *path, char *buf, size_t len)
         void *map = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (map != MAP_FAILED) {
             image.base = map;
-            found = search_image(&image);
-            if (found)
-                snprintf(buf, len, "%s", found);
+            read_image(&image, see, arg);
             munmap(map, image.size);
         }
     }
     if (fd >= 0)
         close(fd);
-    return found ? buf : NULL;
+}
+
+struct needed {
+    char *buf;
+    size_t len;
+    bool found;
+};
+
+static void see_library(void *arg, int64_t tag, const char *name)
+{
+    struct needed *needed = arg;
+    bool c_only = needed->found && strncmp(needed->buf, "libmpi.so.", 10) == 0;
+    if (tag != DT_NEEDED || (needed->found && !c_only) || !find_library(name))
+        return;
+    snprintf(needed->buf, needed->len, "%s", name);
+    needed->found = true;
+}
+
+const char *weft_other_mpi_needed(const char *path, char *buf, size_t len)
+{
+    struct needed needed = {buf, len, false};
+    read_file(path, see_library, &needed);
+    return needed.found ? buf : NULL;
+}
+
+struct paths {
+    bool rpath, runpath;
+};
+
+static void see_path(void *arg, int64_t tag, const char *name)
+{
+    struct paths *paths = arg;
+    (void)name;
+    paths->rpath = paths->rpath || tag == DT_RPATH;
+    paths->runpath = paths->runpath || tag == DT_RUNPATH;
+}
+
+bool weft_other_mpi_has_rpath(const char *path)
+{
+    struct paths paths = {false, false};
+    read_file(path, see_path, &paths);
+    return paths.rpath && !paths.runpath; /* a RUNPATH disables it */
 }
 
 /* Writes the name of another MPI's library that the process has mapped to buf. False: none, or it

@@ -5,12 +5,19 @@
 
 #include "state.h"
 
-/* The MPI library other than Weft that the executable file needs (DT_NEEDED), or NULL: none, or no
- * ELF file for this machine. Returns buf. */
+/* The MPI library other than Weft that the executable file needs (DT_NEEDED): the first one for a
+ * language other than C, else the one for C. NULL: none, or no ELF file for this machine. Returns
+ * buf. */
 const char *weft_other_mpi_needed(const char *path, char *buf, size_t len);
 
 /* The command that starts programs of that library, for messages. */
 const char *weft_other_mpi_launcher(const char *library);
+
+/* The front end for that library, "openmpi" or "mpich"; "": there is none. */
+const char *weft_other_mpi_interface(const char *library);
+
+/* Whether the executable file has directories of libraries that come before LD_LIBRARY_PATH. */
+bool weft_other_mpi_has_rpath(const char *path);
 
 /* For programs that load the library later or through a script: reports the first rank that has
  * not joined MPI and that has mapped another MPI library, or whose children have. True if there is

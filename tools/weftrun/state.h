@@ -37,6 +37,8 @@ struct app {
     char *path;      /* the executable, found in PATH */
     const char *dir; /* working directory or NULL */
     const char *set; /* the process set of its ranks, or NULL */
+    char *front_end; /* the folder of the front end that its ranks load, or NULL */
+    bool preload;    /* by LD_PRELOAD, since the program has an RPATH */
     struct variables env;
     int first, count; /* world ranks first .. first + count - 1; while options are read 0: no -n */
     int per_node;     /* 0: no limit */
@@ -72,6 +74,7 @@ struct job {
     bool traced;          /* there is to be a debugger of ranks */
     const char *debug;    /* the ranks of --debug, as typed, "": all; or NULL */
     struct variables env; /* for all ranks */
+    const char *abi;      /* the front end of --abi, "none", or NULL: by the program's libraries */
     const char *map;      /* --map-by by which neighbours are not on neighbouring cores, or NULL */
     int slots;            /* of this host by --host or a file, 0: not stated */
     double timeout;       /* seconds, 0: none */

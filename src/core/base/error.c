@@ -236,7 +236,7 @@ int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, i
         return code;
     __atomic_fetch_add(&handler->refs, 1, __ATOMIC_RELAXED); /* the handler may free itself */
     unsigned held = weft_error_hooks.release ? weft_error_hooks.release() : 0; /* it may call MPI */
-    switch (handler->kind) {
+    switch (handler->caller ? WEFT_KIND_NONE : handler->kind) {
     case WEFT_KIND_COMM:
         handler->call.comm(&comm, &passed);
         break;
@@ -250,7 +250,9 @@ int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, i
         handler->call.file(&file, &passed);
         break;
     default:
-        end_job(cause, function);
+        if (!handler->caller)
+            end_job(cause, function);
+        handler->caller(handler->call, handle, code);
     }
     if (held)
         weft_error_hooks.retake(held);

@@ -25,11 +25,15 @@ union weft_errhandler_call {
     MPI_File_errhandler_function *file;
 };
 
+/* Calls a user's function for a front end, whose handles and error codes are not the standard's. */
+typedef void weft_errhandler_caller(union weft_errhandler_call user, void *handle, int code);
+
 struct weft_errhandler {
     struct weft_object object;
     int refs;
     enum weft_kind kind; /* kind of its objects; WEFT_KIND_NONE: predefined, for all kinds */
     union weft_errhandler_call call;
+    weft_errhandler_caller *caller; /* of a front end, or NULL */
     MPI_Errhandler handle;
 };
 

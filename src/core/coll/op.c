@@ -276,8 +276,12 @@ static void combine_by_user(const struct weft_op *op, const struct weft_datatype
         n = count - done < INT_MAX ? count - done : INT_MAX;
         int now = (int)n;
         uintptr_t ahead = done * (uintptr_t)type->extent;
-        op->user((void *)((uintptr_t)in + ahead), (void *)((uintptr_t)inout + ahead), &now,
-                 &handle);
+        void *operand = (void *)((uintptr_t)in + ahead),
+             *result = (void *)((uintptr_t)inout + ahead);
+        if (op->caller)
+            op->caller(op->user, operand, result, &now, handle);
+        else
+            op->user(operand, result, &now, &handle);
     }
 }
 

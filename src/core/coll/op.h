@@ -37,6 +37,10 @@ enum weft_op_id {
     WEFT_OP_IDS /* number of operations */
 };
 
+/* Calls a user's function for a front end, whose handle of the type is not the standard's. */
+typedef void weft_op_caller(MPI_User_function *user, void *in, void *inout, int *count,
+                            MPI_Datatype type);
+
 struct weft_op {
     struct weft_object object; /* kind WEFT_KIND_OP */
     enum weft_op_id id;
@@ -44,6 +48,7 @@ struct weft_op {
     int refs;                        /* user's operation: its handle and active collectives */
     MPI_User_function *user;         /* of MPI_Op_create, or NULL */
     MPI_User_function_c *user_large; /* of MPI_Op_create_c, or NULL */
+    weft_op_caller *caller;          /* of a front end, for `user`; or NULL */
     MPI_Op handle;
     const char *name; /* of a predefined operation */
 };

@@ -6,6 +6,7 @@
  * freed is detected until the object is in use again.
  */
 #include "core/message/request.h"
+#include "core/message/status.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/message/lane_ops.h"
@@ -283,29 +284,26 @@ int weft_request_check_buffer(const struct weft_request *request, size_t bytes, 
                           request->peer ? request->peer->world : request->source);
 }
 
-/* The members of a status that the user reads by functions only. */
-enum { BYTES_LOW, BYTES_HIGH, CANCELLED };
-
 void weft_status_set_bytes(MPI_Status *status, size_t bytes)
 {
-    status->MPI_internal[BYTES_LOW] = (int)(uint32_t)bytes;
-    status->MPI_internal[BYTES_HIGH] = (int)(uint32_t)((uint64_t)bytes >> 32);
+    status->MPI_internal[WEFT_STATUS_BYTES_LOW] = (int)(uint32_t)bytes;
+    status->MPI_internal[WEFT_STATUS_BYTES_HIGH] = (int)(uint32_t)((uint64_t)bytes >> 32);
 }
 
 size_t weft_status_bytes(const MPI_Status *status)
 {
-    return (size_t)(uint32_t)status->MPI_internal[BYTES_LOW] |
-           (size_t)(uint32_t)status->MPI_internal[BYTES_HIGH] << 32;
+    return (size_t)(uint32_t)status->MPI_internal[WEFT_STATUS_BYTES_LOW] |
+           (size_t)(uint32_t)status->MPI_internal[WEFT_STATUS_BYTES_HIGH] << 32;
 }
 
 void weft_status_set_cancelled(MPI_Status *status, bool cancelled)
 {
-    status->MPI_internal[CANCELLED] = cancelled;
+    status->MPI_internal[WEFT_STATUS_CANCELLED] = cancelled;
 }
 
 bool weft_status_cancelled(const MPI_Status *status)
 {
-    return status->MPI_internal[CANCELLED] != 0;
+    return status->MPI_internal[WEFT_STATUS_CANCELLED] != 0;
 }
 
 void weft_request_status(const struct weft_request *request, MPI_Status *status, bool with_error)

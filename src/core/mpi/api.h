@@ -14,7 +14,8 @@
 #include "mpi.h"
 
 /*
- * Exports PMPI_<name> and its weak alias MPI_<name>; stands before the definition of PMPI_<name>:
+ * Exports PMPI_<name>, its weak alias MPI_<name>, and weft_abi_<name>, the name by which front ends
+ * call it (core/mpi/frontend.h); stands before the definition of PMPI_<name>:
  *
  *     WEFT_EXPORT(Comm_rank);
  *     int PMPI_Comm_rank(MPI_Comm comm, int *rank) { ... }
@@ -22,7 +23,9 @@
 #define WEFT_EXPORT(name)                                                                          \
     __attribute__((visibility("default"))) extern __typeof__(PMPI_##name) PMPI_##name;             \
     __attribute__((visibility("default"), weak,                                                    \
-                   alias("PMPI_" #name))) extern __typeof__(MPI_##name) MPI_##name
+                   alias("PMPI_" #name))) extern __typeof__(MPI_##name) MPI_##name;                \
+    __attribute__((visibility("default"),                                                          \
+                   alias("PMPI_" #name))) extern __typeof__(PMPI_##name) weft_abi_##name
 
 /*
  * Reports a function of the standard that is not built yet.

@@ -1,0 +1,425 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes a front end: the entry points of another MPI's binary interface, on those of libmpi_abi.
+
+    abi/frontend.py ompi40 DIRECTORY
+
+    entries.h    prototypes with the types of that MPI (front_Comm, ...), and names of symbols
+    entries.c    functions that follow from the tables: each converts its arguments, calls
+                 weft_abi_X (the private name of MPI_X) and converts the results
+    tables.h     the constants of both sides, in pairs, and lengths of strings
+    objects.c    data objects that are handles of that MPI (with pointers as handles)
+
+The types of a parameter say what a handle, a status or a callback is; its name, what an int is.
+
+Invariant: a generated file is never edited by hand.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from tables import SPDX, TableError, note, rows, split_parameters, wrap
+
+KINDS = "Comm Datatype Errhandler File Group Info Message Op Request Session Win".split()
+HANDLE = re.compile(rf"\bMPI_({'|'.join(KINDS)})\b")
+
+# What an int is, by the name of its parameter. `in` converts the caller's value, `out` the result.
+RANKS = "dest source root target_rank local_leader remote_leader rank_source rank_dest"
+ROLES = {
+    **dict.fromkeys(RANKS.split(), "rank"),
+    **dict.fromkeys("tag sendtag recvtag".split(), "tag"),
+    **dict.fromkeys("errorcode errorclass".split(), "error"),
+    **dict.fromkeys("keyval comm_keyval type_keyval win_keyval".split(), "keyval"),
+    **dict.fromkeys("required provided".split(), "thread"),
+    "assert": "assert", "lock_type": "lock", "split_type": "split", "whence": "seek",
+    "amode": "amode", "typeclass": "typeclass", "combiner": "combiner", "order": "order",
+    "verbosity": "verbosity", "bind": "bind", "scope": "scope", "var_class": "class",
+}  # fmt: skip
+# The same for some functions only.
+ROLES_OF = {
+    ("MPI_Abort", "errorcode"): None,
+    ("MPI_Topo_test", "status"): "topology",
+    ("MPI_Comm_compare", "result"): "compare",
+    ("MPI_Group_compare", "result"): "compare",
+    **{(f"MPI_Win_{name}", "rank"): "rank"
+       for name in "lock unlock flush flush_local shared_query shared_query_c".split()},
+}  # fmt: skip
+# Arrays of ints with a meaning: how many members, and what they are.
+ARRAYS = {
+    "ranks1": ("n", "rank"), "ranks2": ("n", "rank"), "array_of_distribs": ("ndims", "distrib"),
+    "array_of_dargs": ("ndims", "darg"),
+}  # fmt: skip
+# Constants, by role: what their names begin with.
+GROUPS = {
+    "error": r"MPI_(T_)?ERR_|MPI_SUCCESS$", "keyval": r"MPI_(KEYVAL_INVALID|TAG_UB|HOST|IO|"
+    r"WTIME_IS_GLOBAL|APPNUM|LASTUSEDCODE|UNIVERSE_SIZE|WIN_(BASE|SIZE|DISP_UNIT|"
+    r"CREATE_FLAVOR|MODEL))$",
+    "thread": r"MPI_THREAD_", "assert": r"MPI_MODE_NO", "lock": r"MPI_LOCK_",
+    "split": r"MPI_COMM_TYPE_", "seek": r"MPI_SEEK_", "amode": r"MPI_MODE_(?!NO)",
+    "typeclass": r"MPI_TYPECLASS_", "combiner": r"MPI_COMBINER_", "order": r"MPI_ORDER_",
+    "topology": r"MPI_(CART|GRAPH|DIST_GRAPH)$", "compare": r"MPI_(IDENT|CONGRUENT|SIMILAR|UNEQUAL)$",
+    "distrib": r"MPI_DISTRIBUTE_(BLOCK|CYCLIC|NONE)", "darg": r"MPI_DISTRIBUTE_DFLT_DARG",
+    "flavor": r"MPI_WIN_FLAVOR_", "model": r"MPI_WIN_(UNIFIED|SEPARATE)",
+    "rank": r"MPI_(ANY_SOURCE|PROC_NULL|ROOT)$", "tag": r"MPI_ANY_TAG$",
+    "verbosity": r"MPI_T_VERBOSITY_", "bind": r"MPI_T_BIND_", "scope": r"MPI_T_SCOPE_",
+    "class": r"MPI_T_PVAR_CLASS_", "displacement": r"MPI_DISPLACEMENT_CURRENT",
+}  # fmt: skip
+BITS = ("assert", "amode")
+# Strings that the caller has room of its own length for.
+STRINGS = {
+    ("MPI_Get_processor_name", "name"): "PROCESSOR_NAME", ("MPI_Error_string", "string"): "ERROR_STRING",
+    ("MPI_Comm_get_name", "comm_name"): "OBJECT_NAME", ("MPI_Type_get_name", "type_name"): "OBJECT_NAME",
+    ("MPI_Win_get_name", "win_name"): "OBJECT_NAME", ("MPI_Info_get_nthkey", "key"): "INFO_KEY",
+}  # fmt: skip
+# Handles that a function reads through a pointer, beside those of requests and messages.
+READS = re.compile(r"_free(_keyval)?$|^MPI_(Keyval_free|Comm_disconnect|File_close|Session_finalize|"
+                   r"Type_commit|Wait|Test|Start|Cancel|Mrecv|Imrecv|Mrecv_c|Imrecv_c|Request_free)$")
+# Written in src/frontend.
+HAND = re.compile(
+    r"^MPI_(Op_create(_c)?|\w+_create_errhandler|(Comm|Type|Win)_create_keyval|Keyval_create|"
+    r"Grequest_start|Register_datarep|(Comm|Type|Win)_get_attr|Attr_get|Comm_set_errhandler|"
+    r"Buffer_(at|de)tach(_c)?|Intercomm_create|Type_get_contents|Type_create_struct|Get_version|"
+    r"Get_library_version|Pcontrol)$")
+LEFT_OUT = re.compile(r"^MPI_(Abi_|\w+_(to|from)int$|Status_(get|set)_(source|tag|error)$|"
+                      r"(Comm|Session)_((at|de)tach|i?flush)_buffer|Buffer_i?flush|Type_get_contents_c|"
+                      r"Register_datarep_c$)")
+
+
+class Interface:
+    def __init__(self, name):
+        self.name = name
+        self.rows = list(rows(f"{name}.tsv", 4))
+        self.functions = {row[1] for row in self.rows if row[0] == "function"}
+
+    def of(self, *kinds):
+        return [row[1:] for row in self.rows if row[0] in kinds]
+
+    def has(self, function):
+        """Functions of newer versions of that MPI are there too; those of MPI_T only if known."""
+        return not LEFT_OUT.match(function) and (not function.startswith("MPI_T_") or
+                                                 function in self.functions)
+
+
+def foreign(text):
+    """The types of parameters and results as the other MPI has them."""
+    text = re.sub(r"\bMPI_\w+_function(_c)? \*", "front_function *", text)
+    text = re.sub(r"\bMPI_Status\b", "front_Status", text)
+    return HANDLE.sub(r"front_\1", text)
+
+
+class Call:
+    """The conversions around one call."""
+
+    def __init__(self, function, interface):
+        self.function, self.interface = function, interface
+        self.before, self.arguments, self.after, self.always = [], [], [], []
+        self.parameters = split_parameters(function.parameters)
+        self.names = [p.name for p in self.parameters]
+        for p in self.parameters:
+            self.convert(p)
+
+    def role(self, name):
+        return ROLES_OF.get((self.function.name, name), ROLES.get(name))
+
+    def count(self, name):
+        if name in ("sendtypes", "recvtypes"):
+            return "blocks.send" if name == "sendtypes" else "blocks.receive"
+        return "incount" if "incount" in self.names else "count"
+
+    def convert(self, p):
+        base = p.type.replace("const ", "").replace("*", "").strip()
+        handle = HANDLE.fullmatch(base)
+        pointer = p.type.endswith("*")
+        if handle and p.suffix:
+            self.handles(p, handle[1], "const" in p.type)
+        elif handle and pointer:
+            self.handle_pointer(p, handle[1])
+        elif handle:
+            self.arguments.append(f"front_{handle[1]}_in({p.name})")
+        elif base == "MPI_Status":
+            self.status(p)
+        elif p.name in ARRAYS:
+            self.ints(p)
+        elif base in ("int", "MPI_Offset") and not p.suffix:
+            self.int(p, pointer)
+        elif (self.function.name, p.name) in STRINGS:
+            self.string(p)
+        elif p.name in ("sendbuf", "recvbuf", "inbuf", "inoutbuf"):
+            self.arguments.append(f"front_buffer_in({p.name})")
+        elif p.name.endswith("weights") and "const" in p.type:
+            self.arguments.append(f"front_weights_in({p.name})")
+        elif p.type == "MPI_T_pvar_handle":
+            self.arguments.append(f"front_pvar_in({p.name})")
+        else:
+            self.arguments.append(p.name)
+
+    def handle_pointer(self, p, kind):
+        name = self.function.name
+        reads = READS.search(name)
+        if kind == "Request" and not reads and self.interface.name == "ompi40":
+            self.arguments.append(f"(MPI_Request *){p.name}")  # the core writes no predefined one
+            return
+        mine = f"{p.name}_"
+        start = f" = {p.name} ? front_{kind}_in(*{p.name}) : NULL" if reads else ""
+        self.before.append(f"MPI_{kind} {mine}{start};")
+        self.arguments.append(f"{p.name} ? &{mine} : NULL")
+        line = f"*{p.name} = front_{kind}_out({mine});"
+        if reads:
+            self.always += [f"if ({p.name})", f"    {line}"]
+        else:
+            check = "flag && *flag" if "flag" in self.names else None
+            check = f"{check} && {p.name}" if check else p.name
+            self.after += [f"if ({check})", f"    {line}"]
+
+    def handles(self, p, kind, const):
+        mine = f"{p.name}_"
+        count = self.count(p.name)
+        if count.startswith("blocks") and not any("blocks = " in line for line in self.before):
+            neighbor = "true" if "eighbor" in self.function.name else "false"
+            self.before.append(f"const struct front_blocks blocks = front_blocks(comm, {neighbor}, sendbuf);")
+        if p.name == "array_of_datatypes":  # of MPI_Type_get_contents_c
+            raise TableError(f"{self.function.name} has to be written by hand")
+        convert = "in" if const else "begin"
+        self.before += [f"MPI_{kind} {mine}few[FRONT_FEW];",
+                        f"MPI_{kind} *{mine} = front_{kind}s_{convert}({count}, {p.name}, {mine}few);"]
+        self.arguments.append(mine)
+        if const:
+            self.always.append(f"front_release({mine}, {mine}few);")
+        else:
+            self.always.append(f"front_{kind}s_end({count}, {p.name}, {mine}, {mine}few);")
+
+    def status(self, p):
+        mine = f"{p.name}_"
+        if "const" in p.type or self.function.name.startswith("MPI_Status_set"):
+            self.before += [f"MPI_Status {mine};",
+                            f"if ({p.name})", f"    front_status_in({p.name}, &{mine});"]
+            self.arguments.append(f"{p.name} ? &{mine} : NULL")
+            if "const" not in p.type:
+                self.after += [f"if ({p.name})", f"    front_status_out(&{mine}, {p.name});"]
+            return
+        flag = "flag && *flag && " if "flag" in self.names else ""
+        if p.name == "array_of_statuses":
+            length = self.count(p.name)
+            got = "outcount ? *outcount : 0" if "outcount" in self.names else length
+            self.before += [f"MPI_Status {mine}few[FRONT_FEW];",
+                            f"MPI_Status *{mine} = front_statuses({length}, {p.name}, {mine}few);"]
+            self.arguments.append(mine)
+            self.always += [f"if ({flag}{mine} && front_has_status(code))",
+                            f"    front_statuses_out({got}, {mine}, {p.name}, "
+                            "code == MPI_ERR_IN_STATUS);",
+                            f"front_release({mine}, {mine}few);"]
+            return
+        self.before += [f"MPI_Status {mine};", f"{mine}.MPI_SOURCE = FRONT_INVALID;"]
+        self.arguments.append(f"front_status_given({p.name}) ? &{mine} : MPI_STATUS_IGNORE")
+        self.always += [f"if ({flag}front_status_given({p.name}) && {mine}.MPI_SOURCE != FRONT_INVALID)",
+                        f"    front_status_out(&{mine}, {p.name});"]
+
+    def ints(self, p):
+        length, role = ARRAYS[p.name]
+        if "const" not in p.type:
+            self.arguments.append(p.name)
+            self.after += [f"front_ints_out({length}, {p.name}, front_{role}_out);"]
+            return
+        mine = f"{p.name}_"
+        self.before += [f"int {mine}few[FRONT_FEW];",
+                        f"int *{mine} = front_ints_in({length}, {p.name}, {mine}few, front_{role}_in);"]
+        self.arguments.append(mine)
+        self.always.append(f"front_release({mine}, {mine}few);")
+
+    def int(self, p, pointer):
+        role = self.role(p.name)
+        if p.type == "MPI_Offset" and p.name == "disp":
+            role = "displacement"
+        if not role:
+            self.arguments.append(p.name)
+        elif not pointer:
+            self.arguments.append(f"front_{role}_in({p.name})")
+        elif self.function.name.endswith(("_free_keyval", "Keyval_free")):
+            self.before.append(f"int {p.name}_ = {p.name} ? front_{role}_in(*{p.name}) : 0;")
+            self.arguments.append(f"{p.name} ? &{p.name}_ : NULL")
+            self.after += [f"if ({p.name})", f"    *{p.name} = front_{role}_out({p.name}_);"]
+        else:
+            self.arguments.append(p.name)
+            self.after += [f"if ({p.name})", f"    *{p.name} = front_{role}_out(*{p.name});"]
+
+    def string(self, p):
+        length = STRINGS[self.function.name, p.name]
+        used = "resultlen" if "resultlen" in self.names else "NULL"
+        self.before.append(f"char {p.name}_[MPI_MAX_{length}];")
+        self.arguments.append(f"{p.name} ? {p.name}_ : NULL")
+        self.after += [f"if ({p.name})",
+                       f"    front_copy_text({p.name}, FRONT_MAX_{length}, {p.name}_, {used});"]
+
+    def body(self):
+        bare = self.function.name[len("MPI_"):]
+        if self.function.returns != "int":
+            return [f"return {call_text(bare, self.arguments)};"]
+        lines = list(self.before)
+        call = wrap(f"    int code = weft_abi_{bare}(", self.arguments, ");").strip()
+        if not self.before and not self.after and not self.always:
+            return [wrap(f"    return front_code(weft_abi_{bare}(", self.arguments, "));").strip()]
+        lines.append(call)
+        if self.after:
+            lines.append("if (weft_likely(code == MPI_SUCCESS)) {")
+            lines += [f"    {line}" for line in self.after]
+            lines.append("}")
+        return [*lines, *self.always, "return front_code(code);"]
+
+
+def call_text(bare, arguments):
+    return f"weft_abi_{bare}({', '.join(arguments)})"
+
+
+def symbol(function, spelled=None):
+    """The prototype of a front end's function, with the name of its symbol."""
+    bare = function.name[len("MPI_"):]
+    spelled = spelled or f"P{function.name}"
+    return wrap(f"{foreign(function.returns)} front_{bare}(",
+                [foreign(p.strip()) for p in function.parameters.split(",")], ")"), spelled
+
+
+def entries(functions, interface):
+    header, source = [], []
+    for f in functions:
+        bare = f.name[len("MPI_"):]
+        if not interface.has(f.name):
+            continue
+        prototype, spelled = symbol(f)
+        header += [f"extern __typeof__(P{f.name}) weft_abi_{bare};",
+                   f'{prototype}\n    __asm__("{spelled}");']
+        if HAND.match(f.name):
+            continue
+        body = "\n".join(f"    {line}" for line in "\n".join(Call(f, interface).body()).split("\n"))
+        source.append(f"FRONT_EXPORT({bare});\n{prototype}\n{{\n{body}\n}}\n")
+        persistent = f.name.replace("MPI_", "MPIX_")
+        if persistent in interface.functions:
+            source.append(f'FRONT_ALIAS({bare}, "{persistent}");\nFRONT_ALIAS({bare}, "P{persistent}");\n')
+    return header, source
+
+
+def number(text):
+    return int(text, 0)
+
+
+def tables(interface):
+    lines = []
+    pairs = {role: [] for role in GROUPS}
+    for name, theirs, ours in interface.of("constant", "later-constant"):
+        if ours == "-" or name == "MPI_ERR_LASTCODE":
+            continue
+        for role, pattern in GROUPS.items():
+            if re.match(pattern, name):
+                pairs[role].append((number(theirs), number(ours), name))
+                break
+    for role, members in pairs.items():
+        lines += [f"static const struct front_pair front_{role}s[] = {{",
+                  *[f"    {{{theirs}, {ours}}}, /* {name} */" for theirs, ours, name in members], "};"]
+        kind = ("bits" if role in BITS else "offset" if role == "displacement" else
+                role if role in ("rank", "tag", "error") else "value")
+        lines.append(f"FRONT_CONVERT_{kind.upper()}({role}, front_{role}s)")
+    for name, theirs, _ in interface.of("length"):
+        lines.append(f"#define FRONT_{name[len('MPI_'):]} {theirs}")
+    for name, theirs, _ in interface.of("sentinel"):
+        if name != "MPI_CONVERSION_FN_NULL":
+            lines.append(f"#define FRONT_{name[len('MPI_'):]} ((void *){theirs})")
+    return lines
+
+
+# Objects without a handle of the standard: their first word is no handle at all, or has a meaning.
+SPECIAL = {"ompi_mpi_lb": "FRONT_LB", "ompi_mpi_ub": "FRONT_UB", "ompi_mpi_c_complex": "0x212",
+           "ompi_mpi_errors_throw_exceptions": "0x141", "ompi_mpi_real2": "0x2ca"}  # fmt: skip
+LATER_SIZES = {"MPI_SESSION": 512, "MPI_ERRORS": 1024}
+
+
+def kind_of(name):
+    for start, kind in (("COMM", "Comm"), ("GROUP", "Group"), ("REQUEST", "Request"), ("INFO", "Info"),
+                        ("MESSAGE", "Message"), ("ERR", "Errhandler"), ("WIN_", "Win"), ("FILE", "File"),
+                        ("SESSION", "Session")):
+        if re.match(rf"MPI_{start}(_|ORS|HAN)", name) or name == f"MPI_{start}NULL":
+            return kind
+    if re.fullmatch("MPI_(OP_NULL|MAX|MIN|SUM|PROD|L?AND|BAND|LOR|BOR|LXOR|BXOR|MAXLOC|MINLOC|REPLACE|"
+                    "NO_OP)", name):
+        return "Op"
+    return "Datatype"
+
+
+def objects(interface):
+    values, names = {}, {}
+    for name, theirs, ours in interface.of("handle", "later-handle"):
+        target = theirs.lstrip("&")
+        if ours != "-":
+            values.setdefault(target, number(ours))
+            names.setdefault(number(ours), target)
+    sizes = {}
+    for name, text, _ in interface.of("object"):
+        if "libmpi.so.40" in text:
+            sizes[name] = int(re.search(r"size (\d+)", text)[1])
+    for name, theirs, _ in interface.of("later-handle"):
+        later = next((size for start, size in LATER_SIZES.items() if name.startswith(start)), 512)
+        sizes.setdefault(theirs.lstrip("&"), later)
+    lines, back = [], []
+    for name, size in sorted(sizes.items()):
+        if not name.startswith(("ompi_mpi_", "ompi_request_", "ompi_message_")):
+            continue
+        value = SPECIAL.get(name, hex(values[name]) if name in values else "FRONT_NOTHING")
+        lines.append(f"FRONT_OBJECT({name}, {size}, {value});")
+    for value, name in sorted(names.items()):
+        back.append(f"    [{value:#x}] = &{name},")
+    back += [f"    [FRONT_{name}] = &ompi_mpi_{name.lower()}," for name in ("LB", "UB")]
+    lines += ["", "void *const front_back[FRONT_PREDEFINED] = {", *back, "};", ""]
+    ints = {name: int(theirs) for name, theirs, _ in interface.of("fortran-constant")
+            if re.fullmatch(r"-?\d+", theirs)}
+    lines.append("const struct front_fortran front_fortran[] = {")
+    done = set()
+    for name, theirs, ours in interface.of("handle"):
+        key = (kind_of(name), ints.get(name))
+        if name in ints and ours != "-" and key not in done:
+            done.add(key)
+            lines.append(f"    {{FRONT_KIND_{kind_of(name)}, {ints[name]}, {ours}}}, /* {name} */")
+    done_kinds = {kind for kind, _ in done}
+    for kind in KINDS:
+        if kind not in done_kinds and f"MPI_{kind.upper()}_NULL" in {r[0] for r in interface.of("handle")}:
+            ours = next(r[2] for r in interface.of("handle") if r[0] == f"MPI_{kind.upper()}_NULL")
+            lines.append(f"    {{FRONT_KIND_{kind}, 0, {ours}}}, /* MPI_{kind.upper()}_NULL */")
+    lines += ["    {FRONT_KIND_Datatype, 4, FRONT_LB},", "    {FRONT_KIND_Datatype, 3, FRONT_UB},",
+              "    {0, 0, 0},", "};"]
+    return lines
+
+
+def functions_table():
+    from collections import namedtuple
+    Function = namedtuple("Function", "returns name parameters status")
+    return [Function(*row) for row in rows("functions.tsv", 4)]
+
+
+def files(name):
+    interface = Interface(name)
+    functions = functions_table()
+    header, source = entries(functions, interface)
+    top = ["// " + SPDX, note(f"Made by abi/frontend.py from abi/{name}.tsv and abi/functions.tsv; do not edit.")]
+    result = {
+        "entries.h": [*top, *header],
+        "tables.h": [*top, *tables(interface)],
+        "entries.c": [*top, '#include "frontend/frontend.h"', "", *source],
+    }
+    if any(row[1].startswith("&") for row in interface.of("handle")):
+        result["objects.c"] = [*top, '#include "frontend/frontend.h"', "", *objects(interface)]
+    return {file: "\n".join(lines) + "\n" for file, lines in result.items()}
+
+
+def main(arguments):
+    if len(arguments) != 2:
+        sys.exit("usage: abi/frontend.py INTERFACE DIRECTORY")
+    try:
+        for name, text in files(arguments[0]).items():
+            path = Path(arguments[1]) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.is_file() or path.read_text() != text:
+                path.write_text(text)
+    except TableError as error:
+        sys.exit(f"abi/frontend.py: {error}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Callbacks of front ends: see frontend.h.
+ */
+#include "core/mpi/frontend.h"
+
+void weft_abi_op_caller(MPI_Op op, weft_op_caller *caller)
+{
+    struct weft_op *user = weft_handle_resolve(op, WEFT_KIND_OP);
+    weft_assert(user && user->id == WEFT_OP_USER);
+    user->caller = caller;
+}
+
+void weft_abi_errhandler_caller(MPI_Errhandler errhandler, weft_errhandler_caller *caller)
+{
+    struct weft_errhandler *user = weft_handle_resolve(errhandler, WEFT_KIND_ERRHANDLER);
+    weft_assert(user && user->kind != WEFT_KIND_NONE);
+    user->caller = caller;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What front ends (src/frontend) use of the library beside the functions of the standard, which
+ * they call by the names weft_abi_X (api.h): callbacks get the front end's handles.
+ */
+#ifndef WEFT_MPI_FRONTEND_H
+#define WEFT_MPI_FRONTEND_H
+
+#include "core/base/error.h"
+#include "core/coll/op.h"
+
+/* From now on the user's function of a valid operation or error handler is called by `caller`. */
+__attribute__((visibility("default"))) void weft_abi_op_caller(MPI_Op op, weft_op_caller *caller);
+__attribute__((visibility("default"))) void
+weft_abi_errhandler_caller(MPI_Errhandler errhandler, weft_errhandler_caller *caller);
+
+#endif

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Callbacks: the core calls a function of this file, which calls the user's with the handles and
+ * codes of the front end.
+ *
+ * Invariant: the state of a key is never freed, since objects may have attributes after their key
+ * was freed; that of a generalized request is freed with it.
+ */
+#include "frontend/frontend.h"
+
+/* ---- Operations */
+
+static void call_op(MPI_User_function *user, void *in, void *inout, int *count, MPI_Datatype type)
+{
+    front_Datatype handle = front_Datatype_out(type);
+    ((void (*)(void *, void *, int *, front_Datatype *))user)(in, inout, count, &handle);
+}
+
+FRONT_EXPORT(Op_create);
+int front_Op_create(front_function *user_fn, int commute, front_Op *op)
+{
+    MPI_Op made;
+    int code = weft_abi_Op_create((MPI_User_function *)user_fn, commute, op ? &made : NULL);
+    if (code == MPI_SUCCESS) {
+        weft_abi_op_caller(made, call_op);
+        *op = front_Op_out(made);
+    }
+    return front_code(code);
+}
+
+/* ---- Error handlers */
+
+#define ERRHANDLER(kind, member)                                                                   \
+    static void call_##member(union weft_errhandler_call user, void *handle, int code)             \
+    {                                                                                              \
+        front_##kind theirs = front_##kind##_out(handle);                                          \
+        int passed = front_code(code); /* the handler may change it */                             \
+        ((void (*)(front_##kind *, int *, ...))user.member)(&theirs, &passed);                     \
+    }                                                                                              \
+    FRONT_EXPORT(kind##_create_errhandler);                                                        \
+    int front_##kind##_create_errhandler(front_function *member##_errhandler_fn,                   \
+                                         front_Errhandler *errhandler)                             \
+    {                                                                                              \
+        MPI_Errhandler made;                                                                       \
+        int code = weft_abi_##kind##_create_errhandler(                                            \
+            (MPI_##kind##_errhandler_function *)member##_errhandler_fn,                            \
+            errhandler ? &made : NULL);                                                            \
+        if (code == MPI_SUCCESS) {                                                                 \
+            weft_abi_errhandler_caller(made, call_##member);                                       \
+            *errhandler = front_Errhandler_out(made);                                              \
+        }                                                                                          \
+        return front_code(code);                                                                   \
+    }
+
+ERRHANDLER(Comm, comm)
+ERRHANDLER(File, file)
+ERRHANDLER(Session, session)
+ERRHANDLER(Win, win)
+
+/* Errors without a communicator go to MPI_COMM_SELF's handler, but went to MPI_COMM_WORLD's before
+ * MPI 4: a program that sets the latter only means both. */
+FRONT_EXPORT(Comm_set_errhandler);
+int front_Comm_set_errhandler(front_Comm comm, front_Errhandler errhandler)
+{
+    static bool self_is_set;
+    MPI_Comm ours = front_Comm_in(comm);
+    int code = weft_abi_Comm_set_errhandler(ours, front_Errhandler_in(errhandler));
+    if (ours == MPI_COMM_SELF)
+        self_is_set = true;
+    else if (ours == MPI_COMM_WORLD && !self_is_set && code == MPI_SUCCESS)
+        weft_abi_Comm_set_errhandler(MPI_COMM_SELF, front_Errhandler_in(errhandler));
+    return front_code(code);
+}
+
+/* ---- Attributes */
+
+struct keyval {
+    front_function *copy, *delete;
+    void *extra;
+};
+
+static struct keyval *make_keyval(front_function *copy, front_function *delete, void *extra)
+{
+    struct keyval *keyval = front_allocate(1, sizeof *keyval);
+    *keyval = (struct keyval){copy, delete, extra};
+    return keyval;
+}
+
+#define KEYVAL(Name, Kind, name)                                                                   \
+    static int copy_##name(MPI_##Kind object, int number, void *extra, void *in, void *out,        \
+                           int *flag)                                                              \
+    {                                                                                              \
+        struct keyval *keyval = extra;                                                             \
+        return front_error_in((                                                                    \
+            (int (*)(front_##Kind, int, void *, void *, void *, int *))keyval->copy)(              \
+            front_##Kind##_out(object), front_keyval_out(number), keyval->extra, in, out, flag));  \
+    }                                                                                              \
+    static int delete_##name(MPI_##Kind object, int number, void *value, void *extra)              \
+    {                                                                                              \
+        struct keyval *keyval = extra;                                                             \
+        return front_error_in(((int (*)(front_##Kind, int, void *, void *))keyval->delete)(        \
+            front_##Kind##_out(object), front_keyval_out(number), value, keyval->extra));          \
+    }                                                                                              \
+    FRONT_EXPORT(Name##_create_keyval);                                                            \
+    int front_##Name##_create_keyval(front_function *copy, front_function *delete, int *number,    \
+                                     void *extra)                                                  \
+    {                                                                                              \
+        intptr_t copies = front_predefined_function(copy);                                         \
+        intptr_t deletes = front_predefined_function(delete);                                      \
+        struct keyval *keyval = make_keyval(copy, delete, extra);                                  \
+        int code = weft_abi_##Name##_create_keyval(                                                \
+            copies >= 0 ? (MPI_##Name##_copy_attr_function *)copies : copy_##name,                 \
+            deletes >= 0 ? (MPI_##Name##_delete_attr_function *)deletes : delete_##name, number,   \
+            keyval);                                                                               \
+        return front_code(code);                                                                   \
+    }
+
+KEYVAL(Comm, Comm, comm)
+KEYVAL(Type, Datatype, type)
+KEYVAL(Win, Win, win)
+
+FRONT_EXPORT(Keyval_create);
+int front_Keyval_create(front_function *copy_fn, front_function *delete_fn, int *keyval,
+                        void *extra_state)
+{
+    return front_Comm_create_keyval(copy_fn, delete_fn, keyval, extra_state);
+}
+
+/* Predefined attributes whose values are constants, with the other MPI's values. */
+static void *converted(int number, void *value)
+{
+    static int host, io, flavor, model;
+    switch (number) {
+    case MPI_HOST:
+        host = front_rank_out(*(int *)value);
+        return &host;
+    case MPI_IO:
+        io = front_rank_out(*(int *)value);
+        return &io;
+    case MPI_WIN_CREATE_FLAVOR:
+        flavor = front_flavor_out(*(int *)value);
+        return &flavor;
+    case MPI_WIN_MODEL:
+        model = front_model_out(*(int *)value);
+        return &model;
+    default:
+        return value;
+    }
+}
+
+#define GET_ATTR(Function, Kind)                                                                   \
+    FRONT_EXPORT(Function);                                                                        \
+    int front_##Function(front_##Kind object, int number, void *value, int *flag)                  \
+    {                                                                                              \
+        int ours = front_keyval_in(number);                                                        \
+        int code = weft_abi_##Function(front_##Kind##_in(object), ours, value, flag);              \
+        if (code == MPI_SUCCESS && *flag)                                                          \
+            *(void **)value = converted(ours, *(void **)value);                                    \
+        return front_code(code);                                                                   \
+    }
+
+GET_ATTR(Comm_get_attr, Comm)
+GET_ATTR(Attr_get, Comm)
+GET_ATTR(Type_get_attr, Datatype)
+GET_ATTR(Win_get_attr, Win)
+
+/* ---- Generalized requests */
+
+struct grequest {
+    front_function *query, *free, *cancel;
+    void *extra;
+};
+
+static int query_grequest(void *extra, MPI_Status *status)
+{
+    struct grequest *grequest = extra;
+    front_Status theirs = {0};
+    int code = ((int (*)(void *, front_Status *))grequest->query)(grequest->extra, &theirs);
+    front_status_in(&theirs, status);
+    return front_error_in(code);
+}
+
+static int free_grequest(void *extra)
+{
+    struct grequest *grequest = extra;
+    int code = ((int (*)(void *))grequest->free)(grequest->extra);
+    free(grequest);
+    return front_error_in(code);
+}
+
+static int cancel_grequest(void *extra, int complete)
+{
+    struct grequest *grequest = extra;
+    return front_error_in(((int (*)(void *, int))grequest->cancel)(grequest->extra, complete));
+}
+
+FRONT_EXPORT(Grequest_start);
+int front_Grequest_start(front_function *query_fn, front_function *free_fn,
+                         front_function *cancel_fn, void *extra_state, front_Request *request)
+{
+    MPI_Request made;
+    struct grequest *grequest = front_allocate(1, sizeof *grequest);
+    *grequest = (struct grequest){query_fn, free_fn, cancel_fn, extra_state};
+    int code = weft_abi_Grequest_start(
+        query_fn ? query_grequest : NULL, free_fn ? free_grequest : NULL,
+        cancel_fn ? cancel_grequest : NULL, grequest, request ? &made : NULL);
+    if (code == MPI_SUCCESS)
+        *request = front_Request_out(made);
+    else
+        free(grequest);
+    return front_code(code);
+}
+
+/* ---- Data representations; MPI keeps them until the end */
+
+struct datarep {
+    front_function *read, *write, *extent;
+    void *extra;
+};
+
+static int convert(front_function *function, void *userbuf, MPI_Datatype type, int count,
+                   void *filebuf, MPI_Offset position, void *extra)
+{
+    return front_error_in(
+        ((int (*)(void *, front_Datatype, int, void *, MPI_Offset, void *))function)(
+            userbuf, front_Datatype_out(type), count, filebuf, position, extra));
+}
+
+static int read_datarep(void *userbuf, MPI_Datatype type, int count, void *filebuf,
+                        MPI_Offset position, void *extra)
+{
+    struct datarep *datarep = extra;
+    return convert(datarep->read, userbuf, type, count, filebuf, position, datarep->extra);
+}
+
+static int write_datarep(void *userbuf, MPI_Datatype type, int count, void *filebuf,
+                         MPI_Offset position, void *extra)
+{
+    struct datarep *datarep = extra;
+    return convert(datarep->write, userbuf, type, count, filebuf, position, datarep->extra);
+}
+
+static int datarep_extent(MPI_Datatype type, MPI_Aint *extent, void *extra)
+{
+    struct datarep *datarep = extra;
+    return front_error_in(((int (*)(front_Datatype, MPI_Aint *, void *))datarep->extent)(
+        front_Datatype_out(type), extent, datarep->extra));
+}
+
+FRONT_EXPORT(Register_datarep);
+int front_Register_datarep(const char *name, front_function *read, front_function *write,
+                           front_function *extent, void *extra)
+{
+    struct datarep *datarep = front_allocate(1, sizeof *datarep);
+    *datarep = (struct datarep){read, write, extent, extra};
+    int code = weft_abi_Register_datarep(name, read ? read_datarep : MPI_CONVERSION_FN_NULL,
+                                         write ? write_datarep : MPI_CONVERSION_FN_NULL,
+                                         extent ? datarep_extent : NULL, datarep);
+    if (code != MPI_SUCCESS)
+        free(datarep);
+    return front_code(code);
+}

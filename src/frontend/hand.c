@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Functions whose conversion does not follow from the tables.
+ */
+#include "frontend/frontend.h"
+
+#include <limits.h>
+
+/* ---- Buffered sends: programs size their buffers with the MPI_BSEND_OVERHEAD of that MPI, which
+ * is less than Weft's. The core makes buffers itself, and the program gets its own back. */
+static struct {
+    void *address;
+    int size;
+} attached;
+
+FRONT_EXPORT(Buffer_attach);
+int front_Buffer_attach(void *buffer, int size)
+{
+    int code = weft_abi_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
+    if (code == MPI_SUCCESS) {
+        attached.address = buffer;
+        attached.size = size;
+    }
+    return front_code(code);
+}
+
+FRONT_EXPORT(Buffer_detach);
+int front_Buffer_detach(void *buffer_addr, int *size)
+{
+    void *automatic;
+    int none, code = weft_abi_Buffer_detach(buffer_addr ? &automatic : NULL, size ? &none : NULL);
+    if (code == MPI_SUCCESS) {
+        *(void **)buffer_addr = attached.address;
+        *size = attached.size;
+    }
+    return front_code(code);
+}
+
+FRONT_EXPORT(Buffer_attach_c);
+int front_Buffer_attach_c(void *buffer, MPI_Count size)
+{
+    return front_Buffer_attach(buffer, size > INT_MAX ? INT_MAX : (int)size);
+}
+
+FRONT_EXPORT(Buffer_detach_c);
+int front_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
+{
+    int narrow;
+    int code = front_Buffer_detach(buffer_addr, size ? &narrow : NULL);
+    if (code == MPI_SUCCESS)
+        *size = narrow;
+    return code;
+}
+
+/* ---- Datatypes. The markers of MPI-1, MPI_LB and MPI_UB, become MPI_Type_create_resized. */
+
+/* The type without the markers at `types`, with the bounds that they give. */
+static int create_bounded(int count, const int *blocklengths, const MPI_Aint *displacements,
+                          MPI_Datatype *types, const bool *is_lb, const bool *is_ub,
+                          MPI_Datatype *made)
+{
+    MPI_Aint given_lb = 0, given_ub = 0, lb, extent;
+    MPI_Datatype plain;
+    bool has_lb = false, has_ub = false;
+    int n = 0;
+    int *lengths = front_allocate(count, sizeof *lengths);
+    MPI_Aint *at = front_allocate(count, sizeof *at);
+    for (int i = 0; i < count; i++) {
+        if (is_lb[i]) {
+            given_lb = !has_lb || displacements[i] < given_lb ? displacements[i] : given_lb;
+            has_lb = true;
+        } else if (is_ub[i]) {
+            given_ub = !has_ub || displacements[i] > given_ub ? displacements[i] : given_ub;
+            has_ub = true;
+        } else {
+            lengths[n] = blocklengths[i];
+            at[n] = displacements[i];
+            types[n++] = types[i];
+        }
+    }
+    int code = weft_abi_Type_create_struct(n, lengths, at, types, &plain);
+    free(lengths);
+    free(at);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = weft_abi_Type_get_extent(plain, &lb, &extent);
+    if (code == MPI_SUCCESS) {
+        MPI_Aint ub = has_ub ? given_ub : lb + extent;
+        lb = has_lb ? given_lb : lb;
+        code = weft_abi_Type_create_resized(plain, lb, ub - lb, made);
+    }
+    weft_abi_Type_free(&plain);
+    return code;
+}
+
+FRONT_EXPORT(Type_create_struct);
+int front_Type_create_struct(int count, const int array_of_blocklengths[],
+                             const MPI_Aint array_of_displacements[],
+                             const front_Datatype array_of_types[], front_Datatype *newtype)
+{
+    MPI_Datatype made, few[FRONT_FEW];
+    MPI_Datatype *types = front_Datatypes_in(count, array_of_types, few);
+    int markers = 0, code;
+    bool *is_lb = front_allocate(count > 0 ? 2 * count : 1, sizeof *is_lb), *is_ub = is_lb + count;
+    for (int i = 0; types && i < count; i++) {
+        is_lb[i] = front_is_lb(types[i]);
+        is_ub[i] = front_is_ub(types[i]);
+        markers += is_lb[i] || is_ub[i];
+    }
+    if (markers && newtype && array_of_blocklengths && array_of_displacements)
+        code = create_bounded(count, array_of_blocklengths, array_of_displacements, types, is_lb,
+                              is_ub, &made);
+    else
+        code = weft_abi_Type_create_struct(count, array_of_blocklengths, array_of_displacements,
+                                           types, newtype ? &made : NULL);
+    free(is_lb);
+    front_release(types, few);
+    if (code == MPI_SUCCESS)
+        *newtype = front_Datatype_out(made);
+    return front_code(code);
+}
+
+FRONT_EXPORT(Type_get_contents);
+int front_Type_get_contents(front_Datatype datatype, int max_integers, int max_addresses,
+                            int max_datatypes, int array_of_integers[],
+                            MPI_Aint array_of_addresses[], front_Datatype array_of_datatypes[])
+{
+    MPI_Datatype few[FRONT_FEW], type = front_Datatype_in(datatype);
+    MPI_Datatype *types = array_of_datatypes ? front_space(max_datatypes, few, sizeof *few) : NULL;
+    int integers, addresses, datatypes, combiner;
+    int code = weft_abi_Type_get_contents(type, max_integers, max_addresses, max_datatypes,
+                                          array_of_integers, array_of_addresses, types);
+    if (code == MPI_SUCCESS)
+        code = weft_abi_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner);
+    if (code == MPI_SUCCESS) {
+        for (int i = 0; i < datatypes; i++)
+            array_of_datatypes[i] = front_Datatype_out(types[i]);
+        int *last = &array_of_integers[integers - 1];
+        if (combiner == MPI_COMBINER_SUBARRAY || combiner == MPI_COMBINER_DARRAY)
+            *last = front_order_out(*last);
+        if (combiner == MPI_COMBINER_DARRAY) { /* size, rank, n, then four arrays of n */
+            int n = array_of_integers[2];
+            front_ints_out(n, &array_of_integers[3 + n], front_distrib_out);
+            front_ints_out(n, &array_of_integers[3 + 2 * n], front_darg_out);
+        }
+    }
+    front_release(types, few);
+    return front_code(code);
+}
+
+/* ---- Communicators: only the leader passes a valid peer communicator. */
+
+FRONT_EXPORT(Intercomm_create);
+int front_Intercomm_create(front_Comm local_comm, int local_leader, front_Comm peer_comm,
+                           int remote_leader, int tag, front_Comm *newintercomm)
+{
+    MPI_Comm made, local = front_Comm_in(local_comm);
+    int rank, code = weft_abi_Comm_rank(local, &rank);
+    if (code == MPI_SUCCESS)
+        code = weft_abi_Intercomm_create(
+            local, local_leader, rank == local_leader ? front_Comm_in(peer_comm) : MPI_COMM_NULL,
+            front_rank_in(remote_leader), front_tag_in(tag), newintercomm ? &made : NULL);
+    if (code == MPI_SUCCESS)
+        *newintercomm = front_Comm_out(made);
+    return front_code(code);
+}
+
+/* ---- The environment */
+
+FRONT_EXPORT(Get_version);
+int front_Get_version(int *version, int *subversion)
+{
+    int code = weft_abi_Get_version(version, subversion);
+    if (code == MPI_SUCCESS) {
+        *version = front_version[0];
+        *subversion = front_version[1];
+    }
+    return front_code(code);
+}
+
+FRONT_EXPORT(Get_library_version);
+int front_Get_library_version(char *version, int *resultlen)
+{
+    char ours[MPI_MAX_LIBRARY_VERSION_STRING];
+    int code = weft_abi_Get_library_version(version ? ours : NULL, resultlen);
+    if (code == MPI_SUCCESS)
+        front_copy_text(version, FRONT_MAX_LIBRARY_VERSION_STRING, front_library_version,
+                        resultlen);
+    return front_code(code);
+}
+
+FRONT_EXPORT(Pcontrol);
+int front_Pcontrol(const int level, ...)
+{
+    return front_code(weft_abi_Pcontrol(level));
+}

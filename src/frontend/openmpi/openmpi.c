@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What Open MPI's C library has beside the functions of the standard: conversions of handles to
+ * Fortran's, functions of MPI-1, predefined functions for attributes, and Fortran's blocks.
+ */
+#include "config.h"
+#include "frontend/frontend.h"
+
+#define EXPORT __attribute__((visibility("default")))
+/* A function with the symbols MPI_<name> and PMPI_<name>. */
+#define DEFINE(name, result, parameters)                                                           \
+    EXPORT result front_##name parameters __asm__("PMPI_" #name);                                  \
+    FRONT_EXPORT(name);                                                                            \
+    result front_##name parameters
+
+const int front_version[2] = {3, 1};
+/* Programs choose constants by how this begins. */
+const char front_library_version[] = "Open MPI v4.1.8 (Weft " PACKAGE_VERSION ")";
+
+/* ---- Handles and statuses in Fortran */
+
+/* The integer of a predefined handle, or -1. */
+static int predefined_out(const void *ours)
+{
+    for (const struct front_fortran *row = front_fortran; row->kind; row++)
+        if ((uintptr_t)ours == (uintptr_t)row->ours)
+            return row->theirs;
+    return -1;
+}
+
+/* The handle of an integer below those of other objects; NULL: there is none. */
+static void *predefined_in(enum front_kind kind, int theirs)
+{
+    for (const struct front_fortran *row = front_fortran; row->kind; row++)
+        if (row->kind == kind && row->theirs == theirs)
+            return front_back[row->ours];
+    return NULL;
+}
+
+#define CONVERT(Name, Kind, null)                                                                  \
+    DEFINE(Name##_c2f, int, (front_##Kind handle))                                                 \
+    {                                                                                              \
+        MPI_##Kind ours = front_##Kind##_in(handle);                                               \
+        return (uintptr_t)ours < FRONT_PREDEFINED ? predefined_out(ours) : toint_##Kind(ours);     \
+    }                                                                                              \
+    DEFINE(Name##_f2c, front_##Kind, (int handle))                                                 \
+    {                                                                                              \
+        front_##Kind found = handle < 4096 ? predefined_in(FRONT_KIND_##Kind, handle)              \
+                                           : front_##Kind##_out(fromint_##Kind(handle));           \
+        return found ? found : front_##Kind##_out(null);                                           \
+    }
+
+#define STANDARD(Name, Kind)                                                                       \
+    extern __typeof__(PMPI_##Name##_toint) weft_abi_##Name##_toint;                                \
+    extern __typeof__(PMPI_##Name##_fromint) weft_abi_##Name##_fromint;                            \
+    static int toint_##Kind(MPI_##Kind handle)                                                     \
+    {                                                                                              \
+        return weft_abi_##Name##_toint(handle);                                                    \
+    }                                                                                              \
+    static MPI_##Kind fromint_##Kind(int handle)                                                   \
+    {                                                                                              \
+        return weft_abi_##Name##_fromint(handle);                                                  \
+    }
+
+#define BOTH(Name, Kind, null) STANDARD(Name, Kind) CONVERT(Name, Kind, null)
+BOTH(Comm, Comm, MPI_COMM_NULL)
+BOTH(Errhandler, Errhandler, MPI_ERRHANDLER_NULL)
+BOTH(File, File, MPI_FILE_NULL)
+BOTH(Group, Group, MPI_GROUP_NULL)
+BOTH(Info, Info, MPI_INFO_NULL)
+BOTH(Message, Message, MPI_MESSAGE_NULL)
+BOTH(Op, Op, MPI_OP_NULL)
+BOTH(Request, Request, MPI_REQUEST_NULL)
+BOTH(Session, Session, MPI_SESSION_NULL)
+BOTH(Type, Datatype, MPI_DATATYPE_NULL)
+BOTH(Win, Win, MPI_WIN_NULL)
+
+/* Fortran's status has the same bytes. */
+EXPORT int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_errcodes_ignore_,
+    mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
+EXPORT char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
+EXPORT int mpi_fortran_status_ignore_[2], mpi_fortran_statuses_ignore_[2];
+EXPORT int *MPI_F_STATUS_IGNORE = mpi_fortran_status_ignore_;
+EXPORT int *MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
+
+DEFINE(Status_c2f, int, (const front_Status *status, int *fortran))
+{
+    if (!status || !fortran)
+        return front_error_out(MPI_ERR_ARG);
+    memcpy(fortran, status, sizeof *status);
+    return MPI_SUCCESS;
+}
+
+DEFINE(Status_f2c, int, (const int *fortran, front_Status *status))
+{
+    if (!status || !fortran || fortran == MPI_F_STATUS_IGNORE || fortran == MPI_F_STATUSES_IGNORE)
+        return front_error_out(MPI_ERR_ARG);
+    memcpy(status, fortran, sizeof *status);
+    return MPI_SUCCESS;
+}
+
+/* ---- Predefined functions for attributes */
+
+#define COPY(name, flagged)                                                                        \
+    EXPORT int OMPI_C_MPI_##name(void *object, int keyval, void *extra, void *in, void *out,       \
+                                 int *flag)                                                        \
+    {                                                                                              \
+        (void)object, (void)keyval, (void)extra;                                                   \
+        *flag = flagged;                                                                           \
+        if (flagged)                                                                               \
+            *(void **)out = in;                                                                    \
+        return MPI_SUCCESS;                                                                        \
+    }
+#define DELETE(name)                                                                               \
+    EXPORT int OMPI_C_MPI_##name(void *object, int keyval, void *value, void *extra)               \
+    {                                                                                              \
+        (void)object, (void)keyval, (void)value, (void)extra;                                      \
+        return MPI_SUCCESS;                                                                        \
+    }
+COPY(DUP_FN, 1)
+COPY(COMM_DUP_FN, 1)
+COPY(TYPE_DUP_FN, 1)
+COPY(WIN_DUP_FN, 1)
+COPY(NULL_COPY_FN, 0)
+COPY(COMM_NULL_COPY_FN, 0)
+COPY(TYPE_NULL_COPY_FN, 0)
+COPY(WIN_NULL_COPY_FN, 0)
+DELETE(NULL_DELETE_FN)
+DELETE(COMM_NULL_DELETE_FN)
+DELETE(TYPE_NULL_DELETE_FN)
+DELETE(WIN_NULL_DELETE_FN)
+
+int front_predefined_function(front_function *function)
+{
+    static front_function *const nothing[] = {(front_function *)OMPI_C_MPI_NULL_COPY_FN,
+                                              (front_function *)OMPI_C_MPI_COMM_NULL_COPY_FN,
+                                              (front_function *)OMPI_C_MPI_TYPE_NULL_COPY_FN,
+                                              (front_function *)OMPI_C_MPI_WIN_NULL_COPY_FN,
+                                              (front_function *)OMPI_C_MPI_NULL_DELETE_FN,
+                                              (front_function *)OMPI_C_MPI_COMM_NULL_DELETE_FN,
+                                              (front_function *)OMPI_C_MPI_TYPE_NULL_DELETE_FN,
+                                              (front_function *)OMPI_C_MPI_WIN_NULL_DELETE_FN};
+    static front_function *const copies[] = {
+        (front_function *)OMPI_C_MPI_DUP_FN, (front_function *)OMPI_C_MPI_COMM_DUP_FN,
+        (front_function *)OMPI_C_MPI_TYPE_DUP_FN, (front_function *)OMPI_C_MPI_WIN_DUP_FN};
+    for (size_t i = 0; i < FRONT_COUNT(nothing); i++)
+        if (function == nothing[i])
+            return 0;
+    for (size_t i = 0; i < FRONT_COUNT(copies); i++)
+        if (function == copies[i])
+            return 1;
+    return -1;
+}
+
+/* ---- Functions of MPI-1 that newer standards lack */
+
+DEFINE(Address, int, (void *location, MPI_Aint *address))
+{
+    return front_Get_address(location, address);
+}
+
+DEFINE(Errhandler_create, int, (front_function * function, front_Errhandler *errhandler))
+{
+    return front_Comm_create_errhandler(function, errhandler);
+}
+
+DEFINE(Errhandler_get, int, (front_Comm comm, front_Errhandler *errhandler))
+{
+    return front_Comm_get_errhandler(comm, errhandler);
+}
+
+DEFINE(Errhandler_set, int, (front_Comm comm, front_Errhandler errhandler))
+{
+    return front_Comm_set_errhandler(comm, errhandler);
+}
+
+DEFINE(Type_extent, int, (front_Datatype type, MPI_Aint *extent))
+{
+    MPI_Aint lb;
+    return front_Type_get_extent(type, &lb, extent);
+}
+
+DEFINE(Type_lb, int, (front_Datatype type, MPI_Aint *lb))
+{
+    MPI_Aint extent;
+    return front_Type_get_extent(type, lb, &extent);
+}
+
+DEFINE(Type_ub, int, (front_Datatype type, MPI_Aint *ub))
+{
+    MPI_Aint lb, extent;
+    int code = front_Type_get_extent(type, &lb, &extent);
+    if (code == MPI_SUCCESS)
+        *ub = lb + extent;
+    return code;
+}
+
+DEFINE(Type_hvector, int,
+       (int count, int blocklength, MPI_Aint stride, front_Datatype oldtype,
+        front_Datatype *newtype))
+{
+    return front_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
+}
+
+DEFINE(Type_hindexed, int,
+       (int count, int blocklengths[], MPI_Aint displacements[], front_Datatype oldtype,
+        front_Datatype *newtype))
+{
+    return front_Type_create_hindexed(count, blocklengths, displacements, oldtype, newtype);
+}
+
+DEFINE(Type_struct, int,
+       (int count, int blocklengths[], MPI_Aint displacements[], front_Datatype types[],
+        front_Datatype *newtype))
+{
+    return front_Type_create_struct(count, blocklengths, displacements, types, newtype);
+}
+
+/* ---- Extensions */
+
+EXPORT int MPIX_Query_cuda_support(void)
+{
+    return 0;
+}

@@ -59,12 +59,22 @@ TEST_EXTENSIONS = .test
 if HAVE_CMOCKA
 UNIT_LIBS = $(LIBRARY)
 TESTS += $(UNIT_TESTS)
+
+# The tests of lanes are linked with the objects of these folders alone. The network is the checker of
+# tests/strict.
+objects_of = $(foreach folder,$(1),$(filter src/$(folder)/libmpi_abi_a-%,$(libmpi_abi_a_OBJECTS)))
+BELOW_LANES = core/base core/datatype core/message core/progress
+LIBS_shm_lane_test = $(call objects_of,shm $(BELOW_LANES))
+LIBS_ofi_lane_test = $(call objects_of,ofi ofi/select $(BELOW_LANES)) \
+    -DCHECKER='"$(abs_top_builddir)/tests/strict"'
 check_PROGRAMS += tests/unit/match_bench
 tests_unit_match_bench_LDADD = $(UNIT_LIBS)
 
 $(UNIT_TESTS): %.test: $(abs_top_srcdir)/%.c libmpi_abi.a
 	@$(MKDIR_P) $(@D)
-	$(AM_V_CCLD)$(COMPILE_TEST) $(CMOCKA_CFLAGS) $(FABRIC_CFLAGS) $< $(UNIT_LIBS) $(CMOCKA_LIBS) $(LIBS)
+	$(AM_V_CCLD)$(COMPILE_TEST) $(CMOCKA_CFLAGS) $(FABRIC_CFLAGS) $< \
+	    $(or $(LIBS_$(*F)),$(UNIT_LIBS)) $(CMOCKA_LIBS) $(LIBS)
+tests/unit/ofi_lane_test.test: tests/strict/libfabric.so.1
 -include $(UNIT_TESTS:=.d)
 endif
 

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The net lane (src/ofi) without the modules above it: linked with base, datatype, message and
+ * progress alone, over the checker of the contract with libfabric (tests/strict), which plays the
+ * provider. Messages of each protocol both ways, a provider that returns -FI_EAGAIN, a dead peer.
+ */
+#include "lane_test.h"
+
+#include "ofi/net.h"
+
+enum { LONG = 300000, MANY = 400 };
+
+static enum weft_lane lane_to(int world)
+{
+    return world == weft.job.rank ? WEFT_LANE_SELF : WEFT_LANE_NET;
+}
+
+static void fetch(struct weft_request *receive, const struct weft_arrival *message)
+{
+    receive->owner = WEFT_LANE_NET;
+    weft_net_fetch(receive, message->data);
+}
+
+static void acknowledge(const struct weft_request *receive, const struct weft_arrival *message)
+{
+    if (message->mode == WEFT_SEND_SYNCHRONOUS)
+        weft_net_acknowledge(receive->peer, receive->channel, message->tag);
+    weft_net_matched(receive->channel, message->source, message->length);
+}
+
+static void ignore_kept(const struct weft_arrival *message, int by)
+{
+    (void)message, (void)by;
+}
+
+static void close_peer(struct weft_peer *peer)
+{
+    peer->lane = WEFT_LANE_DEAD;
+    peer->send_limit = 0;
+    weft_net_drop_backlog(peer);
+}
+
+static const struct weft_lane_ops ops = {.to = lane_to,
+                                         .init_peer = weft_net_peer_init,
+                                         .connect = weft_net_connect,
+                                         .init_request = weft_net_adopt,
+                                         .fetch = fetch,
+                                         .matched = acknowledge,
+                                         .kept = ignore_kept,
+                                         .bury = close_peer,
+                                         .waits_for_peer = weft_net_waits_for_peer,
+                                         .abandon = weft_net_abandon,
+                                         .net_withdraw = weft_net_withdraw,
+                                         .net_check_hosts = weft_net_check_hosts,
+                                         .net_progress = weft_net_progress,
+                                         .net_wait_fds = weft_net_wait_fds};
+
+static void open_lane(int rank)
+{
+    static char why[512];
+    unsigned deals;
+    open_process(rank, &ops);
+    if (weft_net_open(&weft.job, 1, why, sizeof why) ||
+        weft_net_agree(&weft.job, &deals, why, sizeof why)) {
+        fprintf(stderr, "%s\n", why);
+        _exit(1);
+    }
+    weft.net = true;
+    weft.tag_ub = weft_net_tag_ub();
+    open_channel(weft_net_software_matching() ? WEFT_HELD_ALWAYS : 0);
+    channel.net_bits = weft_net_context_bits(0, CONTEXT);
+    channel.net_rank = weft_net_rank_bits(rank);
+    weft_net_channel_opened(&channel);
+}
+
+static void close_lane(void)
+{
+    while (!weft_net_idle())
+        weft_progress();
+    fence(weft_progress);
+    weft_net_leave();
+    weft_net_close();
+}
+
+static struct weft_request *start_send(const void *data, size_t bytes, int tag,
+                                       enum weft_send_mode mode)
+{
+    struct weft_request *send = describe(WEFT_REQUEST_SEND, data, bytes, tag, mode);
+    send->owner = WEFT_LANE_NET;
+    CHECK(weft_net_isend(send) == MPI_SUCCESS);
+    return send;
+}
+
+static struct weft_request *start_receive(void *data, size_t bytes, int tag)
+{
+    struct weft_request *receive =
+        describe(WEFT_REQUEST_RECV, data, bytes, tag, WEFT_SEND_STANDARD);
+    if (channel.held || weft.vcis[0].matcher.unexpected)
+        weft_sw_receive(receive);
+    else
+        CHECK(weft_net_irecv(receive) == MPI_SUCCESS);
+    return receive;
+}
+
+static void exchange(int rank, size_t bytes, enum weft_send_mode mode)
+{
+    static unsigned char out[LONG], in[LONG];
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = (unsigned char)((size_t)rank + i * 7 + bytes);
+    memset(in, 0, bytes);
+    struct weft_request *receive = start_receive(in, bytes, 5);
+    struct weft_request *send = start_send(out, bytes, 5, mode);
+    CHECK(finish_request(send) == MPI_SUCCESS);
+    CHECK(finish_request(receive) == MPI_SUCCESS);
+    for (size_t i = 0; i < bytes; i++)
+        CHECK(in[i] == (unsigned char)((size_t)!rank + i * 7 + bytes));
+}
+
+static void run_messages(int rank)
+{
+    static const size_t sizes[] = {0, 1, 8, 64, 65, 4000, 32768, LONG};
+    open_lane(rank);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        exchange(rank, sizes[i], WEFT_SEND_STANDARD);
+        exchange(rank, sizes[i], WEFT_SEND_SYNCHRONOUS);
+    }
+    CHECK(weft_net_sent_to(weft_peer_known(0, !rank)) == 16);
+    close_lane();
+}
+
+/* Every second call of the provider returns -FI_EAGAIN, so that messages wait in the backlog. */
+static void run_eagain(int rank)
+{
+    static struct weft_request *sends[MANY], *receives[MANY];
+    static int out[MANY], in[MANY];
+    open_lane(rank);
+    for (int i = 0; i < MANY; i++) {
+        out[i] = i;
+        receives[i] = start_receive(&in[i], sizeof in[i], 1);
+        sends[i] = start_send(&out[i], sizeof out[i], 1, WEFT_SEND_STANDARD);
+    }
+    CHECK(weft_peer_known(0, !rank)->counts.backlogged > 0);
+    for (int i = 0; i < MANY; i++) {
+        CHECK(finish_request(sends[i]) == MPI_SUCCESS);
+        CHECK(finish_request(receives[i]) == MPI_SUCCESS);
+        CHECK(in[i] == i);
+    }
+    close_lane();
+}
+
+/* Rank 1 sends one message and ends: it is received, and all that waits for another one fails. */
+static void run_dead_peer(int rank)
+{
+    static unsigned char out[LONG];
+    int value = 0, never = 0;
+    open_lane(rank);
+    if (rank == 1) {
+        value = 42;
+        CHECK(finish_request(start_send(&value, sizeof value, 1, WEFT_SEND_SYNCHRONOUS)) ==
+              MPI_SUCCESS);
+        fence(weft_progress);
+        atomic_store(&board->dead[1], 1);
+        _exit(0);
+    }
+    struct weft_request *received = start_receive(&value, sizeof value, 1);
+    struct weft_request *waiting = start_receive(&never, sizeof never, 2);
+    CHECK(finish_request(received) == MPI_SUCCESS && value == 42);
+    struct weft_request *announced = start_send(out, LONG, 3, WEFT_SEND_STANDARD);
+    fence(weft_progress);
+    CHECK(finish_request(waiting) == MPI_ERR_PROC_ABORTED);
+    CHECK(finish_request(announced) == MPI_ERR_PROC_ABORTED);
+    CHECK(weft_peer_known(0, 1)->lane == WEFT_LANE_DEAD && !weft_peer_known(0, 1)->send_limit);
+}
+
+static void messages_of_each_protocol_arrive_both_ways(void **state)
+{
+    (void)state;
+    assert_int_equal(fork_ranks(run_messages), 0);
+}
+
+static void messages_matched_in_software_arrive_both_ways(void **state)
+{
+    (void)state;
+    setenv("WEFT_MATCHING", "software", 1);
+    assert_int_equal(fork_ranks(run_messages), 0);
+    unsetenv("WEFT_MATCHING");
+}
+
+static void messages_wait_in_order_for_a_busy_provider(void **state)
+{
+    (void)state;
+    setenv("STRICT_EAGAIN", "500", 1);
+    assert_int_equal(fork_ranks(run_eagain), 0);
+    unsetenv("STRICT_EAGAIN");
+}
+
+static void operations_with_a_dead_peer_fail(void **state)
+{
+    (void)state;
+    assert_int_equal(fork_ranks(run_dead_peer), 0);
+}
+
+/* The loader of the lane finds the checker by LD_LIBRARY_PATH, which is read as a process starts.
+ */
+static void find_checker(char **argv)
+{
+    static char folder[] = "/tmp/weft-lane.XXXXXX";
+    if (getenv("STRICT_DIR"))
+        return;
+    if (!mkdtemp(folder))
+        exit(1);
+    setenv("STRICT_DIR", folder, 1);
+    setenv("STRICT_PROFILE", "verbs", 1);
+    setenv("WEFT_PROVIDER", "verbs;ofi_rxm", 1);
+    setenv("WEFT_IFACE", "lo", 1);
+    setenv("LD_LIBRARY_PATH", CHECKER, 1);
+    execv("/proc/self/exe", argv);
+    exit(1);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    find_checker(argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_of_each_protocol_arrive_both_ways),
+        cmocka_unit_test(messages_matched_in_software_arrive_both_ways),
+        cmocka_unit_test(messages_wait_in_order_for_a_busy_provider),
+        cmocka_unit_test(operations_with_a_dead_peer_fail),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (system("rm -rf \"$STRICT_DIR\"")) /* ranks that died leave files */
+        failed++;
+    return failed;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The shared-memory lane (src/shm) without the modules above it: linked with base, datatype,
+ * message and progress alone. Messages of each protocol both ways, a full ring, and a dead peer.
+ */
+#include "lane_test.h"
+
+#include "shm/shm.h"
+
+enum { LONG = 300000, MANY = 2000, FIRST = 1000, LINES = 200 };
+
+static enum weft_lane lane_to(int world)
+{
+    return world == weft.job.rank ? WEFT_LANE_SELF : WEFT_LANE_SHM;
+}
+
+static void ignore_peer(struct weft_peer *peer)
+{
+    (void)peer;
+}
+
+static void ignore_request(struct weft_request *request)
+{
+    (void)request;
+}
+
+static void fetch(struct weft_request *receive, const struct weft_arrival *message)
+{
+    receive->owner = WEFT_LANE_SHM;
+    weft_shm_fetch(receive, message->data);
+}
+
+static void acknowledge(const struct weft_request *receive, const struct weft_arrival *message)
+{
+    if (message->mode == WEFT_SEND_SYNCHRONOUS)
+        weft_shm_acknowledge(receive->peer, message->cookie);
+}
+
+static void count_kept(const struct weft_arrival *message, int by)
+{
+    message->peer->kept += by > 0 ? message->bytes : -message->bytes;
+    weft_shm_kept(message->peer);
+}
+
+static void close_peer(struct weft_peer *peer)
+{
+    weft_shm_bury(peer);
+    peer->lane = WEFT_LANE_DEAD;
+}
+
+static const struct weft_lane_ops ops = {.to = lane_to,
+                                         .init_peer = ignore_peer,
+                                         .connect = weft_shm_connect,
+                                         .init_request = ignore_request,
+                                         .fetch = fetch,
+                                         .matched = acknowledge,
+                                         .kept = count_kept,
+                                         .bury = close_peer,
+                                         .waits_for_peer = weft_shm_waits_for_peer,
+                                         .abandon = weft_shm_matched,
+                                         .shm_progress = weft_shm_progress,
+                                         .shm_is_idle = weft_shm_is_idle,
+                                         .shm_sleep = weft_shm_sleep,
+                                         .shm_cores = weft_shm_cores};
+
+static void open_lane(int rank)
+{
+    open_process(rank, &ops);
+    weft_shm_offer(&weft.job, false);
+    weft_shm_open(&weft.job);
+    fence(NULL);
+    CHECK(weft_shm_is_open() && weft_shm_has_all() && weft_shm_reaches(!rank));
+    weft.shm = true;
+    weft_shm_open_vcis();
+    weft_shm_begin();
+    open_channel(WEFT_HELD_ALWAYS);
+}
+
+static void close_lane(void)
+{
+    while (!weft_shm_is_idle())
+        weft_progress();
+    fence(weft_progress);
+    weft_shm_close();
+}
+
+static struct weft_request *start_send(const void *data, size_t bytes, int tag,
+                                       enum weft_send_mode mode)
+{
+    struct weft_request *send = describe(WEFT_REQUEST_SEND, data, bytes, tag, mode);
+    CHECK(weft_shm_isend(send) == MPI_SUCCESS);
+    return send;
+}
+
+static struct weft_request *start_receive(void *data, size_t bytes, int tag)
+{
+    struct weft_request *receive =
+        describe(WEFT_REQUEST_RECV, data, bytes, tag, WEFT_SEND_STANDARD);
+    weft_sw_receive(receive);
+    return receive;
+}
+
+static void exchange(int rank, size_t bytes, enum weft_send_mode mode)
+{
+    static unsigned char out[LONG], in[LONG];
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = (unsigned char)((size_t)rank + i * 7 + bytes);
+    memset(in, 0, bytes);
+    struct weft_request *receive = start_receive(in, bytes, 5);
+    struct weft_request *send = start_send(out, bytes, 5, mode);
+    CHECK(finish_request(send) == MPI_SUCCESS);
+    CHECK(finish_request(receive) == MPI_SUCCESS);
+    for (size_t i = 0; i < bytes; i++)
+        CHECK(in[i] == (unsigned char)((size_t)!rank + i * 7 + bytes));
+}
+
+static void run_messages(int rank)
+{
+    static const size_t sizes[] = {0, 1, 8, 32, 33, 4000, 32768, 32769, LONG};
+    open_lane(rank);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        exchange(rank, sizes[i], WEFT_SEND_STANDARD);
+        exchange(rank, sizes[i], WEFT_SEND_SYNCHRONOUS);
+    }
+    struct weft_peer *peer = weft_peer_known(0, !rank);
+    CHECK(weft_shm_sent_to(peer) == 18 && weft_shm_arrived_from(peer) == 18);
+    close_lane();
+}
+
+/* Rank 1 reads nothing before rank 0 has filled the ring, and then the first lines, so that the
+ * ring has room again when rank 0 sends the rest behind its backlog. */
+static void run_full_ring(int rank)
+{
+    static struct weft_request *requests[MANY];
+    static int values[MANY];
+    open_lane(rank);
+    for (int i = 0; i < MANY; i++) {
+        if (i == FIRST && rank == 0)
+            CHECK(weft_peer_known(0, 1)->backlog.first && !weft_peer_known(0, 1)->send_limit);
+        if (i == FIRST)
+            fence(NULL);
+        for (int j = 0; i == FIRST && rank == 1 && j < LINES; j++)
+            CHECK(finish_request(requests[j]) == MPI_SUCCESS && values[j] == j);
+        if (i == FIRST)
+            fence(NULL);
+        values[i] = rank == 0 ? i : -1;
+        requests[i] = rank == 0 ? start_send(&values[i], sizeof values[i], 1, WEFT_SEND_STANDARD)
+                                : start_receive(&values[i], sizeof values[i], 1);
+    }
+    for (int i = rank == 0 ? 0 : LINES; i < MANY; i++)
+        CHECK(finish_request(requests[i]) == MPI_SUCCESS && values[i] == i);
+    if (rank == 0)
+        CHECK(!weft_peer_known(0, 1)->backlog.first && weft_peer_known(0, 1)->send_limit);
+    close_lane();
+}
+
+/* Rank 1 sends one message and ends: it is received, and all that waits for another one fails. */
+static void run_dead_peer(int rank)
+{
+    static unsigned char out[LONG];
+    int value = 0, never = 0;
+    open_lane(rank);
+    if (rank == 1) {
+        value = 42;
+        finish_request(start_send(&value, sizeof value, 1, WEFT_SEND_STANDARD));
+        atomic_store(&board->dead[1], 1);
+        _exit(0);
+    }
+    struct weft_request *received = start_receive(&value, sizeof value, 1);
+    struct weft_request *waiting = start_receive(&never, sizeof never, 2);
+    struct weft_request *announced = start_send(out, LONG, 3, WEFT_SEND_STANDARD);
+    CHECK(finish_request(received) == MPI_SUCCESS && value == 42);
+    CHECK(finish_request(waiting) == MPI_ERR_PROC_ABORTED);
+    CHECK(finish_request(announced) == MPI_ERR_PROC_ABORTED);
+    CHECK(weft_peer_known(0, 1)->lane == WEFT_LANE_DEAD && !weft_peer_known(0, 1)->send_limit);
+    weft_shm_close();
+}
+
+static void messages_of_each_protocol_arrive_both_ways(void **state)
+{
+    (void)state;
+    assert_int_equal(fork_ranks(run_messages), 0);
+}
+
+static void pushed_messages_arrive_both_ways(void **state)
+{
+    (void)state;
+    setenv("WEFT_SHM_COPY", "staged", 1);
+    assert_int_equal(fork_ranks(run_messages), 0);
+    unsetenv("WEFT_SHM_COPY");
+}
+
+static void messages_wait_in_order_for_a_full_ring(void **state)
+{
+    (void)state;
+    assert_int_equal(fork_ranks(run_full_ring), 0);
+}
+
+static void operations_with_a_dead_peer_fail(void **state)
+{
+    (void)state;
+    assert_int_equal(fork_ranks(run_dead_peer), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_of_each_protocol_arrive_both_ways),
+        cmocka_unit_test(pushed_messages_arrive_both_ways),
+        cmocka_unit_test(messages_wait_in_order_for_a_full_ring),
+        cmocka_unit_test(operations_with_a_dead_peer_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -20,7 +20,7 @@ INCLUDES = """\
 #include "core/mpi/coll_call.h"
 #include "core/mpi/construct.h"
 #include "core/mpi/entry.h"
-#include "core/mpi/p2p_fast.h"
+#include "core/mpi/p2p_call.h"
 #include "core/mpi/request_call.h"
 #include "core/mpi/rma_call.h"
 #include "core/mpi/tool_arg.h"

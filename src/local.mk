@@ -30,11 +30,9 @@ libmpi_abi_a_SOURCES += \
     src/core/mpi/arg.c src/core/mpi/arg.h \
     src/core/mpi/attr.c \
     src/core/mpi/bsend.c \
-    src/core/mpi/call.c src/core/mpi/call.h \
     src/core/mpi/cancel.c \
     src/core/mpi/coll_call.c src/core/mpi/coll_call.h \
-    src/core/mpi/coll_check.c src/core/mpi/coll_check.h \
-    src/core/mpi/coll_check_inter.c \
+    src/core/mpi/coll_check.c \
     src/core/mpi/comm.c \
     src/core/mpi/construct.c src/core/mpi/construct.h \
     src/core/mpi/datatype.c \
@@ -49,8 +47,7 @@ libmpi_abi_a_SOURCES += \
     src/core/mpi/info.c \
     src/core/mpi/memory.c \
     src/core/mpi/op.c \
-    src/core/mpi/p2p_fast.h \
-    src/core/mpi/p2p_general.c src/core/mpi/p2p_general.h \
+    src/core/mpi/p2p_call.c src/core/mpi/p2p_call.h \
     src/core/mpi/pack.c \
     src/core/mpi/partitioned.c \
     src/core/mpi/persistent.c \

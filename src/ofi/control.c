@@ -207,7 +207,8 @@ void weft_net_drop(const char *what, int from)
                   what, from);
 }
 
-bool weft_net_reaches(const struct weft_peer *peer, int world)
+/* True if a rank sends over the net lane; peer: its object, or NULL before first contact. */
+static bool reaches(const struct weft_peer *peer, int world)
 {
     enum weft_lane lane = peer ? (enum weft_lane)peer->lane : weft_lane_ops->to(world);
     return lane == WEFT_LANE_NET || lane == WEFT_LANE_DEAD;
@@ -218,7 +219,7 @@ bool weft_net_is_sender(const struct weft_channel *channel, int source)
     if ((unsigned)source >= (unsigned)channel->size)
         return false;
     const struct weft_peer *peer = weft_channel_peer(channel, source);
-    return weft_net_reaches(peer, peer ? peer->world : weft_channel_world(channel, source));
+    return reaches(peer, peer ? peer->world : weft_channel_world(channel, source));
 }
 
 bool weft_net_is_header(const struct weft_net_header *header, size_t bytes)
@@ -375,7 +376,7 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
     struct weft_peer *peer = weft_peer_known(control.deal, control.from);
     if (peer && peer->lane == WEFT_LANE_DEAD)
         return; /* what it is about was ended when it died */
-    if (!weft_net_reaches(peer, control.from)) {
+    if (!reaches(peer, control.from)) {
         weft_net_drop("a control message from a rank that has no reason to use the network",
                       control.from);
         return;

@@ -270,7 +270,7 @@ struct weft_net {
     bool header_apart;    /* enough iovecs to keep headers out of buffers, and no FI_MR_LOCAL */
     size_t in_place_room; /* receives that exceed WEFT_NET_SMALL by fewer bytes are in place */
     uint64_t post_limit;  /* receives that the provider may hold on one endpoint */
-    bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
+    bool software, virtual_addresses, local_mr, can_read, can_write;
     unsigned rma;       /* what weft_net_rma returns, after its first call */
     size_t read_chunk;  /* bytes of one read */
     size_t read_window; /* and of all the reads from one peer */
@@ -648,9 +648,6 @@ void weft_net_own_sent(struct weft_net_slot *slot, int error, const char *text);
 /* Ends the job because a control cannot be sent, as the peer would wait for it for ever. Returns if
  * the peer is dead. */
 WEFT_COLD void weft_net_control_failed(const struct weft_peer *peer, const char *why);
-
-/* True if a rank sends over the net lane; peer: its object, or NULL before first contact. */
-bool weft_net_reaches(const struct weft_peer *peer, int world);
 
 /* True if a message of a channel may come from that rank, as its completion data claim: a rank of
  * the communicator that sends over the net lane. */

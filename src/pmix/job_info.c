@@ -75,7 +75,8 @@ bool weft_job_info_number(pmix_rank_t rank, const char *key, int64_t *number)
     return known;
 }
 
-char *weft_job_info_text(pmix_rank_t rank, const char *key)
+/* The same for a string: a copy that the caller frees; NULL if it is unknown or empty. */
+static char *info_text(pmix_rank_t rank, const char *key)
 {
     pmix_value_t *value = weft_job_info_value(rank, key);
     char *text = NULL;
@@ -107,7 +108,7 @@ int weft_job_info_neighbours(int **ranks)
     int n = 0;
     bool *marked = calloc((size_t)job.size, sizeof *marked);
     *ranks = malloc((size_t)job.size * sizeof **ranks);
-    char *text = weft_job_info_text(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
+    char *text = info_text(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
     if (marked && *ranks) {
         mark_ranks(text ? text : "", marked);
         marked[job.self.rank] = true;
@@ -185,7 +186,7 @@ static bool search_node(void *arg, const pmix_proc_t *procs, size_t n, const cha
 
 bool weft_job_info_host(int rank, char *buf, size_t len)
 {
-    char *text = weft_job_info_text((pmix_rank_t)rank, PMIX_HOSTNAME);
+    char *text = info_text((pmix_rank_t)rank, PMIX_HOSTNAME);
     struct host_search search = {rank, buf, len, text != NULL};
     if (text)
         snprintf(buf, len, "%s", text);

@@ -59,9 +59,6 @@ pmix_value_t *weft_job_info_value(pmix_rank_t rank, const char *key);
 /* The same for a number of any integer type; false if it is unknown. */
 bool weft_job_info_number(pmix_rank_t rank, const char *key, int64_t *value);
 
-/* The same for a string: a copy that the caller frees; NULL if it is unknown or empty. */
-char *weft_job_info_text(pmix_rank_t rank, const char *key);
-
 /* Stores in *ranks an array, for the caller to free, of the ranks on this node, ascending, with
  * this rank. Returns their number; 0 without memory. */
 int weft_job_info_neighbours(int **ranks);

@@ -98,12 +98,6 @@ static inline uint32_t weft_shared_wanted(const struct weft_shared_call *c, int 
 
 /* ---- Errors and waiting: shared_wait.c */
 
-WEFT_COLD void weft_shared_fail(struct weft_shared_call *c, int code, enum weft_fault fault,
-                                int from, size_t got);
-
-/* Stores the error if a rank is dead. */
-WEFT_COLD bool weft_shared_is_dead(struct weft_shared_call *c, int rank);
-
 /* Stores the error of a cell whose label is not that of this call. */
 WEFT_COLD void weft_shared_reject(struct weft_shared_call *c, uint32_t label, uint32_t bytes,
                                   int from);
@@ -126,8 +120,7 @@ WEFT_COLD bool weft_shared_look(struct weft_shared_call *c);
 /* For a blocking call: polls until what it waits for is there, or never will be. */
 void weft_shared_poll(struct weft_shared_call *c);
 
-/* Whether all other ranks have completed a stamp, or have posted it. */
-enum weft_shared_wait weft_shared_await_done(struct weft_shared_call *c, uint64_t stamp);
+/* The result of a wait until all other ranks have posted a stamp. */
 enum weft_shared_wait weft_shared_await_posts(struct weft_shared_call *c, uint64_t stamp);
 
 /* Awaits that all ranks have completed a stamp, and stores the last one that they have. */

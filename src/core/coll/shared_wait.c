@@ -20,8 +20,8 @@ static struct weft_schedule *schedule_of(struct weft_shared_call *c)
     return c->s;
 }
 
-void weft_shared_fail(struct weft_shared_call *c, int code, enum weft_fault fault, int from,
-                      size_t got)
+WEFT_COLD static void fail_call(struct weft_shared_call *c, int code, enum weft_fault fault,
+                                int from, size_t got)
 {
     struct weft_schedule *s = schedule_of(c);
     c->error = c->error ? c->error : code;
@@ -83,7 +83,7 @@ void weft_shared_reject(struct weft_shared_call *c, uint32_t label, uint32_t byt
     uint32_t wanted = weft_shared_wanted(c, from);
     if ((label & ~(uint32_t)WEFT_SHARED_FAILED) != c->label) {
         c->over = true;
-        weft_shared_fail(
+        fail_call(
             c,
             weft_error_set(MPI_ERR_OTHER,
                            "rank %d calls %s with root %u where this rank calls %s with root %u; "
@@ -93,28 +93,29 @@ void weft_shared_reject(struct weft_shared_call *c, uint32_t label, uint32_t byt
             WEFT_FAULT_RECORDED, from, bytes);
     } else if (bytes != wanted) {
         c->over = true;
-        weft_shared_fail(c, bytes > wanted ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
-                         bytes > wanted ? WEFT_FAULT_LONG : WEFT_FAULT_SHORT, from, bytes);
+        fail_call(c, bytes > wanted ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
+                  bytes > wanted ? WEFT_FAULT_LONG : WEFT_FAULT_SHORT, from, bytes);
     } else {
-        weft_shared_fail(c, MPI_ERR_OTHER, WEFT_FAULT_REMOTE, from, bytes);
+        fail_call(c, MPI_ERR_OTHER, WEFT_FAULT_REMOTE, from, bytes);
     }
 }
 
 /* ---- Waiting */
 
-bool weft_shared_is_dead(struct weft_shared_call *c, int rank)
+/* Stores the error if a rank is dead. */
+WEFT_COLD static bool is_dead(struct weft_shared_call *c, int rank)
 {
     const struct weft_peer *peer = weft_peer_known(0, weft_comm_world_of(c->args->comm, rank));
     if (!peer || peer->lane != WEFT_LANE_DEAD)
         return false;
-    weft_shared_fail(c, weft_failure_say(peer), WEFT_FAULT_RECORDED, rank, 0);
+    fail_call(c, weft_failure_say(peer), WEFT_FAULT_RECORDED, rank, 0);
     return true;
 }
 
 enum weft_shared_wait weft_shared_not_yet(struct weft_shared_call *c, const _Atomic uint64_t *word,
                                           uint64_t value, int from)
 {
-    if (c->over || (c->any_dead && weft_shared_is_dead(c, from)))
+    if (c->over || (c->any_dead && is_dead(c, from)))
         return WEFT_SHARED_NEVER;
     c->word = word;
     c->value = value;
@@ -127,7 +128,7 @@ bool weft_shared_look(struct weft_shared_call *c)
     struct weft_schedule *s = schedule_of(c);
     if (c->queued)
         return false; /* the call that it waits for looks */
-    c->any_dead |= weft_shared_is_dead(c, c->from);
+    c->any_dead |= is_dead(c, c->from);
     if (!s || c->any_dead)
         return false;
     s->count = s->done = s->after = 0;
@@ -195,7 +196,8 @@ void weft_shared_poll(struct weft_shared_call *c)
     poll_long(c);
 }
 
-enum weft_shared_wait weft_shared_await_done(struct weft_shared_call *c, uint64_t stamp)
+/* Waits until all other ranks have completed a stamp. */
+static enum weft_shared_wait await_done(struct weft_shared_call *c, uint64_t stamp)
 {
     enum weft_shared_wait all = WEFT_SHARED_REACHED;
     for (int i = 0; i < c->n; i++) {
@@ -227,7 +229,7 @@ enum weft_shared_wait weft_shared_await_posts(struct weft_shared_call *c, uint64
 enum weft_shared_wait weft_shared_learn(struct weft_shared_call *c, uint64_t stamp)
 {
     uint64_t known = UINT64_MAX;
-    enum weft_shared_wait all = weft_shared_await_done(c, stamp);
+    enum weft_shared_wait all = await_done(c, stamp);
     if (all != WEFT_SHARED_REACHED)
         return all;
     for (int i = 0; i < c->n; i++) {

@@ -85,7 +85,9 @@ static bool make_room(struct weft_request_pool *pool)
     return true;
 }
 
-struct weft_request *weft_request_grow(struct weft_vci *vci)
+/* General path of weft_request_get: one more slab. NULL if memory is short, the sentence recorded.
+ */
+WEFT_COLD static struct weft_request *grow_pool(struct weft_vci *vci)
 {
     struct weft_request_pool *pool = &vci->requests;
     struct weft_request *slab = NULL;
@@ -113,7 +115,7 @@ struct weft_request *weft_request_grow(struct weft_vci *vci)
 struct weft_request *weft_request_get(struct weft_vci *vci, enum weft_request_kind op, int pending)
 {
     weft_assert(weft_vci_is_held(vci));
-    if (weft_unlikely(!vci->requests.free) && !weft_request_grow(vci))
+    if (weft_unlikely(!vci->requests.free) && !grow_pool(vci))
         return NULL;
     return weft_request_pop(&vci->requests, op, 0, WEFT_LANE_UNKNOWN, pending);
 }

@@ -191,10 +191,6 @@ WEFT_COLD struct weft_request *weft_request_to_nowhere(struct weft_vci *vci);
 void weft_request_init(void);
 void weft_request_finalize(void);
 
-/* General path of weft_request_get: one more slab. NULL if memory is short, the sentence recorded.
- */
-WEFT_COLD struct weft_request *weft_request_grow(struct weft_vci *vci);
-
 /* Takes the first of a pool that is not empty; the rest of the request is undefined. */
 static inline __attribute__((always_inline)) struct weft_request *
 weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int flags,

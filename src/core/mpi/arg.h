@@ -15,7 +15,6 @@
 #include "core/comm/group.h"
 #include "core/comm/session.h"
 #include "core/coll/op.h"
-#include "core/mpi/call.h"
 #include "core/datatype/datatype.h"
 #include "core/comm/raise.h"
 #include "core/process/weft.h"
@@ -163,6 +162,14 @@ static inline int weft_leave_comm(struct weft_comm *comm, int code, const char *
         code = weft_error_raise(comm, code, function);
     weft_leave_on(vci);
     return code;
+}
+
+/* The VCI of a call on a communicator; VCI 0 for an invalid handle, whose error is raised there. */
+static inline struct weft_vci *weft_call_vci(MPI_Comm handle)
+{
+    const struct weft_comm *comm =
+        weft_entry_flags & WEFT_ENTRY_CLOSED ? NULL : weft_comm_resolve(handle);
+    return comm ? comm->vci : &weft.vcis[0];
 }
 
 /* Enters with the VCI of a communicator, and resolves it. NULL: the error was raised, *code is to

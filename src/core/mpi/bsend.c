@@ -4,7 +4,7 @@
  * detaching those of the process, of communicators and of sessions.
  */
 #include "core/mpi/entry.h"
-#include "core/mpi/p2p_general.h"
+#include "core/mpi/p2p_call.h"
 #include "core/message/process.h"
 
 #include <limits.h>

@@ -4,12 +4,18 @@
  *
  * Invariant: a check that fails returns an error class and has recorded its sentence.
  */
-#include "core/mpi/coll_check.h"
+#include "core/mpi/coll_call.h"
 #include "core/comm/topology.h"
 #include "core/mpi/arg.h"
 #include "core/base/error.h"
 
 enum { FIRST_PAGE = 4096 /* bytes */ };
+
+/* A call that is checked. */
+struct weft_check {
+    const struct weft_coll_call *call;
+    struct weft_comm *comm;
+};
 
 static bool is_in_place(const struct weft_coll_side *side)
 {
@@ -216,7 +222,7 @@ static int check_result(const struct weft_check *c, struct weft_coll_args *args)
     return code;
 }
 
-int weft_check_reduction(const struct weft_check *c, struct weft_coll_args *args)
+static int check_reduction(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
     bool rooted = call->kind == WEFT_COLL_REDUCE, inter = c->comm->local != NULL;
@@ -256,7 +262,7 @@ static int check_parts(const struct weft_check *c, int size, struct weft_coll_ar
 }
 
 /* On an inter-communicator the parts are those of the own group. */
-int weft_check_reduce_scatter(const struct weft_check *c, struct weft_coll_args *args)
+static int check_reduce_scatter(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
     const struct weft_comm *comm = c->comm;
@@ -287,8 +293,8 @@ static int check_blocks(const struct weft_coll_side *side, bool vector, int n,
                   : check_elements(side->count, side->type, (size_t)n, out);
 }
 
-int weft_check_side(const struct weft_check *c, const struct weft_coll_side *side, bool vector,
-                    int n, struct weft_blocks *out, const char *which)
+static int check_side(const struct weft_check *c, const struct weft_coll_side *side, bool vector,
+                      int n, struct weft_blocks *out, const char *which)
 {
     int code = check_blocks(side, vector, n, out);
     return code ? code : check_buffer(c, side, n, out, which);
@@ -334,7 +340,7 @@ static int check_gather(const struct weft_check *c, struct weft_coll_args *args)
     int code = check_root(c, args);
     if (c->comm->rank == args->root && code == MPI_SUCCESS)
         return check_exchange(c, false, true, c->call->kind == WEFT_COLL_GATHERV, args);
-    return code ? code : weft_check_side(c, &c->call->send, false, 1, &args->in, "send");
+    return code ? code : check_side(c, &c->call->send, false, 1, &args->in, "send");
 }
 
 static int check_scatter(const struct weft_check *c, struct weft_coll_args *args)
@@ -342,7 +348,7 @@ static int check_scatter(const struct weft_check *c, struct weft_coll_args *args
     int code = check_root(c, args);
     if (c->comm->rank == args->root && code == MPI_SUCCESS)
         return check_exchange(c, true, false, c->call->kind == WEFT_COLL_SCATTERV, args);
-    return code ? code : weft_check_side(c, &c->call->receive, false, 1, &args->out, "receive");
+    return code ? code : check_side(c, &c->call->receive, false, 1, &args->out, "receive");
 }
 
 /* Neighbourhood collectives (MPI 5.0 section 8.6): blocks are those of the neighbours, also of
@@ -360,9 +366,8 @@ static int check_neighbor(const struct weft_check *c, struct weft_coll_args *arg
                               "MPI_Dist_graph_create and their like make one that "
                               "has");
     weft_topology_degrees(c->comm, &in, &out);
-    int code =
-        weft_check_side(c, &call->send, vector && !gather, gather ? 1 : out, &args->in, "send");
-    return code ? code : weft_check_side(c, &call->receive, vector, in, &args->out, "receive");
+    int code = check_side(c, &call->send, vector && !gather, gather ? 1 : out, &args->in, "send");
+    return code ? code : check_side(c, &call->receive, vector, in, &args->out, "receive");
 }
 
 static inline void no_data(struct weft_blocks *blocks)
@@ -374,6 +379,98 @@ static inline void no_data(struct weft_blocks *blocks)
     blocks->n = 0;
     blocks->device = false;
 }
+
+/* ---- Inter-communicators: nothing is in place there, blocks are those of the other group, and a
+ * root passes MPI_ROOT, the others of its group MPI_PROC_NULL. Nothing else of a rank that passes
+ * MPI_PROC_NULL is read. */
+
+static int check_inter_root(const struct weft_check *c, struct weft_coll_args *args)
+{
+    int root = args->root = c->call->root;
+    if (root == MPI_ROOT || root == MPI_PROC_NULL || (root >= 0 && root < c->comm->size))
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_ROOT,
+                          "root %d is neither MPI_ROOT nor MPI_PROC_NULL nor in the "
+                          "other group, which has ranks 0 to %d",
+                          root, c->comm->size - 1);
+}
+
+/* A rank sends blocks for all of the other group, or one. */
+static int check_send(const struct weft_check *c, struct weft_coll_args *args, bool blocks,
+                      bool vector)
+{
+    return check_side(c, &c->call->send, vector, blocks ? c->comm->size : 1, &args->in, "send");
+}
+
+static int check_receive(const struct weft_check *c, struct weft_coll_args *args, bool blocks,
+                         bool vector)
+{
+    return check_side(c, &c->call->receive, vector, blocks ? c->comm->size : 1, &args->out,
+                      "receive");
+}
+
+/* Collectives with a root. */
+static int check_rooted(const struct weft_check *c, struct weft_coll_args *args)
+{
+    int code = check_inter_root(c, args);
+    if (code != MPI_SUCCESS || args->root == MPI_PROC_NULL)
+        return code;
+    bool is_root = args->root == MPI_ROOT;
+    switch (c->call->kind) {
+    case WEFT_COLL_BCAST:
+        code = check_side(c, &c->call->send, false, 1, &args->in, "data");
+        args->out = args->in;
+        return code;
+    case WEFT_COLL_REDUCE:
+        return check_reduction(c, args);
+    case WEFT_COLL_GATHER:
+    case WEFT_COLL_GATHERV:
+        return is_root ? check_receive(c, args, true, c->call->kind == WEFT_COLL_GATHERV)
+                       : check_send(c, args, false, false);
+    default:
+        return is_root ? check_send(c, args, true, c->call->kind == WEFT_COLL_SCATTERV)
+                       : check_receive(c, args, false, false);
+    }
+}
+
+static int check_inter_exchange(const struct weft_check *c, struct weft_coll_args *args)
+{
+    enum weft_coll_kind kind = c->call->kind;
+    bool gather = kind == WEFT_COLL_ALLGATHER || kind == WEFT_COLL_ALLGATHERV;
+    bool vector = kind != WEFT_COLL_ALLGATHER && kind != WEFT_COLL_ALLTOALL;
+    int code = check_send(c, args, !gather, vector && !gather);
+    return code ? code : check_receive(c, args, true, vector);
+}
+
+static int check_inter(const struct weft_check *c, struct weft_coll_args *args)
+{
+    switch (c->call->kind) {
+    case WEFT_COLL_BARRIER:
+        return MPI_SUCCESS;
+    case WEFT_COLL_BCAST:
+    case WEFT_COLL_REDUCE:
+    case WEFT_COLL_GATHER:
+    case WEFT_COLL_GATHERV:
+    case WEFT_COLL_SCATTER:
+    case WEFT_COLL_SCATTERV:
+        return check_rooted(c, args);
+    case WEFT_COLL_ALLREDUCE:
+        return check_reduction(c, args);
+    case WEFT_COLL_REDUCE_SCATTER:
+    case WEFT_COLL_REDUCE_SCATTER_BLOCK:
+        return check_reduce_scatter(c, args);
+    case WEFT_COLL_ALLGATHER:
+    case WEFT_COLL_ALLGATHERV:
+    case WEFT_COLL_ALLTOALL:
+    case WEFT_COLL_ALLTOALLV:
+    case WEFT_COLL_ALLTOALLW:
+        return check_inter_exchange(c, args);
+    default:
+        return weft_error_set(MPI_ERR_COMM, "it is not defined on inter-communicators");
+    }
+}
+
+/* ---- All communicators */
 
 int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
                     struct weft_coll_args *args)
@@ -387,7 +484,7 @@ int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
     args->root = 0;
     args->in_place = false;
     if (weft_unlikely(comm->local != NULL))
-        return weft_check_inter(&c, args);
+        return check_inter(&c, args);
     switch (call->kind) {
     case WEFT_COLL_BARRIER:
         return MPI_SUCCESS;
@@ -397,10 +494,10 @@ int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
     case WEFT_COLL_ALLREDUCE:
     case WEFT_COLL_SCAN:
     case WEFT_COLL_EXSCAN:
-        return weft_check_reduction(&c, args);
+        return check_reduction(&c, args);
     case WEFT_COLL_REDUCE_SCATTER:
     case WEFT_COLL_REDUCE_SCATTER_BLOCK:
-        return weft_check_reduce_scatter(&c, args);
+        return check_reduce_scatter(&c, args);
     case WEFT_COLL_GATHER:
     case WEFT_COLL_GATHERV:
         return check_gather(&c, args);

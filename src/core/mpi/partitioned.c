@@ -6,7 +6,7 @@
  * Invariant: a call that marks several partitions marks all of them or, when one is wrong, none.
  */
 #include "core/mpi/entry.h"
-#include "core/mpi/p2p_general.h"
+#include "core/mpi/p2p_call.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/progress/progress.h"
 

@@ -7,7 +7,7 @@
  * it inactive again (core/message/request.h), and MPI_Request_free ends it.
  */
 #include "core/mpi/entry.h"
-#include "core/mpi/p2p_general.h"
+#include "core/mpi/p2p_call.h"
 #include "core/coll/coll.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/partitioned.h"

@@ -6,7 +6,7 @@
  * MPI_MESSAGE_NULL when its receive has started.
  */
 #include "core/mpi/entry.h"
-#include "core/mpi/p2p_general.h"
+#include "core/mpi/p2p_call.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/probe.h"
 #include "core/message/count.h"

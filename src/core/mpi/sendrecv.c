@@ -8,7 +8,7 @@
  *  - With one buffer, what is sent is a copy that was taken before the receive was posted.
  */
 #include "core/mpi/arg.h"
-#include "core/mpi/p2p_general.h"
+#include "core/mpi/p2p_call.h"
 #include "core/pt2pt/p2p.h"
 #include "core/message/process.h"
 #include "core/progress/progress.h"

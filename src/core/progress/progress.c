@@ -257,7 +257,8 @@ static unsigned yield_limit(unsigned n)
     return spin.limit < (unsigned)weft.yield_after ? spin.limit : (unsigned)weft.yield_after;
 }
 
-void weft_idle_end(void)
+/* At the end of a wait with threads: how it went decides how soon the thread yields in the next. */
+static void end_idle(void)
 {
     if (!spin.longest)
         return;
@@ -338,7 +339,7 @@ WEFT_HOT void weft_request_wait(struct weft_request *request)
     }
     weft_vci_leave(request->vci);
     if (weft_unlikely(weft_entry_flags))
-        weft_idle_end();
+        end_idle();
 }
 
 /* The cores that the ranks of this node have together. Without shared memory only this rank's own

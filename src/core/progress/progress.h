@@ -63,9 +63,6 @@ void weft_idle_for(unsigned *idle, const struct weft_request *request);
  * For a thread that waits, whatever it holds. Returns whether ranks have died. */
 bool weft_wait_check(unsigned polls, const struct weft_request *request);
 
-/* At the end of a wait with threads: how it went decides how soon the thread yields in the next. */
-void weft_idle_end(void);
-
 /* Called by a waiting rank instead, when something happened: it may have happened for a thread that
  * waits for a VCI of this one. */
 static inline void weft_share(void)

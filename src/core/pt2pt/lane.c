@@ -52,14 +52,17 @@ enum weft_lane weft_lane_to(int world)
                                      : WEFT_LANE_NET;
 }
 
-int weft_lane_connect(struct weft_peer *peer, char *why, size_t len)
+/* First contact. Returns 0, or -1 with a sentence in why. */
+static int connect_peer(struct weft_peer *peer, char *why, size_t len)
 {
     if (peer->lane == WEFT_LANE_NET)
         return weft_net_connect(peer, why, len);
     return peer->lane == WEFT_LANE_SHM ? weft_shm_connect(peer, why, len) : 0;
 }
 
-void weft_lane_bury(struct weft_peer *peer)
+/* The process of a peer has ended: takes what it sent completely, and ends what is still to be sent
+ * to it and what it was pushing. The peer's lane is WEFT_LANE_DEAD then. */
+static void close_dead_peer(struct weft_peer *peer)
 {
     weft_shm_bury(peer);
     peer->lane = WEFT_LANE_DEAD;
@@ -96,7 +99,8 @@ void weft_lane_cancel(struct weft_request *request)
 
 /* ---- Matched receives */
 
-void weft_lane_fetch(struct weft_request *receive, const struct weft_arrival *message)
+/* Fetches the data of a message that was announced by an RTS, and completes the receive. */
+static void fetch_message(struct weft_request *receive, const struct weft_arrival *message)
 {
     weft_assert(receive->peer && message->place == WEFT_DATA_AT_SENDER);
     receive->owner = message->lane;
@@ -106,7 +110,8 @@ void weft_lane_fetch(struct weft_request *receive, const struct weft_arrival *me
         weft_net_fetch(receive, message->data);
 }
 
-void weft_lane_matched(const struct weft_request *receive, const struct weft_arrival *message)
+/* A message has matched: returns its credits, and acknowledges it if it is synchronous. */
+static void message_matched(const struct weft_request *receive, const struct weft_arrival *message)
 {
     bool synchronous = message->mode == WEFT_SEND_SYNCHRONOUS;
     if (message->lane == WEFT_LANE_SHM && synchronous)
@@ -118,7 +123,9 @@ void weft_lane_matched(const struct weft_request *receive, const struct weft_arr
     weft_net_matched(receive->channel, message->source, message->length);
 }
 
-void weft_lane_kept(const struct weft_arrival *message, int by)
+/* A message is kept without a receive (+1), or is not any more (-1): counts its bytes, of which its
+ * sender may have weft.eager_credits. The net lane counts when messages match. */
+static void count_kept(const struct weft_arrival *message, int by)
 {
     enum { LEAST = 256 };
     struct weft_peer *peer = message->peer;
@@ -138,7 +145,8 @@ bool weft_lane_is_idle(void)
     return weft_shm_is_idle() && (!weft.net || weft_net_idle());
 }
 
-bool weft_lane_waits_for_peer(const struct weft_request *request)
+/* True for an operation that only waits for a message of its peer. */
+static bool waits_for_peer(const struct weft_request *request)
 {
     if (request->flags & WEFT_REQUEST_CANCELLING)
         return true;
@@ -147,7 +155,8 @@ bool weft_lane_waits_for_peer(const struct weft_request *request)
     return request->owner == WEFT_LANE_NET && weft_net_waits_for_peer(request);
 }
 
-void weft_lane_abandon(struct weft_request *request)
+/* Ends such an operation, whose error is set, because the peer is dead. */
+static void abandon_request(struct weft_request *request)
 {
     weft_assert(request->pending > 0 && request->peer->lane == WEFT_LANE_DEAD);
     if (request->flags & WEFT_REQUEST_CANCELLING) {
@@ -180,14 +189,14 @@ void weft_lane_init(void)
     static const struct weft_lane_ops ops = {
         .to = weft_lane_to,
         .init_peer = weft_net_peer_init,
-        .connect = weft_lane_connect,
+        .connect = connect_peer,
         .init_request = weft_net_adopt,
-        .fetch = weft_lane_fetch,
-        .matched = weft_lane_matched,
-        .kept = weft_lane_kept,
-        .bury = weft_lane_bury,
-        .waits_for_peer = weft_lane_waits_for_peer,
-        .abandon = weft_lane_abandon,
+        .fetch = fetch_message,
+        .matched = message_matched,
+        .kept = count_kept,
+        .bury = close_dead_peer,
+        .waits_for_peer = waits_for_peer,
+        .abandon = abandon_request,
         .net_withdraw = weft_net_withdraw,
         .net_check_hosts = weft_net_check_hosts,
         .shm_progress = weft_shm_progress,

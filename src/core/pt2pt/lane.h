@@ -34,13 +34,6 @@ void weft_lane_init(void);
 /* The lane to a rank in MPI_COMM_WORLD. */
 enum weft_lane weft_lane_to(int world);
 
-/* First contact. Returns 0, or -1 with a sentence in why. */
-int weft_lane_connect(struct weft_peer *peer, char *why, size_t len);
-
-/* The process of a peer has ended: takes what it sent completely, and ends what is still to be sent
- * to it and what it was pushing. The peer's lane is WEFT_LANE_DEAD then. */
-void weft_lane_bury(struct weft_peer *peer);
-
 /* ---- Sends */
 
 /* Sends a contiguous message without a request, if the lane takes it at once; else returns false,
@@ -65,27 +58,10 @@ int weft_lane_send(struct weft_request *request);
  * receiver, and the request waits for the reply (WEFT_REQUEST_CANCELLING). */
 void weft_lane_cancel(struct weft_request *request);
 
-/* ---- Matched receives */
-
-/* Fetches the data of a message that was announced by an RTS, and completes the receive. */
-void weft_lane_fetch(struct weft_request *receive, const struct weft_arrival *message);
-
-/* A message has matched: returns its credits, and acknowledges it if it is synchronous. */
-void weft_lane_matched(const struct weft_request *receive, const struct weft_arrival *message);
-
-/* A message is kept without a receive (+1), or is not any more (-1): counts its bytes, of which its
- * sender may have weft.eager_credits. The net lane counts when messages match. */
-void weft_lane_kept(const struct weft_arrival *message, int by);
-
 /* ---- Requests under way */
 
 /* True if the lanes have nothing left to send or to read. */
 bool weft_lane_is_idle(void);
-
-/* True for an operation that only waits for a message of its peer. Abandon ends such an operation,
- * whose error is set, because the peer is dead. */
-bool weft_lane_waits_for_peer(const struct weft_request *request);
-void weft_lane_abandon(struct weft_request *request);
 
 /* The state of a send or receive that is not complete, as text for the user. Valid until the next
  * call. */

@@ -113,7 +113,9 @@ void weft_partitioned_start(struct weft_request *request)
         weft_precv_start(weft_precv_of(request));
 }
 
-int weft_partitioned_free(struct weft_request *request)
+/* Before an inactive or complete request of either kind goes back to the pool. Returns MPI_SUCCESS.
+ */
+static int free_partitioned(struct weft_request *request)
 {
     if (request->op == WEFT_REQUEST_PSEND)
         weft_psend_delete(weft_psend_of(request));
@@ -196,7 +198,7 @@ void weft_partitioned_init(void)
                                    .needs_all = true,
                                    .subs_need_all = true,
                                    .sub_ended = weft_partitioned_part,
-                                   .free = weft_partitioned_free};
+                                   .free = free_partitioned};
     weft_request_ops[WEFT_REQUEST_PSEND] = row;
     row.name = "partitioned receive";
     weft_request_ops[WEFT_REQUEST_PRECV] = row;

@@ -101,10 +101,6 @@ bool weft_precv_has(const struct weft_request *request, uint32_t partition);
 /* Writes the rows of weft_request_ops. */
 void weft_partitioned_init(void);
 
-/* Before an inactive or complete request of either kind goes back to the pool. Returns MPI_SUCCESS.
- */
-int weft_partitioned_free(struct weft_request *request);
-
 /* A message of a partitioned operation is complete (WEFT_REQUEST_SUB). */
 void weft_partitioned_part(struct weft_request *part);
 

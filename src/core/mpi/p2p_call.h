@@ -1,22 +1,110 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The fast path of MPI_Send, MPI_Isend, MPI_Recv and MPI_Irecv (MPI 5.0 chapter 3), for valid
- * arguments with a predefined or other plain datatype and a rank of the communicator. An entry
- * point tries it while weft_entry_flags is 0; with threads the general path (p2p_general.c) tries
- * it first, with the VCI held.
+ * Point-to-point calls (MPI 5.0 chapter 3): their arguments, the general path, which checks the
+ * arguments in their order and calls the core, and the fast path of MPI_Send, MPI_Isend, MPI_Recv
+ * and MPI_Irecv, for valid arguments with a predefined or other plain datatype and a rank of the
+ * communicator. An entry point tries the fast path while weft_entry_flags is 0; with threads the
+ * general path tries it first, with the VCI held.
+ *
+ * Functions named weft_general enter and leave the library. Those named weft_call are called with
+ * the VCI of the communicator held, and return MPI_SUCCESS or an error class whose sentence was
+ * recorded; their callers raise it.
  *
  * Invariant: weft_fast_check accepts only arguments that weft_call_check accepts.
  */
-#ifndef WEFT_P2P_FAST_H
-#define WEFT_P2P_FAST_H
+#ifndef WEFT_P2P_CALL_H
+#define WEFT_P2P_CALL_H
 
-#include "core/comm/comm.h"
-#include "core/mpi/p2p_general.h"
 #include "core/message/process.h"
-#include "core/pt2pt/p2p.h"
 #include "core/message/sw_match.h"
+#include "core/mpi/arg.h"
+#include "core/pt2pt/p2p.h"
 
 #include <stdbool.h>
+
+/* The arguments of an entry point. */
+struct weft_call {
+    struct weft_comm *comm;
+    const void *buffer;
+    MPI_Count count;
+    MPI_Datatype datatype;
+    int peer, tag; /* destination or source */
+};
+
+/* What follows from valid arguments. */
+struct weft_resolved {
+    const struct weft_datatype *type;
+    size_t bytes; /* count times the size of the type */
+};
+
+/* Checks the arguments, and sets *out. receive: wildcards are allowed. With count 0 and
+ * MPI_PROC_NULL, MPI_DATATYPE_NULL is accepted as MPI_BYTE. */
+int weft_call_check(const struct weft_call *call, bool receive, struct weft_resolved *out);
+
+/* As weft_call_check. True if the call is valid and its peer is a rank, or a wildcard of a receive;
+ * else *code is the result of the call (MPI_SUCCESS: the peer is MPI_PROC_NULL). */
+bool weft_call_resolve(const struct weft_call *call, bool receive, struct weft_resolved *out,
+                       int *code);
+
+/* As weft_call_resolve, for a call that starts a request. False: the call is finished; for
+ * MPI_PROC_NULL *request is a complete request. */
+bool weft_call_resolve_start(const struct weft_call *call, bool receive, MPI_Request *request,
+                             struct weft_resolved *out, int *code);
+
+/* ---- The general path */
+
+/* The standard calls, in both forms; with threads they make the fast attempt first. */
+int weft_general_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm);
+int weft_general_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                       MPI_Comm comm, MPI_Request *request);
+int weft_general_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                      MPI_Comm comm, MPI_Status *status);
+int weft_general_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                       MPI_Comm comm, MPI_Request *request);
+
+/* The general path of the standard calls with arguments that were checked and a plain type. They
+ * raise errors. */
+int weft_checked_send(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag);
+int weft_checked_isend(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag,
+                       MPI_Request *request);
+int weft_checked_recv(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag,
+                      MPI_Status *status);
+int weft_checked_irecv(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag,
+                       MPI_Request *request);
+
+/* Sends in any mode. */
+int weft_call_send(const struct weft_call *call, enum weft_send_mode mode);
+int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *request);
+
+/* Buffered sends (bsend.c), persistent (persistent.c) and partitioned requests (partitioned.c): all
+ * VCIs are held. call->count: of one partition. */
+int weft_call_bsend(const struct weft_call *call);
+int weft_call_ibsend(const struct weft_call *call, MPI_Request *request);
+int weft_call_send_init(const struct weft_call *call, enum weft_send_mode mode,
+                        MPI_Request *request);
+int weft_call_recv_init(const struct weft_call *call, MPI_Request *request);
+int weft_call_partitioned_init(const struct weft_call *call, bool receive, int partitions,
+                               MPI_Info info, MPI_Request *request);
+
+/* The exchanges (sendrecv.c). replace: both calls have one buffer, so a copy of it is sent. */
+int weft_call_sendrecv(struct weft_call out, const struct weft_call *in, bool replace,
+                       MPI_Status *status);
+int weft_call_isendrecv(struct weft_call out, const struct weft_call *in, bool replace,
+                        MPI_Request *request);
+
+/* Probes (probe.c). flag: whether there is a message; NULL: waits until there is one. message: into
+ * it the message is taken; NULL: the message stays. */
+int weft_call_probe(struct weft_comm *comm, int source, int tag, int *flag, MPI_Message *message,
+                    MPI_Status *status);
+
+/* The VCI of a message that a matched probe took; VCI 0 for an invalid handle. */
+struct weft_vci *weft_message_vci(const MPI_Message *handle);
+
+/* Completes the receive of MPI_Recv. */
+int weft_finish_recv(struct weft_request *receive, MPI_Status *status);
+
+/* ---- The fast path */
 
 /* The communicator of a handle, or NULL; MPI_COMM_WORLD without a load. */
 static inline __attribute__((always_inline)) struct weft_comm *weft_fast_comm(MPI_Comm handle)
@@ -57,7 +145,7 @@ weft_fast_check_receive(const struct weft_comm *comm, const void *buffer, MPI_Co
            weft_fast_check(buffer, count, datatype, source, tag, comm->p2p.sources, bytes);
 }
 
-/* ---- With checked arguments. All return what the entry point returns. */
+/* ---- The fast path with checked arguments. All return what the entry point returns. */
 
 static inline __attribute__((always_inline)) int
 weft_fast_send(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag)

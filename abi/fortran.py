@@ -664,7 +664,7 @@ def body(procedure):
             kind = c_kind(a)
             length = a.length if a.length in ("sends", "receives") else f"*{a.length}"
             before.append(f"void *few_{n}[WEFT_FORTRAN_FEW], **c_{n} = "
-                          f"weft_fortran_room({length}, few_{n}, sizeof *c_{n});")
+                          f"weft_fortran_array({length}, few_{n}, sizeof *c_{n});")
             before.append(f"few_{n}[0] = NULL;")
             before.append(f"for (int i = 0; i < {length}; i++)\n"
                           f"        c_{n}[i] = weft_{kind}_of({n}[i]);")
@@ -679,7 +679,7 @@ def body(procedure):
             after.append(f"weft_fortran_release(c_{n}, few_{n});")
         elif a.what == "logical" and a.array:
             before.append(f"int few_{n}[WEFT_FORTRAN_FEW], *c_{n} = "
-                          f"weft_fortran_room(*{a.length}, few_{n}, sizeof *c_{n});")
+                          f"weft_fortran_array(*{a.length}, few_{n}, sizeof *c_{n});")
             copy = (f"c_{n}[i] = weft_fortran_truth({n}[i]);" if a.intent == "in" else
                     f"{n}[i] = weft_fortran_logical(c_{n}[i]);")
             loop = f"for (int i = 0; i < *{a.length}; i++)\n        {copy}"

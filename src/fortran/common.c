@@ -29,13 +29,13 @@ void *weft_fortran_special(void *address)
 
 void *weft_fortran_allocate(size_t n, size_t size)
 {
-    void *room = malloc(n && size ? n * size : 1);
-    if (!room) {
+    void *space = malloc(n && size ? n * size : 1);
+    if (!space) {
         fprintf(stderr, "libmpifort_abi: no memory for %zu arguments of %zu bytes\n", n, size);
         PMPI_Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
         abort();
     }
-    return room;
+    return space;
 }
 
 char *weft_fortran_text(const char *text, size_t length, char *few)

@@ -144,15 +144,15 @@ enum { WEFT_FORTRAN_FEW = 64, WEFT_FORTRAN_TEXT = 256 };
 /* Room for n members; ends the program with a sentence when there is no memory. */
 void *weft_fortran_allocate(size_t n, size_t size);
 
-static inline void *weft_fortran_room(int n, void *few, size_t size)
+static inline void *weft_fortran_array(int n, void *few, size_t size)
 {
     return n <= WEFT_FORTRAN_FEW ? few : weft_fortran_allocate((size_t)n, size);
 }
 
-static inline void weft_fortran_release(void *room, void *few)
+static inline void weft_fortran_release(void *space, void *few)
 {
-    if (room != few)
-        free(room);
+    if (space != few)
+        free(space);
 }
 
 /* A string argument without the blanks around it, as C's, in few (WEFT_FORTRAN_TEXT bytes, or NULL)

@@ -76,7 +76,7 @@ void FORTRAN(cart_sub)(const int *comm, const int *remain_dims, int *newcomm, in
     MPI_Comm made = MPI_COMM_NULL, old = weft_Comm_of(*comm);
     if (old != MPI_COMM_NULL)
         PMPI_Cartdim_get(old, &ndims);
-    int *remain = weft_fortran_room(ndims, few, sizeof *remain);
+    int *remain = weft_fortran_array(ndims, few, sizeof *remain);
     for (int i = 0; i < ndims; i++)
         remain[i] = weft_fortran_truth(remain_dims[i]);
     int code = CALL(Cart_sub)(old, remain, &made);
@@ -93,7 +93,7 @@ void FORTRAN(type_get_contents)(const int *datatype, const int *max_integers,
                                 int *array_of_integers, MPI_Aint *array_of_addresses,
                                 int *array_of_datatypes, int *ierror)
 {
-    void *few[WEFT_FORTRAN_FEW], **types = weft_fortran_room(*max_datatypes, few, sizeof *types);
+    void *few[WEFT_FORTRAN_FEW], **types = weft_fortran_array(*max_datatypes, few, sizeof *types);
     for (int i = 0; i < *max_datatypes; i++)
         types[i] = NULL;
     int code = CALL(Type_get_contents)(weft_Type_of(*datatype), *max_integers, *max_addresses,
@@ -112,13 +112,13 @@ void FORTRAN(type_get_contents_c)(const int *datatype, const MPI_Count *max_inte
                                   MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts,
                                   int *array_of_datatypes, int *ierror)
 {
-    size_t room = *max_datatypes > 0 ? (size_t)*max_datatypes : 0;
-    void **types = weft_fortran_allocate(room, sizeof *types);
-    memset(types, 0, room * sizeof *types);
+    size_t space = *max_datatypes > 0 ? (size_t)*max_datatypes : 0;
+    void **types = weft_fortran_allocate(space, sizeof *types);
+    memset(types, 0, space * sizeof *types);
     int code = CALL(Type_get_contents_c)(
         weft_Type_of(*datatype), *max_integers, *max_addresses, *max_large_counts, *max_datatypes,
         array_of_integers, array_of_addresses, array_of_large_counts, (MPI_Datatype *)types);
-    for (size_t i = 0; i < room && types[i]; i++)
+    for (size_t i = 0; i < space && types[i]; i++)
         array_of_datatypes[i] = weft_Type_integer(types[i]);
     free(types);
     finish(ierror, code);

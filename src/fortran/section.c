@@ -127,13 +127,13 @@ static MPI_Datatype describe(const CFI_cdesc_t *of, MPI_Datatype element, MPI_Co
     }
     for (int d = last; d >= 0; d--) {
         MPI_Datatype piece;
-        MPI_Count whole = n / sizes[d];
+        MPI_Count full = n / sizes[d];
         n %= sizes[d];
-        if (whole) {
-            PMPI_Type_create_hvector_c(whole, 1, of->dim[d].sm, slices[d], &piece);
+        if (full) {
+            PMPI_Type_create_hvector_c(full, 1, of->dim[d].sm, slices[d], &piece);
             add_piece(&pieces, at, piece);
         }
-        at += whole * of->dim[d].sm;
+        at += full * of->dim[d].sm;
     }
     if (more) {
         MPI_Datatype piece;
@@ -184,14 +184,14 @@ static CFI_index_t distance(const CFI_cdesc_t *of, MPI_Count n, MPI_Count all)
 }
 
 bool weft_fortran_describe(struct weft_fortran_section *section, const char *function, int comm,
-                           const CFI_cdesc_t *buffer, int parts, MPI_Count count, int datatype,
+                           const CFI_cdesc_t *buffer, int pieces, MPI_Count count, int datatype,
                            int *ierror)
 {
     MPI_Count all;
     *section = (struct weft_fortran_section){
         .of = buffer, .count = count, .small_count = (int)count, .type = datatype};
-    if (!weft_fortran_has_gaps(buffer) || count <= 0 || datatype == 0x200 || parts <= 0 ||
-        __builtin_mul_overflow(parts, count, &all))
+    if (!weft_fortran_has_gaps(buffer) || count <= 0 || datatype == 0x200 || pieces <= 0 ||
+        __builtin_mul_overflow(pieces, count, &all))
         return true; /* the C function refuses a wrong count or a null datatype */
     MPI_Datatype type = weft_Type_of(datatype), element;
     MPI_Count length = (MPI_Count)buffer->elem_len, size = size_if_dense(type);
@@ -205,18 +205,18 @@ bool weft_fortran_describe(struct weft_fortran_section *section, const char *fun
         return false;
     }
     MPI_Count per_element = length / size;
-    MPI_Count room = (MPI_Count)elements_of(buffer) * per_element;
-    if (buffer->dim[buffer->rank - 1].extent >= 0 && all > room) {
+    MPI_Count space = (MPI_Count)elements_of(buffer) * per_element;
+    if (buffer->dim[buffer->rank - 1].extent >= 0 && all > space) {
         snprintf(sentence, sizeof sentence,
                  "the count is %lld, but the section has room for %lld; pass a longer section",
-                 (long long)all, (long long)room);
+                 (long long)all, (long long)space);
         weft_fortran_raise(MPI_ERR_COUNT, function, comm, ierror, sentence);
         return false;
     }
     CFI_index_t step = 0;
-    if (parts > 1 && count % per_element == 0)
+    if (pieces > 1 && count % per_element == 0)
         step = distance(buffer, count / per_element, all / per_element);
-    if (parts > 1 && !step) {
+    if (pieces > 1 && !step) {
         weft_fortran_raise(MPI_ERR_BUFFER, function, comm, ierror,
                            "the partitions of this section do not all have the same gaps; pass a "
                            "contiguous array, or partitions that are whole lines or columns");

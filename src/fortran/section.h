@@ -51,7 +51,7 @@ bool weft_fortran_is_root(int comm, int root);
 /* Describes each of `parts` parts of `count` elements of the datatype. False after raising an error
  * of `function`, which then must not be called. */
 bool weft_fortran_describe(struct weft_fortran_section *section, const char *function, int comm,
-                           const CFI_cdesc_t *buffer, int parts, MPI_Count count, int datatype,
+                           const CFI_cdesc_t *buffer, int pieces, MPI_Count count, int datatype,
                            int *ierror);
 void weft_fortran_forget(struct weft_fortran_section *section);
 

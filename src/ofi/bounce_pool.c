@@ -26,7 +26,7 @@
 #include <stdlib.h>
 
 enum { SMALLEST = 8, CLASSES = 16 }; /* 256 bytes to 8 MiB; longer ones are never kept */
-enum { CONTROL_ROOM = 1 << SMALLEST };
+enum { CONTROL_SPACE = 1 << SMALLEST };
 #define KEPT_BYTES ((size_t)64 << 20)
 
 struct stage {
@@ -79,14 +79,14 @@ static void drop_kept(struct weft_net_bounce *pool)
 }
 
 /* A new buffer, registered if necessary. NULL if there is no memory, or the provider refuses. */
-static struct stage *make(struct weft_net_vci *net, unsigned class, size_t room)
+static struct stage *make(struct weft_net_vci *net, unsigned class, size_t space)
 {
-    struct stage *stage = aligned_alloc(64, sizeof *stage + room);
+    struct stage *stage = aligned_alloc(64, sizeof *stage + space);
     if (!stage)
         return NULL;
-    weft_count_add(&weft_counts.net_bounce_bytes, room);
+    weft_count_add(&weft_counts.net_bounce_bytes, space);
     stage->mr = NULL;
-    stage->bytes = room;
+    stage->bytes = space;
     stage->class = class;
     if (weft_net.local_mr && !weft_net_bounce_mr(net, stage->data)) {
         destroy(stage);
@@ -97,13 +97,13 @@ static struct stage *make(struct weft_net_vci *net, unsigned class, size_t room)
 
 int weft_net_bounce_open(struct weft_net_vci *net)
 {
-    static const size_t room[WEFT_NET_RESERVES] = {
-        [WEFT_NET_RESERVE_CONTROL] = CONTROL_ROOM, [WEFT_NET_RESERVE_PIECE] = WEFT_NET_PIECE_MAX};
+    static const size_t space[WEFT_NET_RESERVES] = {
+        [WEFT_NET_RESERVE_CONTROL] = CONTROL_SPACE, [WEFT_NET_RESERVE_PIECE] = WEFT_NET_PIECE_MAX};
     net->bounce = calloc(1, sizeof *net->bounce);
     if (!net->bounce)
         return -1;
     for (int i = 0; i < WEFT_NET_RESERVES && weft_net.local_mr; i++)
-        if (!(net->bounce->reserves[i].stage = make(net, CLASSES, room[i])))
+        if (!(net->bounce->reserves[i].stage = make(net, CLASSES, space[i])))
             return -1;
     return 0;
 }
@@ -142,11 +142,11 @@ void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes)
     }
     if (is_short(pool))
         return NULL;
-    size_t room = class < CLASSES ? (size_t)1 << (SMALLEST + class) : (bytes + 63) / 64 * 64;
-    struct stage *stage = make(net, class, room);
+    size_t space = class < CLASSES ? (size_t)1 << (SMALLEST + class) : (bytes + 63) / 64 * 64;
+    struct stage *stage = make(net, class, space);
     if (!stage && pool->kept) { /* of other lengths: their locked memory may be enough */
         drop_kept(pool);
-        stage = make(net, class, room);
+        stage = make(net, class, space);
     }
     return stage ? stage->data : NULL;
 }

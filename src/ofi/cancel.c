@@ -31,10 +31,10 @@ struct weft_net_query {
 
 void weft_net_cancel(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     struct weft_peer *peer = request->peer;
     weft_assert(!(request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING)));
-    if (request->pending && weft_net_take_back(peer, &part->out)) {
+    if (request->pending && weft_net_take_back(peer, &state->out)) {
         request->flags |= WEFT_REQUEST_CANCELLED;
         request->pending = 1; /* no ACK comes for a message that never left */
         weft_net_sent(request);
@@ -42,13 +42,13 @@ void weft_net_cancel(struct weft_request *request)
     }
     /* A complete send that was announced without credits is treated as eager here: no eager message
      * has its number, and the reply is TOO_LATE. */
-    bool rendezvous = request->pending ? part->out.kind == WEFT_NET_OUT_RTS
+    bool rendezvous = request->pending ? state->out.kind == WEFT_NET_OUT_RTS
                                        : request->bytes > weft_net.eager_limit;
     if (!request->pending && (rendezvous || request->mode == WEFT_SEND_SYNCHRONOUS))
         return; /* complete means matched */
     if (!rendezvous && peer->sequence - request->sequence > weft_net.sequence_mask)
         return; /* a later message has the same number */
-    part->out.kind = rendezvous ? WEFT_NET_OUT_RTS : WEFT_NET_OUT_EAGER;
+    state->out.kind = rendezvous ? WEFT_NET_OUT_RTS : WEFT_NET_OUT_EAGER;
     request->flags |= WEFT_REQUEST_CANCELLING;
     request->pending++;
     weft_net_control(peer,
@@ -74,10 +74,10 @@ static bool forget_acknowledgement(struct weft_request *request)
 
 bool weft_net_cancel_replied(struct weft_request *request, bool cancelled)
 {
-    const struct weft_net_request *part = weft_net_part(request);
+    const struct weft_net_request *state = weft_net_state(request);
     weft_assert(request->pending > 0);
-    bool rendezvous = part->out.kind == WEFT_NET_OUT_RTS;
-    bool fits = !cancelled || !rendezvous || part->phase == WEFT_NET_ANNOUNCED;
+    bool rendezvous = state->out.kind == WEFT_NET_OUT_RTS;
+    bool fits = !cancelled || !rendezvous || state->phase == WEFT_NET_ANNOUNCED;
     request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
     if (cancelled && fits) {
         request->flags |= WEFT_REQUEST_CANCELLED;
@@ -111,9 +111,9 @@ void weft_net_query_arrived(struct weft_net_vci *net, const struct weft_net_cont
 static int sender_rank(const struct weft_channel *channel, const struct weft_net_control *control)
 {
     int rank = control->address > INT32_MAX ? -1 : (int)control->address;
-    return !channel ||
-                   (channel->deal == control->deal && (unsigned)rank < (unsigned)channel->size &&
-                    weft_channel_world(channel, rank) == control->from)
+    return !channel || (channel->stream == control->stream &&
+                        (unsigned)rank < (unsigned)channel->size &&
+                        weft_channel_world(channel, rank) == control->from)
                ? rank
                : -1;
 }
@@ -147,14 +147,14 @@ static bool revoke(struct weft_net_vci *net, const struct weft_net_control *cont
             ;
     if (!weft_sw_revoke(&weft.vcis[net->number].matcher, &name))
         return false;
-    if (name.place == WEFT_DATA_HERE)
+    if (name.location == WEFT_DATA_HERE)
         weft_net_matched_from(peer, name.length);
     return true;
 }
 
 static void answer(struct weft_net_vci *net, const struct weft_net_control *control)
 {
-    struct weft_peer *peer = weft_peer_get(control->deal, control->from);
+    struct weft_peer *peer = weft_peer_get(control->stream, control->from);
     if (!peer || peer->lane != WEFT_LANE_NET)
         return;
     bool gone = revoke(net, control, peer);
@@ -166,7 +166,7 @@ static void answer(struct weft_net_vci *net, const struct weft_net_control *cont
 static void check_flow(struct weft_net_vci *net, const struct weft_net_control *control)
 {
     weft_net_collect_unexpected(net);
-    struct weft_peer *peer = weft_peer_get(control->deal, control->from);
+    struct weft_peer *peer = weft_peer_get(control->stream, control->from);
     if (peer && peer->lane == WEFT_LANE_NET)
         weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_FLOW_CHECKED});
 }
@@ -174,8 +174,8 @@ static void check_flow(struct weft_net_vci *net, const struct weft_net_control *
 /* True if the messages before the query have been delivered, or will never arrive. */
 static bool is_due(const struct weft_net_vci *net, const struct weft_net_control *control)
 {
-    const struct weft_peer *peer = weft_peer_known(control->deal, control->from);
-    uint32_t sender = weft_net_sender_number(control->deal, control->from) - net->first_sender;
+    const struct weft_peer *peer = weft_peer_find(control->stream, control->from);
+    uint32_t sender = weft_net_sender_number(control->stream, control->from) - net->first_sender;
     return !weft_net.software || control->kind == WEFT_NET_COMPARE ||
            (peer && peer->lane == WEFT_LANE_DEAD) ||
            weft_sequence_reached(&net->sequences, sender, (uint32_t)control->length);
@@ -199,7 +199,7 @@ int weft_net_answer_queries(struct weft_net_vci *net)
         else if (query->control.kind == WEFT_NET_COMPARE)
             weft_net_compare(net, &query->control);
         else if (query->control.kind == WEFT_NET_CONNECTED)
-            weft_net_connect_back(net, query->control.deal, query->control.from);
+            weft_net_connect_back(net, query->control.stream, query->control.from);
         else
             answer(net, &query->control);
         free(query);

@@ -133,9 +133,9 @@ void weft_net_compare_peers(double now)
     if (now < weft_net.compare_at || !is_tcp())
         return;
     weft_net.compare_at = now + first / 2;
-    for (unsigned deal = 0; deal < weft.deals; deal++) {
+    for (unsigned stream = 0; stream < weft.streams; stream++) {
         for (int rank = 0; rank < weft.job.size; rank++) {
-            struct weft_peer *peer = weft_peer_known(deal, rank);
+            struct weft_peer *peer = weft_peer_find(stream, rank);
             if (peer && peer->lane == WEFT_LANE_NET)
                 compare_peer(peer, now);
         }
@@ -158,10 +158,10 @@ void weft_net_compare(struct weft_net_vci *net, const struct weft_net_control *c
     uint32_t claimed = (uint32_t)control->number;
     bool missing;
     weft_net_collect_unexpected(net);
-    struct weft_peer *peer = weft_peer_get(control->deal, control->from);
+    struct weft_peer *peer = weft_peer_get(control->stream, control->from);
     if (!peer || peer->lane != WEFT_LANE_NET || weft_net.leaving)
         return;
-    uint32_t sender = weft_net_sender_number(control->deal, control->from) - net->first_sender;
+    uint32_t sender = weft_net_sender_number(control->stream, control->from) - net->first_sender;
     uint32_t taken = peer->net.taken + weft_sequence_delivered(&net->sequences, sender);
     uint32_t lost =
         weft_net_compare_lost(&peer->net.compare, claimed, taken, weft_seconds(), &missing);

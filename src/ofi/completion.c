@@ -45,7 +45,7 @@ WEFT_COLD static void drop(void)
 
 static inline struct weft_request *request_of(struct weft_net_op *op)
 {
-    return weft_net_whole((struct weft_net_request *)op);
+    return weft_net_request_of((struct weft_net_request *)op);
 }
 
 static inline struct weft_net_slot *slot_of(struct weft_net_op *op)
@@ -112,7 +112,7 @@ int weft_net_failed(const struct weft_peer *peer, const char *format, ...)
 {
     va_list args;
     if (peer && weft_failure_confirm(peer))
-        return weft_failure_say(peer);
+        return weft_failure_report(peer);
     va_start(args, format);
     int code = weft_error_setv(MPI_ERR_OTHER, format, args);
     va_end(args);

@@ -28,7 +28,7 @@ struct weft_net_control_out {
     struct weft_net_control control;
 };
 
-static struct weft_net_control_out *whole(struct weft_backlog_entry *out)
+static struct weft_net_control_out *control_of(struct weft_backlog_entry *out)
 {
     return (struct weft_net_control_out *)((char *)out -
                                            offsetof(struct weft_net_control_out, out));
@@ -108,7 +108,7 @@ void weft_net_own_sent(struct weft_net_slot *slot, int error, const char *text)
 
 void weft_net_control_drop(struct weft_backlog_entry *out)
 {
-    free(whole(out));
+    free(control_of(out));
 }
 
 /* True if both ranks count the message: see compare.c. */
@@ -129,7 +129,7 @@ static void address(struct weft_net_control *control, const struct weft_peer *pe
 {
     control->version = WEFT_NET_WIRE_VERSION;
     control->from = (int32_t)weft_net_mark(weft.job.rank);
-    control->deal = peer->deal;
+    control->stream = peer->stream;
 }
 
 bool weft_net_control_try(struct weft_peer *peer, struct weft_net_control control)
@@ -140,7 +140,7 @@ bool weft_net_control_try(struct weft_peer *peer, struct weft_net_control contro
 
 int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
-    int rc = send_control(peer, &whole(out)->control);
+    int rc = send_control(peer, &control_of(out)->control);
     if (!rc)
         weft_net_control_drop(out);
     return rc;
@@ -237,7 +237,7 @@ static struct weft_request *active(uint64_t number, const struct weft_peer *peer
     bool is_it = request && request->vci->number == peer->vci &&
                  request->object.kind == WEFT_KIND_REQUEST && request->op == op &&
                  request->pending > 0 && request->peer == peer &&
-                 weft_net_part(request)->phase == phase;
+                 weft_net_state(request)->phase == phase;
     return is_it ? request : NULL;
 }
 
@@ -366,14 +366,14 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
     memcpy(&control, data, sizeof control);
     control.from = (int32_t)weft_net_mark(control.from);
     if (control.version != WEFT_NET_WIRE_VERSION || control.from < 0 ||
-        control.from >= weft.job.size || !weft_net_takes_deal(net, control.deal) ||
+        control.from >= weft.job.size || !weft_net_takes_stream(net, control.stream) ||
         !is_well_formed(&control, bytes - sizeof control)) {
         weft_net_drop("a control message of another version, an unknown rank or another VCI, or "
                       "with a field that no rank sends",
                       control.from);
         return;
     }
-    struct weft_peer *peer = weft_peer_known(control.deal, control.from);
+    struct weft_peer *peer = weft_peer_find(control.stream, control.from);
     if (peer && peer->lane == WEFT_LANE_DEAD)
         return; /* what it is about was ended when it died */
     if (!reaches(peer, control.from)) {
@@ -382,12 +382,12 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
         return;
     }
     if (is_counted(&control))
-        weft_net_took(net, control.deal, control.from);
+        weft_net_took(net, control.stream, control.from);
     if (control.kind == WEFT_NET_CONNECTED && !control.count)
         return;
     if (is_query(&control)) {
         if (control.kind != WEFT_NET_CONNECTED ||
-            !weft_net_connected_by(control.deal, control.from))
+            !weft_net_connected_by(control.stream, control.from))
             weft_net_query_arrived(net, &control);
     } else if (!peer ||
                !act(&control, peer, (const char *)data + sizeof control, bytes - sizeof control)) {

@@ -48,62 +48,63 @@ enum { STEPS = 16 };
  * 2 MB. If the buffers are not known it is 256: with 1024 messages that the peer has not received,
  * psm2 blocks in its send. 64 messages or 16 KiB if the bytes in flight must fit into the kernel's
  * smallest buffer. */
-enum { PART = 8, MOST_PART = 10, PART_ROOM = 24, PART_BYTES = 21 };
-enum { NARROW_PART = 6, NARROW_BYTES = 14 };
+enum { INTERVAL = 8, MOST_INTERVAL = 10, INTERVAL_SPACE = 24, INTERVAL_BYTES = 21 };
+enum { NARROW_INTERVAL = 6, NARROW_BYTES = 14 };
 
 /* If a message carries 8 bits of its sequence number: a window is half of these. */
-enum { SHORT_NUMBER_PART = 6 };
+enum { SHORT_NUMBER_INTERVAL = 6 };
 
-static unsigned most_part(void)
+static unsigned most_interval(void)
 {
     bool short_number = weft_net.software && weft_net.sequence_mask <= 0xff;
-    return short_number ? SHORT_NUMBER_PART : MOST_PART;
+    return short_number ? SHORT_NUMBER_INTERVAL : MOST_INTERVAL;
 }
 
 uint32_t weft_net_window(void)
 {
-    return 2 * ((UINT32_C(1) << most_part()) + 1);
+    return 2 * ((UINT32_C(1) << most_interval()) + 1);
 }
 
-static void choose_part(const struct weft_provider_row *row)
+static void choose_interval(const struct weft_provider_row *row)
 {
     bool narrow = row->flags & WEFT_PROVIDER_NARROW;
-    unsigned part = narrow ? NARROW_PART : PART, most = most_part();
+    unsigned interval = narrow ? NARROW_INTERVAL : INTERVAL, most = most_interval();
     size_t each = row->flags & WEFT_PROVIDER_STOPS ? 1 : weft_rxm_buffer(row);
-    while (each && part < most && each << part < (size_t)1 << PART_ROOM)
-        part++;
-    if (part > most)
-        part = most;
-    weft_net.part = 1U << part;
-    weft_net.part_shift = (narrow ? NARROW_BYTES : PART_BYTES) - part;
+    while (each && interval < most && each << interval < (size_t)1 << INTERVAL_SPACE)
+        interval++;
+    if (interval > most)
+        interval = most;
+    weft_net.check_interval = 1U << interval;
+    weft_net.check_shift = (narrow ? NARROW_BYTES : INTERVAL_BYTES) - interval;
 }
 
 void weft_net_credits_open(void)
 {
     weft_net.credits = (uint32_t)(weft.eager_credits >> WEFT_NET_CREDIT_SHIFT);
     weft_net.credits_step = weft_net.credits / STEPS;
-    choose_part(weft_net.choice.row);
+    choose_interval(weft_net.choice.row);
     size_t short_most = (1 << WEFT_NET_CREDIT_SHIFT) - 1;
     weft_net.inject_short = weft_net.inject_max < short_most ? weft_net.inject_max : short_most;
 }
 
-static struct weft_net_unconnected *unconnected(struct weft_net_vci *net, unsigned deal, int world)
+static struct weft_net_unconnected *unconnected(struct weft_net_vci *net, unsigned stream,
+                                                int world)
 {
     if (!net->unconnected)
         net->unconnected = calloc(weft_net_senders(), sizeof *net->unconnected);
     if (!net->unconnected)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to count the messages of %d ranks", weft.job.size);
-    weft_assert(weft_net_sender_number(deal, world) - net->first_sender < weft_net_senders());
-    return &net->unconnected[weft_net_sender_number(deal, world) - net->first_sender];
+    weft_assert(weft_net_sender_number(stream, world) - net->first_sender < weft_net_senders());
+    return &net->unconnected[weft_net_sender_number(stream, world) - net->first_sender];
 }
 
-void weft_net_took(struct weft_net_vci *net, unsigned deal, int world)
+void weft_net_took(struct weft_net_vci *net, unsigned stream, int world)
 {
-    struct weft_peer *peer = weft_peer_known(deal, world);
+    struct weft_peer *peer = weft_peer_find(stream, world);
     if (peer)
         peer->net.taken++;
     else
-        unconnected(net, deal, world)->taken++;
+        unconnected(net, stream, world)->taken++;
 }
 
 void weft_net_took_from(const struct weft_channel *channel, int source)
@@ -112,19 +113,19 @@ void weft_net_took_from(const struct weft_channel *channel, int source)
     if (peer)
         peer->net.taken++;
     else
-        weft_net_took(weft_net_of_channel(channel), channel->deal,
+        weft_net_took(weft_net_of_channel(channel), channel->stream,
                       weft_channel_world(channel, source));
 }
 
-void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
+void weft_net_credits_start(struct weft_peer *peer, uint32_t credits)
 {
     weft_assert(peer->lane == WEFT_LANE_NET && !peer->backlog.first);
     peer->net.credits = credits;
     peer->net.credits_end = peer->sequence + credits;
-    peer->net.flow_check_at = peer->sequence + weft_net.part;
+    peer->net.flow_check_at = peer->sequence + weft_net.check_interval;
     struct weft_net_vci *net = weft_net_of_peer(peer);
     if (net->unconnected) {
-        struct weft_net_unconnected *counts = unconnected(net, peer->deal, peer->world);
+        struct weft_net_unconnected *counts = unconnected(net, peer->stream, peer->world);
         peer->net.credits_to_return += counts->credits;
         peer->net.taken += counts->taken;
         *counts = (struct weft_net_unconnected){0};
@@ -138,7 +139,7 @@ uint32_t weft_net_number(struct weft_peer *peer, size_t bytes, uint32_t cost)
     weft_assert(!weft_net_must_wait(peer));
     uint32_t number = peer->sequence++;
     peer->net.credits_end += 1 - cost;
-    peer->net.flow_check_at -= (uint32_t)(bytes >> weft_net.part_shift);
+    peer->net.flow_check_at -= (uint32_t)(bytes >> weft_net.check_shift);
     weft_net_settle(peer);
     return number;
 }
@@ -150,7 +151,7 @@ void weft_net_flow_check(struct weft_peer *peer)
         return;
     peer->net.sent_before += peer->sequence - peer->net.sent_mark; /* sequence wraps around */
     peer->net.sent_mark = peer->sequence;
-    peer->net.flow_check_at = peer->sequence + weft_net.part;
+    peer->net.flow_check_at = peer->sequence + weft_net.check_interval;
     peer->net.flow_checks_pending++;
     weft_count_add(&weft_counts.net_flow_checks, 1);
     peer->net.reached = true;
@@ -195,14 +196,14 @@ void weft_net_credits_return(struct weft_peer *peer)
 }
 
 /* To a rank that only sends to this one, first contact is made when a step of credits is due. */
-static void matched_unconnected(unsigned deal, int world, size_t length)
+static void matched_unconnected(unsigned stream, int world, size_t length)
 {
-    struct weft_net_vci *net = &weft_net.vcis[deal % weft.nvcis];
-    uint32_t *credits = &unconnected(net, deal, world)->credits;
+    struct weft_net_vci *net = &weft_net.vcis[stream % weft.nvcis];
+    uint32_t *credits = &unconnected(net, stream, world)->credits;
     *credits += weft_net_cost(length);
     if (*credits < weft_net.credits_step)
         return;
-    struct weft_peer *peer = weft_peer_connect(deal, world); /* moves the count to the peer */
+    struct weft_peer *peer = weft_peer_connect(stream, world); /* moves the count to the peer */
     if (peer)
         weft_net_credits_return(peer);
 }
@@ -211,7 +212,7 @@ void weft_net_matched(const struct weft_channel *channel, int source, size_t len
 {
     struct weft_peer *peer = weft_channel_peer(channel, source);
     if (!peer)
-        matched_unconnected(channel->deal, weft_channel_world(channel, source), length);
+        matched_unconnected(channel->stream, weft_channel_world(channel, source), length);
     else if (peer->lane == WEFT_LANE_NET)
         weft_net_matched_from(peer, length);
 }

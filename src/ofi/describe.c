@@ -14,18 +14,18 @@ static char words[256];
 
 static bool in_backlog(const struct weft_request *request)
 {
-    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
     for (const struct weft_backlog_entry *out = request->peer->backlog.first; out; out = out->next)
-        if (out == &part->out)
+        if (out == &state->out)
             return true;
     return false;
 }
 
 static const char *describe_rendezvous(const struct weft_request *request)
 {
-    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    if (part->reads_out) {
-        snprintf(words, sizeof words, "matched, %zu of %zu bytes are pushed", part->moved,
+    const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
+    if (state->reads_out) {
+        snprintf(words, sizeof words, "matched, %zu of %zu bytes are pushed", state->moved,
                  request->capacity);
         return words;
     }
@@ -34,12 +34,12 @@ static const char *describe_rendezvous(const struct weft_request *request)
 
 static const char *describe_send(const struct weft_request *request)
 {
-    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
     if (request->flags & WEFT_REQUEST_CANCELLING)
         return "to be cancelled, waiting for the receiver to report whether it has matched";
     if (in_backlog(request))
         return "in the backlog: that rank takes nothing now; does it call MPI, can it be reached?";
-    if (part->out.kind == WEFT_NET_OUT_RTS)
+    if (state->out.kind == WEFT_NET_OUT_RTS)
         return describe_rendezvous(request);
     if (weft_net_awaits_ack(request))
         return "sent, waiting for the acknowledgement that a receive matched it";
@@ -49,20 +49,20 @@ static const char *describe_send(const struct weft_request *request)
 
 static const char *describe_receive(const struct weft_request *request)
 {
-    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
     if (request->flags & WEFT_REQUEST_IN_NET)
         snprintf(words, sizeof words, "posted in %s, no message matches yet", weft_net_name());
-    else if (part->phase == WEFT_NET_NO_RENDEZVOUS)
+    else if (state->phase == WEFT_NET_NO_RENDEZVOUS)
         snprintf(words, sizeof words,
                  "received, waiting for the send that is part of the operation");
-    else if (part->phase == WEFT_NET_AWAITING_HEADER)
+    else if (state->phase == WEFT_NET_AWAITING_HEADER)
         snprintf(words, sizeof words, "matched, waiting for the sender to send its length");
-    else if (part->phase == WEFT_NET_READING)
+    else if (state->phase == WEFT_NET_READING)
         snprintf(words, sizeof words,
-                 "matched, reading: %zu of %zu bytes requested, %d reads in flight", part->moved,
-                 request->bytes, part->reads_out);
+                 "matched, reading: %zu of %zu bytes requested, %d reads in flight", state->moved,
+                 request->bytes, state->reads_out);
     else
-        snprintf(words, sizeof words, "matched, %zu of %zu bytes have arrived", part->arrived,
+        snprintf(words, sizeof words, "matched, %zu of %zu bytes have arrived", state->arrived,
                  request->bytes);
     return words;
 }
@@ -77,7 +77,7 @@ struct weft_net_levels weft_net_levels(void)
     struct weft_net_levels levels = {0};
     for (unsigned i = 0; i < weft_net.nvcis; i++) {
         levels.posted += weft.vcis[i].net.posts - weft_net.vcis[i].completed;
-        levels.room += weft_net.post_limit;
+        levels.space += weft_net.post_limit;
         levels.completed += weft_net.vcis[i].completed;
     }
     levels.eager_limit = weft_net.eager_limit;

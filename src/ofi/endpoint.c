@@ -4,11 +4,11 @@
  * inserted on first contact.
  *
  * A rank publishes its addresses before the others are known, so a rank with MPI_THREAD_MULTIPLE
- * opens WEFT_VCIS endpoints. After the fence all ranks read from rank 0's card onto how many
- * numbers communicators are dealt. A message of deal d goes to endpoint d of a rank that has
- * several, else to the rank's only endpoint.
+ * opens WEFT_VCIS endpoints. After the fence all ranks read from rank 0's record how many
+ * streams communicators are assigned to. A message of stream d goes to endpoint d of a rank that
+ * has several, else to the rank's only endpoint.
  *
- * Invariant: two ranks exchange messages only if their cards agree: wire version, provider, tag
+ * Invariant: two ranks exchange messages only if their records agree: wire version, provider, tag
  * bits, matching, eager limit, endpoints. Otherwise first contact fails with a sentence that names
  * the difference.
  */
@@ -41,8 +41,8 @@ enum {
 
 struct weft_net weft_net;
 
-/* A rank publishes its card up to the last address. */
-struct card {
+/* A rank publishes its record up to the last address. */
+struct record {
     uint32_t wire_version, tag_bits, software;
     uint32_t credits; /* of each sender */
     uint64_t eager_limit;
@@ -50,11 +50,11 @@ struct card {
     uint32_t key;           /* rank 0's is the job's, unless the launcher gave one */
     uint32_t address_bytes; /* of each endpoint, one behind the other */
     uint16_t endpoints, vcis;
-    uint32_t key_from_launcher; /* whether the key is the launcher's, and not in the card */
+    uint32_t key_from_launcher; /* whether the key is the launcher's, and not in the record */
     char addresses[WEFT_VCIS_MAX * ADDRESS_BYTES];
 };
 
-static struct card own;
+static struct record own;
 
 const char *weft_net_name(void)
 {
@@ -66,9 +66,9 @@ bool weft_net_software_matching(void)
     return weft_net.software;
 }
 
-bool weft_net_must_know_all(void)
+bool weft_net_must_connect_all(void)
 {
-    return !weft_net.software && (weft_net.choice.row->flags & WEFT_PROVIDER_KNOW_ALL);
+    return !weft_net.software && (weft_net.choice.row->flags & WEFT_PROVIDER_CONNECT_ALL);
 }
 
 int weft_net_tag_ub(void)
@@ -76,20 +76,20 @@ int weft_net_tag_ub(void)
     return (int)weft_net.tag_mask;
 }
 
-uint64_t weft_net_context_bits(unsigned deal, uint32_t context)
+uint64_t weft_net_context_bits(unsigned stream, uint32_t context)
 {
-    uint64_t sender = weft_net.sender_bits ? weft_net_sender_number(deal, weft.job.rank) : 0;
+    uint64_t sender = weft_net.sender_bits ? weft_net_sender_number(stream, weft.job.rank) : 0;
     return sender << weft_net.sender_shift | (uint64_t)context << weft_net.context_shift;
 }
 
-unsigned weft_net_deals(void)
+unsigned weft_net_streams(void)
 {
-    return weft_net.deals;
+    return weft_net.streams;
 }
 
 bool weft_net_has_all(void)
 {
-    return weft_net.nvcis == weft_net.deals;
+    return weft_net.nvcis == weft_net.streams;
 }
 
 uint64_t weft_net_rank_bits(int rank)
@@ -102,10 +102,10 @@ static int usable_bits(uint64_t format)
     return format ? 64 - __builtin_clzll(format) : 64;
 }
 
-/* The bits of the tag word that are left for the user's tag with so many deals. */
-static int tag_bits(const struct weft_job *job, unsigned deals)
+/* The bits of the tag word that are left for the user's tag with so many streams. */
+static int tag_bits(const struct weft_job *job, unsigned streams)
 {
-    int sender = weft_net.software ? usable_bits((uint64_t)job->size * deals) : 0;
+    int sender = weft_net.software ? usable_bits((uint64_t)job->size * streams) : 0;
     return (int)own.tag_bits - WEFT_KIND_BITS - sender - WEFT_CONTEXT_BITS;
 }
 
@@ -132,10 +132,10 @@ static int take_bits(const struct fi_info *info, const struct weft_job *job, cha
     return -1;
 }
 
-/* Lays out the tag word, once the number of deals is known. */
+/* Lays out the tag word, once the number of streams is known. */
 static void lay_out_tags(const struct weft_job *job)
 {
-    int tag = tag_bits(job, weft_net.deals);
+    int tag = tag_bits(job, weft_net.streams);
     weft_net.form_shift = own.tag_bits - WEFT_KIND_BITS;
     weft_net.form_mask = UINT64_C(3) << weft_net.form_shift;
     weft_net.sender_bits = own.tag_bits - WEFT_KIND_BITS - WEFT_CONTEXT_BITS - (unsigned)tag;
@@ -175,29 +175,30 @@ static void take_facts(const struct fi_info *info)
     weft_net.virtual_addresses = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
     weft_net.local_mr = info->domain_attr->mr_mode & FI_MR_LOCAL;
     size_reads(info);
-    size_t room = info->rx_attr->size;
-    weft_net.post_limit = room > 2 * RESERVED_RECEIVES ? room - RESERVED_RECEIVES : room / 2;
+    size_t space = info->rx_attr->size;
+    weft_net.post_limit = space > 2 * RESERVED_RECEIVES ? space - RESERVED_RECEIVES : space / 2;
     weft_net.header_apart = info->rx_attr->iov_limit >= 3 && !weft_net.local_mr;
     weft_net.stop_step = !weft_net.local_mr;
-    bool spills = choice->row->flags & WEFT_PROVIDER_SPILL && info->rx_attr->iov_limit > 1;
-    weft_net.spill_limit = spills ? weft_net.eager_limit : 0;
+    bool overflows = choice->row->flags & WEFT_PROVIDER_OVERFLOW && info->rx_attr->iov_limit > 1;
+    weft_net.overflow_limit = overflows ? weft_net.eager_limit : 0;
     bool numbered = info->domain_attr->cq_data_size >= 8;
-    weft_net.in_place_room = weft_net.header_apart && numbered && !weft_net.software
-                                 ? weft_net.eager_limit - WEFT_NET_SMALL
-                                 : 0;
+    weft_net.in_place_space = weft_net.header_apart && numbered && !weft_net.software
+                                  ? weft_net.eager_limit - WEFT_NET_SMALL
+                                  : 0;
     snprintf(weft_net.name, sizeof weft_net.name, "%s on %s", info->fabric_attr->prov_name,
              choice->interface);
 }
 
 /* Memory for receives without a place of their own. */
-static bool open_spill(struct weft_net_vci *net)
+static bool open_overflow(struct weft_net_vci *net)
 {
-    if (!weft_net.spill_limit)
+    if (!weft_net.overflow_limit)
         return true;
-    net->spill = (struct iovec){malloc(weft_net.eager_limit), weft_net.eager_limit};
-    if (net->spill.iov_base && weft_net.local_mr)
-        net->spill_mr = weft_net_register(net, net->spill.iov_base, weft_net.eager_limit, FI_RECV);
-    return net->spill.iov_base && (net->spill_mr || !weft_net.local_mr);
+    net->overflow = (struct iovec){malloc(weft_net.eager_limit), weft_net.eager_limit};
+    if (net->overflow.iov_base && weft_net.local_mr)
+        net->overflow_mr =
+            weft_net_register(net, net->overflow.iov_base, weft_net.eager_limit, FI_RECV);
+    return net->overflow.iov_base && (net->overflow_mr || !weft_net.local_mr);
 }
 
 /* Registrations have consecutive keys from a random one on, where keys are long enough: a stranger
@@ -211,12 +212,12 @@ static void choose_first_key(struct weft_net_vci *net)
         net->next_key >>= 1; /* it never wraps around */
 }
 
-/* The part of a VCI whose libfabric objects are open. */
+/* The state of a VCI whose libfabric objects are open. */
 static int open_vci(struct weft_net_vci *net, char *why, size_t len)
 {
     net->connecting_back = -1;
     choose_first_key(net);
-    if (!open_spill(net) || weft_net_claim_open(net) || weft_net_bounce_open(net)) {
+    if (!open_overflow(net) || weft_net_claim_open(net) || weft_net_bounce_open(net)) {
         snprintf(why, len, "no memory for receive buffers of %zu bytes over %s%s",
                  weft_net.eager_limit, weft_net_name(), weft_net_bounce_advice());
         return -1;
@@ -233,9 +234,9 @@ static void close_vci(struct weft_net_vci *net)
     weft_net_claim_close(net);
     weft_net_pool_close(net);
     weft_net_slots_close(net);
-    if (net->spill_mr)
-        fi_close(&net->spill_mr->fid);
-    free(net->spill.iov_base);
+    if (net->overflow_mr)
+        fi_close(&net->overflow_mr->fid);
+    free(net->overflow.iov_base);
     weft_objects_close(&net->objects);
     weft_net_queries_close(net);
     free(net->unconnected);
@@ -296,7 +297,8 @@ static int publish(char *why, size_t len)
         return -1;
     }
     snprintf(own.provider, sizeof own.provider, "%s", weft_net.choice.info->fabric_attr->prov_name);
-    return weft_boot_publish(address_key, &own, offsetof(struct card, addresses) + used, why, len);
+    return weft_boot_publish(address_key, &own, offsetof(struct record, addresses) + used, why,
+                             len);
 }
 
 int weft_net_open(const struct weft_job *job, unsigned vcis, char *why, size_t len)
@@ -332,7 +334,7 @@ static void open_fast(void)
             .ready_bits = (uint64_t)WEFT_MESSAGE_READY << weft_net.form_shift,
             .number_bits = (uint64_t)weft_net.sequence_mask << weft_net.sequence_shift,
             .number_shift = weft_net.sequence_shift,
-            .short_pieces = weft_net.spill_limit ? 2 : 1,
+            .short_pieces = weft_net.overflow_limit ? 2 : 1,
             .posts_stop = stop,
             .form_mask = weft_net.form_mask};
         net->first_sender = weft_net.nvcis == 1 ? 0 : weft_net_sender_number(i, 0);
@@ -341,14 +343,14 @@ static void open_fast(void)
     }
 }
 
-static int fetch(int rank, struct card *card, char *why, size_t len)
+static int fetch(int rank, struct record *record, char *why, size_t len)
 {
-    size_t bytes = sizeof *card, fixed = offsetof(struct card, addresses);
-    if (weft_boot_fetch(rank, address_key, card, &bytes, FETCH_SECONDS, why, len))
+    size_t bytes = sizeof *record, fixed = offsetof(struct record, addresses);
+    if (weft_boot_fetch(rank, address_key, record, &bytes, FETCH_SECONDS, why, len))
         return -1;
-    if (bytes >= fixed && card->address_bytes <= ADDRESS_BYTES &&
-        card->endpoints - 1U < WEFT_VCIS_MAX && card->vcis - 1U < WEFT_VCIS_MAX &&
-        bytes == fixed + (size_t)card->endpoints * card->address_bytes)
+    if (bytes >= fixed && record->address_bytes <= ADDRESS_BYTES &&
+        record->endpoints - 1U < WEFT_VCIS_MAX && record->vcis - 1U < WEFT_VCIS_MAX &&
+        bytes == fixed + (size_t)record->endpoints * record->address_bytes)
         return 0;
     snprintf(why, len,
              "rank %d published an address of %zu bytes, which this rank cannot read; start all "
@@ -357,28 +359,28 @@ static int fetch(int rank, struct card *card, char *why, size_t len)
     return -1;
 }
 
-/* Rank `rank` has fewer endpoints than there are deals, but more than one. */
-static int too_few(int rank, const struct card *card, char *why, size_t len)
+/* Rank `rank` has fewer endpoints than there are streams, but more than one. */
+static int too_few(int rank, const struct record *record, char *why, size_t len)
 {
     char host[256];
-    if (card->endpoints == 1 || card->endpoints >= weft_net.deals)
+    if (record->endpoints == 1 || record->endpoints >= weft_net.streams)
         return 0;
     snprintf(why, len,
              "rank %d on %s has %u endpoints and rank 0 has %u; give all ranks the same WEFT_VCIS",
-             rank, weft_boot_host(rank, host, sizeof host), card->endpoints, weft_net.deals);
+             rank, weft_boot_host(rank, host, sizeof host), record->endpoints, weft_net.streams);
     return -1;
 }
 
-int weft_net_agree(const struct weft_job *job, unsigned *deals, char *why, size_t len)
+int weft_net_agree(const struct weft_job *job, unsigned *streams, char *why, size_t len)
 {
-    struct card first;
+    struct record first;
     if (job->rank > 0 && fetch(0, &first, why, len))
         return -1;
-    const struct card *card = job->rank > 0 ? &first : &own;
-    weft_net.deals = card->endpoints;
-    *deals = card->vcis;
-    uint32_t key = card->key;
-    if (card->key_from_launcher && !weft_boot_key(&key)) {
+    const struct record *record = job->rank > 0 ? &first : &own;
+    weft_net.streams = record->endpoints;
+    *streams = record->vcis;
+    uint32_t key = record->key;
+    if (record->key_from_launcher && !weft_boot_key(&key)) {
         snprintf(
             why, len,
             "rank %d on %s cannot read the job's key from the file that WEFTRUN_JOB_FILE names "
@@ -389,7 +391,7 @@ int weft_net_agree(const struct weft_job *job, unsigned *deals, char *why, size_
     weft_net.job_key = key >> weft_net.rank_shift;
     if (too_few(job->rank, &own, why, len))
         return -1;
-    close_from(weft_net.deals);
+    close_from(weft_net.streams);
     lay_out_tags(job);
     open_fast();
     if (weft_settings.verbose > 1 || (weft_settings.verbose && job->rank == 0))
@@ -426,45 +428,45 @@ char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len)
     return buf;
 }
 
-static int differs(const struct card *card, int rank, char *why, size_t len)
+static int differs(const struct record *record, int rank, char *why, size_t len)
 {
     char host[256];
     weft_boot_host(rank, host, sizeof host);
-    if (card->wire_version != own.wire_version)
+    if (record->wire_version != own.wire_version)
         snprintf(why, len,
                  "rank %d on %s speaks version %u of Weft's wire format and this rank version %u; "
                  "start all ranks with the same libmpi_abi.so.1",
-                 rank, host, card->wire_version, own.wire_version);
-    else if (strcmp(card->provider, own.provider) != 0)
+                 rank, host, record->wire_version, own.wire_version);
+    else if (strcmp(record->provider, own.provider) != 0)
         snprintf(why, len,
                  "rank %d on %s uses provider %s and this rank %s; set WEFT_PROVIDER to one that "
                  "every node has",
-                 rank, host, card->provider, own.provider);
-    else if (card->software != own.software)
+                 rank, host, record->provider, own.provider);
+    else if (record->software != own.software)
         snprintf(why, len,
                  "on rank %d on %s %s matches messages, on this rank %s does; give all ranks the "
                  "same WEFT_MATCHING and libfabric",
-                 rank, host, card->software ? "Weft" : own.provider,
+                 rank, host, record->software ? "Weft" : own.provider,
                  own.software ? "Weft" : own.provider);
-    else if (card->tag_bits != own.tag_bits || card->eager_limit != own.eager_limit)
+    else if (record->tag_bits != own.tag_bits || record->eager_limit != own.eager_limit)
         snprintf(why, len,
                  "rank %d on %s has %u tag bits and an eager limit of %llu bytes, this rank %u and "
                  "%llu; give all ranks the same WEFT_EAGER_LIMIT and libfabric",
-                 rank, host, card->tag_bits, (unsigned long long)card->eager_limit, own.tag_bits,
-                 (unsigned long long)own.eager_limit);
+                 rank, host, record->tag_bits, (unsigned long long)record->eager_limit,
+                 own.tag_bits, (unsigned long long)own.eager_limit);
     else
-        return too_few(rank, card, why, len);
+        return too_few(rank, record, why, len);
     return -1;
 }
 
 /* Inserts the address of a peer. If that connects, it fails when the peer makes no progress within
  * the provider's time limit: then it is repeated, and reported. Returns what fi_av_insert returns.
  */
-static int insert(struct weft_peer *peer, const struct card *card)
+static int insert(struct weft_peer *peer, const struct record *record)
 {
     struct fid_av *av = weft_net_of_peer(peer)->objects.av;
-    unsigned endpoint = card->endpoints == 1 ? 0 : peer->deal;
-    const char *address = card->addresses + endpoint * card->address_bytes;
+    unsigned endpoint = record->endpoints == 1 ? 0 : peer->stream;
+    const char *address = record->addresses + endpoint * record->address_bytes;
     char there[128];
     int n;
     peer->backlog.since = weft_seconds();
@@ -480,7 +482,7 @@ static int insert(struct weft_peer *peer, const struct card *card)
 /* With psm2 and psm3 each direction of a pair is a connection that needs the progress of its
  * target. A rank that connected only when it receives would wait for a sender that may have left
  * MPI. So both ranks connect at first contact, when the first one waits anyway. */
-static void connect_both_ways(struct weft_peer *peer)
+static void connect_both_directions(struct weft_peer *peer)
 {
     unsigned idle = 0;
     weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED, .count = 1});
@@ -489,20 +491,20 @@ static void connect_both_ways(struct weft_peer *peer)
             weft_idle(&idle);
 }
 
-bool weft_net_connected_by(unsigned deal, int world)
+bool weft_net_connected_by(unsigned stream, int world)
 {
-    struct weft_peer *peer = weft_peer_known(deal, world);
+    struct weft_peer *peer = weft_peer_find(stream, world);
     if (peer)
         peer->net.connected_back = true;
     return peer;
 }
 
-void weft_net_connect_back(struct weft_net_vci *net, unsigned deal, int world)
+void weft_net_connect_back(struct weft_net_vci *net, unsigned stream, int world)
 {
-    if (weft_net_connected_by(deal, world))
+    if (weft_net_connected_by(stream, world))
         return;
     net->connecting_back = world;
-    if (!weft_peer_connect(deal, world))
+    if (!weft_peer_connect(stream, world))
         weft_fatal(MPI_ERR_OTHER,
                    "rank %d waits until this rank has connected to it over %s, which fails; see "
                    "whether that rank runs the same version of Weft",
@@ -518,11 +520,11 @@ void weft_net_peer_init(struct weft_peer *peer)
 
 int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
 {
-    struct card card;
+    struct record record;
     peer->net.connected_back = peer->world == weft_net_of_peer(peer)->connecting_back;
-    if (fetch(peer->world, &card, why, len) || differs(&card, peer->world, why, len))
+    if (fetch(peer->world, &record, why, len) || differs(&record, peer->world, why, len))
         return -1;
-    int n = insert(peer, &card);
+    int n = insert(peer, &record);
     if (peer->lane == WEFT_LANE_DEAD)
         return 0;
     if (n != 1) {
@@ -535,7 +537,7 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
         (size_t)INT32_MAX + 1;
     if (!weft_net.software && weft_net.stop_step)
         peer->recv_in_request_limit = WEFT_NET_SMALL + 1;
-    weft_net_credits_meet(peer, card.credits);
+    weft_net_credits_start(peer, record.credits);
     if (weft_settings.verbose > 1) {
         char there[128], host[256];
         weft_warn("peer rank %d on %s at %s", peer->world,
@@ -543,7 +545,7 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
                   weft_net_peer_address(peer, there, sizeof there));
     }
     if (weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS)
-        connect_both_ways(peer);
+        connect_both_directions(peer);
     else if (weft_net.local_mr) /* locked memory for the connection, before any for messages */
         weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED});
     return 0;

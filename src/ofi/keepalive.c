@@ -13,7 +13,7 @@
  * Other providers (PSM, udp;ofi_rxd) are not checked.
  *
  * Invariants:
- *  - Only connections of the job are probed and judged, as the program may have others: those that
+ *  - Only connections of the job are probed and checked, as the program may have others: those that
  *    were accepted at the port of an endpoint, or lead to the address of a peer.
  *  - A host is lost only if PROBES probes or retransmissions in a row were not answered: a pause of
  *    this rank's own host is not one of the other's.
@@ -62,9 +62,9 @@ static bool same(const struct sockaddr_storage *a, const struct sockaddr_storage
 /* A peer with that address, or on the host of it, or NULL. */
 static struct weft_peer *peer_at(const struct sockaddr_storage *there, bool port)
 {
-    for (unsigned deal = 0; deal < weft.deals; deal++) {
+    for (unsigned stream = 0; stream < weft.streams; stream++) {
         for (int rank = 0; rank < weft.job.size; rank++) {
-            struct weft_peer *peer = weft_peer_known(deal, rank);
+            struct weft_peer *peer = weft_peer_find(stream, rank);
             struct sockaddr_storage address = {0};
             size_t bytes = sizeof address;
             if (peer && peer->lane == WEFT_LANE_NET &&
@@ -120,7 +120,7 @@ static void probe(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &most, sizeof most);
 }
 
-static void judge(const struct tcp_info *info, const struct sockaddr_storage *there)
+static void check_connection(const struct tcp_info *info, const struct sockaddr_storage *there)
 {
     uint32_t ack = info->tcpi_last_ack_recv, data = info->tcpi_last_data_recv;
     double silent = (ack < data ? ack : data) / 1e3;
@@ -154,7 +154,7 @@ static void look_at(struct look *look, int fd)
         else if (peer)
             look->connecting = peer;
     } else if (is_probed(fd)) {
-        judge(&info, &there);
+        check_connection(&info, &there);
     } else if (is_own(&here) || peer_at(&there, true)) {
         probe(fd);
     }
@@ -187,7 +187,7 @@ bool weft_net_is_connected(const struct weft_peer *peer)
 
 /* A connection that is not made: the kernel ends an attempt, and the provider begins the next one,
  * so one is being made at each look. */
-static void judge_connecting(const struct look *look)
+static void check_connecting(const struct look *look)
 {
     struct sockaddr_storage there = {0};
     size_t bytes = sizeof there;
@@ -213,7 +213,7 @@ static bool is_awaited(int fd)
            poll(&listener, 1, 0) > 0;
 }
 
-static void judge_descriptors(bool all_used)
+static void check_descriptors(bool all_used)
 {
     struct rlimit limit;
     bool before = weft_net.unaccepted;
@@ -232,9 +232,9 @@ static void judge_descriptors(bool all_used)
 /* A peer with a backlog has not taken what was sent to it before. */
 static void probe_peers(void)
 {
-    for (unsigned deal = 0; deal < weft.deals; deal++) {
+    for (unsigned stream = 0; stream < weft.streams; stream++) {
         for (int rank = 0; rank < weft.job.size; rank++) {
-            struct weft_peer *peer = weft_peer_known(deal, rank);
+            struct weft_peer *peer = weft_peer_find(stream, rank);
             if (peer && peer->lane == WEFT_LANE_NET && !peer->backlog.first)
                 weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED});
         }
@@ -261,11 +261,11 @@ void weft_net_check_hosts(void)
     if (first || reports || (format != FI_SOCKADDR_IN && format != FI_SOCKADDR_IN6))
         return;
     DIR *fds = opendir("/proc/self/fd");
-    judge_descriptors(!fds && errno == EMFILE);
+    check_descriptors(!fds && errno == EMFILE);
     while (fds && (entry = readdir(fds)) != NULL)
         if (entry->d_name[0] != '.')
             look_at(&look, atoi(entry->d_name));
     if (fds)
         closedir(fds);
-    judge_connecting(&look);
+    check_connecting(&look);
 }

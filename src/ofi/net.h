@@ -26,20 +26,20 @@ void weft_net_free_signals(void);
  * publishes their addresses. Returns 0, or -1 with a sentence in why. */
 int weft_net_open(const struct weft_job *job, unsigned vcis, char *why, size_t len);
 
-/* After the fence: rank 0 determines for the job onto how many numbers communicators are dealt,
- * those with ranks of other nodes (weft_net_deals: 1 or *deals) and the others. Endpoints beyond
- * that are closed. Returns 0, or -1 with a sentence in why. */
-int weft_net_agree(const struct weft_job *job, unsigned *deals, char *why, size_t len);
-unsigned weft_net_deals(void);
+/* After the fence: rank 0 determines for the job to how many streams communicators are assigned,
+ * those with ranks of other nodes (weft_net_streams: 1 or *streams) and the others. Endpoints
+ * beyond that are closed. Returns 0, or -1 with a sentence in why. */
+int weft_net_agree(const struct weft_job *job, unsigned *streams, char *why, size_t len);
+unsigned weft_net_streams(void);
 
-/* True if this rank has an endpoint for each of weft_net_deals. */
+/* True if this rank has an endpoint for each of weft_net_streams. */
 bool weft_net_has_all(void);
 
-/* Initialises the lane's part of a new request; after weft_net_open. */
+/* Initialises the lane's state of a new request; after weft_net_open. */
 void weft_net_adopt(struct weft_request *request);
 
 /* True when every peer must be connected before the first message may arrive. */
-bool weft_net_must_know_all(void);
+bool weft_net_must_connect_all(void);
 
 /* This rank needs no message any more: messages to it may be lost from now on. */
 void weft_net_leave(void);
@@ -61,9 +61,9 @@ void weft_net_peer_init(struct weft_peer *peer);
 uint64_t weft_net_sent_to(const struct weft_peer *peer);
 uint64_t weft_net_fetching_from(const struct weft_peer *peer);
 
-/* The largest user tag, and the bits of a communicator's deal and context id in the tag word. */
+/* The largest user tag, and the bits of a communicator's stream and context id in the tag word. */
 int weft_net_tag_ub(void);
-uint64_t weft_net_context_bits(unsigned deal, uint32_t context);
+uint64_t weft_net_context_bits(unsigned stream, uint32_t context);
 
 /* A rank in a communicator as bits of the completion data. */
 uint64_t weft_net_rank_bits(int rank);
@@ -113,10 +113,10 @@ static inline bool weft_net_may_post(const struct weft_net_fast *net)
     return weft_likely(net->posts < net->posts_stop);
 }
 
-/* Posts a receive that lands in its request (shorter than the peer's recv_in_request_limit), given
+/* Posts a receive into its request (shorter than the peer's recv_in_request_limit), given
  * its source and the tag with the bits of the context. If the provider does not accept
  * it, weft_net_refused posts it in software and returns MPI_SUCCESS. */
-enum { WEFT_NET_SMALL = 64, WEFT_NET_SHORT_AT = 200 /* its iovecs in the lane part */ };
+enum { WEFT_NET_SMALL = 64, WEFT_NET_SHORT_AT = 200 /* its iovecs in the lane state */ };
 
 WEFT_COLD int weft_net_refused(struct weft_request *request);
 
@@ -185,7 +185,7 @@ int weft_net_wait_fds(int fds[WEFT_LOCKS_MAX]);
 /* Receives that are posted in the provider, their limit, and the completed ones; the eager limit in
  * bytes. All 0 while the lane is closed. */
 struct weft_net_levels {
-    uint64_t posted, room, completed, eager_limit;
+    uint64_t posted, space, completed, eager_limit;
 };
 struct weft_net_levels weft_net_levels(void);
 

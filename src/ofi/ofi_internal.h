@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Inside the net lane: its state, its part of requests, and the format of its messages.
+ * Inside the net lane: its state, its state of requests, and the format of its messages.
  *
  * The tag word, from the top of the provider's usable bits:
  *
@@ -8,8 +8,8 @@
  *
  * space separates user messages (0) from control messages (1) and is always matched. form is the
  * kind of a user message (enum weft_message_form); receives ignore it and read it from the
- * completion. With software matching, sender is the sender number, deal * job size + rank in
- * MPI_COMM_WORLD, because each deal has sequence numbers of its own (core/message/vci.h); with
+ * completion. With software matching, sender is the sender number, stream * job size + rank in
+ * MPI_COMM_WORLD, because each stream has sequence numbers of its own (core/message/vci.h); with
  * matching by the provider, sender has no bits. The CQ data carries the sender's rank in the
  * communicator and the message's sequence number (8 or 32 bits). Where the provider matches and the
  * sequence number has 32 bits, an RTS carries the number of the send's request in its place.
@@ -18,7 +18,7 @@
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
  *    does not move, and stays memory of such an op until the endpoint is closed. A completion is
  *    acted on only if its op is in flight (in_flight.c): peers decide what some providers report.
- *  - packed and mr of a request's lane part are NULL whenever they hold nothing, also while the
+ *  - packed and mr of a request's lane state are NULL whenever they hold nothing, also while the
  *    request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header holds a
  *    header only in the phases READING to AWAITING_PIECES: else it may contain the first bytes of a
  *    message.
@@ -124,8 +124,8 @@ enum weft_net_control_kind {
 
 struct weft_net_control {
     uint8_t version, kind, count;
-    uint8_t deal; /* of the peer: core/message/vci.h */
-    int32_t from; /* world rank of the sender: weft_net_mark on the wire */
+    uint8_t stream; /* of the peer: core/message/vci.h */
+    int32_t from;   /* world rank of the sender: weft_net_mark on the wire */
     uint32_t context;
     int32_t tag;
     uint64_t number, other, length;
@@ -166,7 +166,7 @@ enum weft_net_phase {
     WEFT_NET_PUSHING /* CTS has arrived */
 };
 
-/* The net lane's part of a request. */
+/* The net lane's state of a request. */
 struct weft_net_request {
     struct weft_net_op op;
     struct weft_backlog_entry out;
@@ -184,22 +184,23 @@ struct weft_net_request {
     size_t moved;   /* bytes requested (reads) or pushed */
     size_t arrived; /* bytes received (pushed) */
     struct weft_request *next_stalled;
-    struct iovec short_iov[2]; /* of a receive of up to WEFT_NET_SMALL bytes: small and the spill */
-    uint32_t receive;          /* sends that are pushed: the receiver's number for it */
+    struct iovec
+        short_iov[2]; /* of a receive of up to WEFT_NET_SMALL bytes: small and the overflow */
+    uint32_t receive; /* sends that are pushed: the receiver's number for it */
 };
 
-_Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane part of a request");
+_Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane state of a request");
 _Static_assert(offsetof(struct weft_net_request, op) == 0, "the context of what is posted");
 _Static_assert(offsetof(struct weft_net_request, short_iov) == WEFT_NET_SHORT_AT, "its iovecs");
 
-static inline struct weft_net_request *weft_net_part(struct weft_request *request)
+static inline struct weft_net_request *weft_net_state(struct weft_request *request)
 {
     return (struct weft_net_request *)request->lane;
 }
 
-static inline struct weft_request *weft_net_whole(struct weft_net_request *part)
+static inline struct weft_request *weft_net_request_of(struct weft_net_request *state)
 {
-    return (struct weft_request *)((char *)part - offsetof(struct weft_request, lane));
+    return (struct weft_request *)((char *)state - offsetof(struct weft_request, lane));
 }
 
 /* A pre-posted receive buffer. */
@@ -230,8 +231,8 @@ struct weft_net_vci {
     size_t announced;                /* rendezvous sends that are not complete */
     size_t outstanding;              /* own sends, reads, writes and pieces under way */
     uint64_t next_key;
-    struct iovec spill; /* where what does not fit a receive goes */
-    struct fid_mr *spill_mr;
+    struct iovec overflow; /* where what does not fit a receive goes */
+    struct fid_mr *overflow_mr;
     struct weft_net_buffer *buffers;
     unsigned one_by_one; /* polls that took few messages, while all buffers are wanted */
     char *buffer_data;
@@ -253,8 +254,8 @@ struct weft_net_vci {
 /* The state that is common to all VCIs; not changed after weft_net_agree. */
 struct weft_net {
     struct weft_net_vci vcis[WEFT_VCIS_MAX];
-    unsigned nvcis; /* endpoints that are open: `deals`, or 1 */
-    unsigned deals; /* communicators with ranks of other nodes are dealt onto so many numbers */
+    unsigned nvcis;   /* endpoints that are open: `streams`, or 1 */
+    unsigned streams; /* communicators with ranks of other nodes are assigned to so many streams */
     size_t inject_short; /* the longest message that is injected for one credit */
     size_t inject_max, eager_limit;
     unsigned rank_shift, sequence_shift, form_shift;
@@ -264,12 +265,12 @@ struct weft_net {
     uint64_t tag_mask, form_mask, space_bit;
     uint32_t sequence_mask;             /* the bits of a sequence number in the completion data */
     unsigned sender_shift, sender_bits; /* of the sender number in the tag word */
-    size_t spill_limit;   /* receives with less room than this get the spill area too; 0 if the
-                           provider   truncates */
-    uint64_t stop_step;   /* what each completed receive adds to posts_stop */
-    bool header_apart;    /* enough iovecs to keep headers out of buffers, and no FI_MR_LOCAL */
-    size_t in_place_room; /* receives that exceed WEFT_NET_SMALL by fewer bytes are in place */
-    uint64_t post_limit;  /* receives that the provider may hold on one endpoint */
+    size_t overflow_limit; /* receives with less space than this get the overflow area too; 0 if the
+                         provider   truncates */
+    uint64_t stop_step;    /* what each completed receive adds to posts_stop */
+    bool header_apart;     /* enough iovecs to keep headers out of buffers, and no FI_MR_LOCAL */
+    size_t in_place_space; /* receives that exceed WEFT_NET_SMALL by fewer bytes are in place */
+    uint64_t post_limit;   /* receives that the provider may hold on one endpoint */
     bool software, virtual_addresses, local_mr, can_read, can_write;
     unsigned rma;       /* what weft_net_rma returns, after its first call */
     size_t read_chunk;  /* bytes of one read */
@@ -277,14 +278,14 @@ struct weft_net {
     size_t nbuffers, buffer_bytes, few;
     struct weft_provider_choice choice;
     char name[160];
-    uint32_t credits;      /* what each peer gets from this rank */
-    uint32_t part;         /* messages between two flow checks of a peer */
-    unsigned part_shift;   /* log2 of the bytes that count as one more of these messages */
-    double look_at;        /* when the hosts of peers are to be checked again (keepalive.c) */
-    double compare_at;     /* when the messages of peers are to be compared again (compare.c) */
-    double buffers_at;     /* when buffers are to be looked at again (completion.c), */
-    unsigned buffers_from; /* from this one on */
-    bool leaving;          /* this rank needs no message any more */
+    uint32_t credits;        /* what each peer gets from this rank */
+    uint32_t check_interval; /* messages between two flow checks of a peer */
+    unsigned check_shift;    /* log2 of the bytes that count as one more of these messages */
+    double look_at;          /* when the hosts of peers are to be checked again (keepalive.c) */
+    double compare_at;       /* when the messages of peers are to be compared again (compare.c) */
+    double buffers_at;       /* when buffers are to be looked at again (completion.c), */
+    unsigned buffers_from;   /* from this one on */
+    bool leaving;            /* this rank needs no message any more */
     const struct weft_peer *refused;    /* a peer to which the provider accepts no COMPARE, */
     double refused_since;               /* at each attempt since then */
     const struct weft_peer *connecting; /* a peer to which a connection is being made, */
@@ -294,7 +295,7 @@ struct weft_net {
 
 extern WEFT_HIDDEN struct weft_net weft_net;
 
-/* The part of the VCI that a peer, a request or a channel belongs to. */
+/* The lane's state of the VCI that a peer, a request or a channel belongs to. */
 static inline struct weft_net_vci *weft_net_of_peer(const struct weft_peer *peer)
 {
     return &weft_net.vcis[peer->vci];
@@ -375,20 +376,20 @@ static inline uint32_t weft_net_sender(uint64_t word)
 
 /* With software matching: the number of a sender in the tag word, and the senders of one VCI of
  * this process. */
-static inline uint32_t weft_net_sender_number(unsigned deal, int world)
+static inline uint32_t weft_net_sender_number(unsigned stream, int world)
 {
-    return deal * (uint32_t)weft.job.size + (uint32_t)world;
+    return stream * (uint32_t)weft.job.size + (uint32_t)world;
 }
 
 static inline size_t weft_net_senders(void)
 {
-    return (size_t)weft.job.size * (weft_net.nvcis == 1 ? weft_net.deals : 1);
+    return (size_t)weft.job.size * (weft_net.nvcis == 1 ? weft_net.streams : 1);
 }
 
-/* True if messages of a deal arrive on a VCI. */
-static inline bool weft_net_takes_deal(const struct weft_net_vci *net, unsigned deal)
+/* True if messages of a stream arrive on a VCI. */
+static inline bool weft_net_takes_stream(const struct weft_net_vci *net, unsigned stream)
 {
-    return deal < weft_net.deals && (weft_net.nvcis == 1 || deal == net->number);
+    return stream < weft_net.streams && (weft_net.nvcis == 1 || stream == net->number);
 }
 
 /* send.c */
@@ -426,11 +427,11 @@ uint32_t weft_net_window(void);
 
 /* A message was taken: of a rank that may have no connection; of a sender in a channel, as the
  * completion data claim it, where the provider matches. */
-void weft_net_took(struct weft_net_vci *net, unsigned deal, int world);
+void weft_net_took(struct weft_net_vci *net, unsigned stream, int world);
 void weft_net_took_from(const struct weft_channel *channel, int source);
 
 /* First contact: the peer gives this rank so many. */
-void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits);
+void weft_net_credits_start(struct weft_peer *peer, uint32_t credits);
 
 /* The credits that an eager message costs: one for each 256 bytes it begins, but at least one. */
 enum { WEFT_NET_CREDIT_SHIFT = 8 };
@@ -550,13 +551,13 @@ struct fid_mr *weft_net_bounce_mr(struct weft_net_vci *net, void *data);
 /* Frees the registration and the bounce buffer of a request. */
 static inline void weft_net_release(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    if (weft_unlikely(part->mr != NULL))
-        fi_close(&part->mr->fid);
-    if (part->packed)
-        weft_net_bounce_put(weft_net_of(request), part->packed);
-    part->mr = NULL;
-    part->packed = NULL;
+    struct weft_net_request *state = weft_net_state(request);
+    if (weft_unlikely(state->mr != NULL))
+        fi_close(&state->mr->fid);
+    if (state->packed)
+        weft_net_bounce_put(weft_net_of(request), state->packed);
+    state->mr = NULL;
+    state->packed = NULL;
 }
 
 /* in_flight.c */
@@ -722,8 +723,8 @@ void weft_net_collect_unexpected(struct weft_net_vci *net);
 
 /* endpoint.c: a peer has connected to this rank. The first is for completion handlers, and returns
  * false where this rank has to connect to that peer, by the second, outside of them. */
-bool weft_net_connected_by(unsigned deal, int world);
-void weft_net_connect_back(struct weft_net_vci *net, unsigned deal, int world);
+bool weft_net_connected_by(unsigned stream, int world);
+void weft_net_connect_back(struct weft_net_vci *net, unsigned stream, int world);
 
 /* The addresses of a peer's endpoint and of this rank's for that peer, as text. Return buf. */
 char *weft_net_own_address(const struct weft_peer *peer, char *buf, size_t len);

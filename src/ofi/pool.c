@@ -85,10 +85,10 @@ void weft_net_pool_post_more(struct weft_net_vci *net)
 
 int weft_net_pool_open(struct weft_net_vci *net, char *why, size_t len)
 {
-    size_t room = weft_net.choice.info->rx_attr->size;
+    size_t space = weft_net.choice.info->rx_attr->size;
     weft_net.nbuffers = weft_net.software ? MESSAGE_BUFFERS : CONTROL_BUFFERS;
-    if (room && weft_net.nbuffers > room / 2)
-        weft_net.nbuffers = room / 2;
+    if (space && weft_net.nbuffers > space / 2)
+        weft_net.nbuffers = space / 2;
     bool narrow = weft_net.software && weft_net.choice.row->flags & WEFT_PROVIDER_FEW;
     weft_net.few = narrow && weft_net.nbuffers > FEW_BUFFERS ? FEW_BUFFERS : weft_net.nbuffers;
     net->wanted = weft_net.few;
@@ -158,7 +158,7 @@ void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *dat
             return;
         }
         message.mode = header.ready ? WEFT_SEND_READY : WEFT_SEND_STANDARD;
-        message.place = WEFT_DATA_AT_SENDER;
+        message.location = WEFT_DATA_AT_SENDER;
         message.length = header.length;
         message.id = weft_net_rts_id(header.number);
     } else if (form != WEFT_MESSAGE_EAGER) {

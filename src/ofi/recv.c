@@ -11,9 +11,10 @@
  * bandwidth benchmarks. So it is requested from the sender, by the number that came with it
  * (weft_net_request_header).
  *
- * Where a longer message than the receive would hurt the provider (row flag WEFT_PROVIDER_SPILL),
- * the receive has room for an eager message: the excess goes to the spill area, which is
- * shared and never read. Providers that take fewer than three iovecs get a packed buffer instead.
+ * Where a longer message than the receive would hurt the provider (row flag
+ * WEFT_PROVIDER_OVERFLOW), the receive has space for an eager message: the excess goes to the
+ * overflow area, which is shared and never read. Providers that take fewer than three iovecs get a
+ * packed buffer instead.
  *
  * Invariants:
  *  - Bytes of the user's buffer beyond the received message are not changed: the message of an RTS
@@ -30,11 +31,11 @@
 #include <string.h>
 
 /* Where the first bytes of what came are. */
-static char *landing(struct weft_request *request)
+static char *received_data(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    weft_assert(part->phase == WEFT_NET_NO_RENDEZVOUS);
-    return part->packed ? part->packed : part->small;
+    struct weft_net_request *state = weft_net_state(request);
+    weft_assert(state->phase == WEFT_NET_NO_RENDEZVOUS);
+    return state->packed ? state->packed : state->small;
 }
 
 static __attribute__((noinline)) void release(struct weft_request *request)
@@ -51,9 +52,9 @@ static inline __attribute__((always_inline)) bool post(struct weft_request *requ
     struct weft_net_fast *net = &request->vci->net;
     request->posted = net->posts++;
     weft_assert(request->flags & WEFT_REQUEST_IN_NET && request->owner == WEFT_LANE_NET);
-    weft_assert(weft_vci_is_held(request->vci) && !weft_net_part(request)->op.in_flight);
+    weft_assert(weft_vci_is_held(request->vci) && !weft_net_state(request)->op.in_flight);
     return weft_likely(!fi_trecvv(net->ep, iov, descriptors, pieces, source, word, ignore,
-                                  &weft_net_part(request)->op));
+                                  &weft_net_state(request)->op));
 }
 
 /* A receive that the provider did not accept is posted in software. If there is a serious reason,
@@ -70,59 +71,59 @@ int weft_net_refused(struct weft_request *request)
 
 void weft_net_adopt(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    part->op.kind = WEFT_NET_REQUEST;
-    part->short_iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
-    part->short_iov[1] = weft_net_of(request)->spill;
+    struct weft_net_request *state = weft_net_state(request);
+    state->op.kind = WEFT_NET_REQUEST;
+    state->short_iov[0] = (struct iovec){state->small, WEFT_NET_SMALL};
+    state->short_iov[1] = weft_net_of(request)->overflow;
 }
 
 /* True if all bytes of a contiguous receive land in its buffer. */
 static inline bool is_in_place(size_t capacity)
 {
-    return capacity - WEFT_NET_SMALL - 1 < weft_net.in_place_room;
+    return capacity - WEFT_NET_SMALL - 1 < weft_net.in_place_space;
 }
 
 /* The iovecs of a contiguous receive of more than WEFT_NET_SMALL bytes: the request's small area,
- * the rest of the buffer, the spill. Returns how many. */
+ * the rest of the buffer, the overflow. Returns how many. */
 static inline size_t lay_out(struct weft_request *request, char *buffer, size_t capacity,
                              struct iovec *iov)
 {
     weft_assert(capacity > WEFT_NET_SMALL);
     if (weft_likely(is_in_place(capacity))) {
         iov[0] = (struct iovec){buffer, capacity};
-        iov[1] = weft_net_of(request)->spill;
-        return capacity < weft_net.spill_limit ? 2 : 1;
+        iov[1] = weft_net_of(request)->overflow;
+        return capacity < weft_net.overflow_limit ? 2 : 1;
     }
-    iov[0] = weft_net_part(request)->short_iov[0];
+    iov[0] = weft_net_state(request)->short_iov[0];
     iov[1] = (struct iovec){buffer + WEFT_NET_SMALL, capacity - WEFT_NET_SMALL};
-    iov[2] = weft_net_of(request)->spill;
-    return capacity < weft_net.spill_limit ? 3 : 2;
+    iov[2] = weft_net_of(request)->overflow;
+    return capacity < weft_net.overflow_limit ? 3 : 2;
 }
 
 /* The iovecs of a receive that does not land in its buffer: not a contiguous one, memory that must
  * be registered, a provider with few iovecs. Returns how many, 0 when memory is short. */
 static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, void **descriptors)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     struct weft_net_vci *net = weft_net_of(request);
-    weft_assert(!part->packed);
-    iov[0] = part->short_iov[0];
-    iov[1] = net->spill;
+    weft_assert(!state->packed);
+    iov[0] = state->short_iov[0];
+    iov[1] = net->overflow;
     if (request->capacity > WEFT_NET_SMALL || weft_net.local_mr) {
-        size_t room =
+        size_t space =
             request->capacity < weft_net.eager_limit ? request->capacity : weft_net.eager_limit;
-        if (room < WEFT_NET_SMALL)
-            room = WEFT_NET_SMALL;
-        part->packed = weft_net_bounce_get(net, room);
-        if (!part->packed)
+        if (space < WEFT_NET_SMALL)
+            space = WEFT_NET_SMALL;
+        state->packed = weft_net_bounce_get(net, space);
+        if (!state->packed)
             return 0;
-        iov[0] = (struct iovec){part->packed, room};
+        iov[0] = (struct iovec){state->packed, space};
     }
     if (weft_net.local_mr) {
-        descriptors[0] = weft_net_descriptor(weft_net_bounce_mr(net, part->packed));
-        descriptors[1] = weft_net_descriptor(net->spill_mr);
+        descriptors[0] = weft_net_descriptor(weft_net_bounce_mr(net, state->packed));
+        descriptors[1] = weft_net_descriptor(net->overflow_mr);
     }
-    return iov[0].iov_len < weft_net.spill_limit ? 2 : 1;
+    return iov[0].iov_len < weft_net.overflow_limit ? 2 : 1;
 }
 
 /* The number of receives that the provider may hold when this one is posted. Those of windows stay
@@ -130,8 +131,8 @@ static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, vo
  */
 static uint64_t post_limit(const struct weft_request *request)
 {
-    bool stays = weft_channel_use(request->channel) == WEFT_CONTEXT_PARTITIONED;
-    return stays ? weft_net.post_limit / 3 * 2 : weft_net.post_limit;
+    bool persists = weft_channel_use(request->channel) == WEFT_CONTEXT_PARTITIONED;
+    return persists ? weft_net.post_limit / 3 * 2 : weft_net.post_limit;
 }
 
 int weft_net_irecv(struct weft_request *request)
@@ -182,13 +183,13 @@ int weft_net_irecv_plain(struct weft_request *request)
 
 static __attribute__((noinline)) void unpack(struct weft_request *request, size_t bytes)
 {
-    weft_datatype_unpack(request->type, request->buffer, 0, landing(request), bytes);
+    weft_datatype_unpack(request->type, request->buffer, 0, received_data(request), bytes);
 }
 
 static inline __attribute__((always_inline)) void deliver(struct weft_request *request,
                                                           size_t length)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     size_t n = weft_request_fit(request, length);
     if (weft_likely(request->peer != NULL)) {
         request->peer->net.taken++;
@@ -197,11 +198,11 @@ static inline __attribute__((always_inline)) void deliver(struct weft_request *r
         weft_net_took_from(request->channel, request->source);
         weft_net_matched(request->channel, request->source, length);
     }
-    if (weft_unlikely(part->packed || !(request->type->flags & WEFT_TYPE_CONTIGUOUS)))
+    if (weft_unlikely(state->packed || !(request->type->flags & WEFT_TYPE_CONTIGUOUS)))
         unpack(request, n);
     else if (n && !is_in_place(request->capacity))
-        memcpy(request->buffer, part->small, n < WEFT_NET_SMALL ? n : WEFT_NET_SMALL);
-    if (weft_unlikely(part->packed || part->mr))
+        memcpy(request->buffer, state->small, n < WEFT_NET_SMALL ? n : WEFT_NET_SMALL);
+    if (weft_unlikely(state->packed || state->mr))
         release(request);
     weft_request_event(request);
 }
@@ -219,7 +220,7 @@ static struct weft_peer *named_sender(const struct weft_request *request)
         return NULL;
     struct weft_peer *peer = weft_channel_peer(channel, request->source);
     return peer ? peer
-                : weft_peer_make(channel->deal, weft_channel_world(channel, request->source));
+                : weft_peer_make(channel->stream, weft_channel_world(channel, request->source));
 }
 
 /* The provider matched a message that the receive does not name. The receive fails: it cannot be
@@ -253,7 +254,7 @@ static struct weft_peer *sender_of(struct weft_request *request)
 static __attribute__((noinline)) void finish_special(struct weft_request *request,
                                                      const struct fi_cq_tagged_entry *entry)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     if (!request->peer)
         request->peer = sender_of(request);
     if (!request->peer) {
@@ -272,12 +273,12 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
         return;
     }
     request->peer->net.taken++;
-    if (!part->packed && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
+    if (!state->packed && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         is_in_place(request->capacity)) {
         weft_net_request_header(request, weft_net_number_of(entry->data));
         return;
     }
-    memcpy(&header, landing(request), sizeof header);
+    memcpy(&header, received_data(request), sizeof header);
     if (!weft_net_is_header(&header, entry->len)) {
         refuse(request, "an RTS with a wrong header");
         return;
@@ -315,21 +316,21 @@ static size_t posted_bytes(struct weft_request *request)
 {
     if (request->capacity <= WEFT_NET_SMALL)
         return WEFT_NET_SMALL;
-    bool all = !weft_net_part(request)->packed || request->capacity < weft_net.eager_limit;
+    bool all = !weft_net_state(request)->packed || request->capacity < weft_net.eager_limit;
     return all ? request->capacity : weft_net.eager_limit;
 }
 
 void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_err_entry *error,
                              const char *text)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     weft_net_of(request)->completed++;
     weft_assert(weft_net_of(request)->completed <= request->vci->net.posts);
     request->vci->net.posts_stop += weft_net.stop_step;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     if (error->err == FI_ECANCELED) {
         release(request);
-        part->withdrawn = true;
+        state->withdrawn = true;
         return;
     }
     request->source = weft_net_source(error->data);
@@ -364,17 +365,17 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
 
 bool weft_net_withdraw(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     unsigned vci = request->vci->number, idle = 0;
-    part->withdrawn = false;
+    state->withdrawn = false;
     /* Not while its completion may be queued: psm2 and psm3 then cancel another operation, which
      * has got the same internal request. */
     while (request->flags & WEFT_REQUEST_IN_NET && weft_net_progress(vci))
         ;
     if (request->flags & WEFT_REQUEST_IN_NET)
-        fi_cancel(&request->vci->net.ep->fid, &part->op); /* its return value proves nothing */
+        fi_cancel(&request->vci->net.ep->fid, &state->op); /* its return value proves nothing */
     while (request->flags & WEFT_REQUEST_IN_NET)
         if (!weft_net_progress(vci))
             weft_idle(&idle);
-    return part->withdrawn;
+    return state->withdrawn;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Transfers of windows: one fi_write or fi_read for each request, whose lane part is the context.
+ * Transfers of windows: one fi_write or fi_read for each request, whose lane state is the context.
  *
  * Where local buffers must be registered (FI_MR_LOCAL), a transfer registers the program's buffer
  * if it is long, else it passes through a bounce buffer; if the provider registers no more memory,
@@ -30,13 +30,13 @@ unsigned weft_net_rma(void)
 }
 
 struct weft_net_region *weft_net_region_open(unsigned vci, void *memory, size_t bytes,
-                                             struct weft_net_place *place)
+                                             struct weft_net_memory *location)
 {
     struct fid_mr *mr =
         weft_net_register(&weft_net.vcis[vci], memory, bytes, FI_REMOTE_READ | FI_REMOTE_WRITE);
     if (mr)
-        *place = (struct weft_net_place){weft_net.virtual_addresses ? (uintptr_t)memory : 0,
-                                         fi_mr_key(mr)};
+        *location = (struct weft_net_memory){weft_net.virtual_addresses ? (uintptr_t)memory : 0,
+                                             fi_mr_key(mr)};
     return (struct weft_net_region *)mr;
 }
 
@@ -49,38 +49,38 @@ void weft_net_region_close(struct weft_net_region *region)
 /* Makes the local end ready. Returns 0 or an error of libfabric. */
 static int prepare(struct weft_request *request, bool put)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    weft_assert(!part->mr && !part->packed);
+    struct weft_net_request *state = weft_net_state(request);
+    weft_assert(!state->mr && !state->packed);
     int rc = 0;
     if (request->bytes > COPIED_MAX)
-        part->mr = weft_net_register_for(request, request->buffer, request->bytes,
-                                         put ? FI_WRITE : FI_READ);
-    if (part->mr)
+        state->mr = weft_net_register_for(request, request->buffer, request->bytes,
+                                          put ? FI_WRITE : FI_READ);
+    if (state->mr)
         return 0;
     if (request->bytes > COPIED_MAX)
         request->bytes = COPIED_MAX;
-    part->packed = weft_net_bounce_get_reserved(weft_net_of(request), WEFT_NET_RESERVE_PIECE,
-                                                request->bytes, &rc);
-    if (part->packed && put)
-        memcpy(part->packed, request->buffer, request->bytes);
+    state->packed = weft_net_bounce_get_reserved(weft_net_of(request), WEFT_NET_RESERVE_PIECE,
+                                                 request->bytes, &rc);
+    if (state->packed && put)
+        memcpy(state->packed, request->buffer, request->bytes);
     return rc;
 }
 
-static int start(struct weft_request *request, bool put, struct weft_net_place at)
+static int start(struct weft_request *request, bool put, struct weft_net_memory at)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     struct weft_net_vci *net = weft_net_of(request);
     struct fid_ep *ep = net->objects.ep;
     uint64_t peer = request->peer->net.addr;
-    struct fid_mr *mr = part->packed ? weft_net_bounce_mr(net, part->packed) : part->mr;
-    void *data = part->packed ? part->packed : request->buffer, *descriptor;
+    struct fid_mr *mr = state->packed ? weft_net_bounce_mr(net, state->packed) : state->mr;
+    void *data = state->packed ? state->packed : request->buffer, *descriptor;
     descriptor = weft_net_descriptor(mr);
     if (!put)
         return (int)fi_read(ep, data, request->bytes, descriptor, peer, at.address, at.key,
-                            &part->op);
+                            &state->op);
     if (!(weft_net.rma & WEFT_NET_DELIVERS))
         return (int)fi_write(ep, data, request->bytes, descriptor, peer, at.address, at.key,
-                             &part->op);
+                             &state->op);
     struct iovec iov = {data, request->bytes};
     struct fi_rma_iov there = {at.address, request->bytes, at.key};
     struct fi_msg_rma message = {.msg_iov = &iov,
@@ -89,7 +89,7 @@ static int start(struct weft_request *request, bool put, struct weft_net_place a
                                  .addr = peer,
                                  .rma_iov = &there,
                                  .rma_iov_count = 1,
-                                 .context = &part->op};
+                                 .context = &state->op};
     return (int)fi_writemsg(ep, &message, FI_DELIVERY_COMPLETE | FI_COMPLETION);
 }
 
@@ -98,37 +98,37 @@ static int fail(const struct weft_request *request, const char *text)
     return weft_net_transfer_failed(request, "moving", "to or from the window of", text);
 }
 
-int weft_net_rma_start(struct weft_request *request, bool put, struct weft_net_place at)
+int weft_net_rma_start(struct weft_request *request, bool put, struct weft_net_memory at)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    weft_assert(!part->op.in_flight && request->pending == 1 && request->bytes > 0);
+    struct weft_net_request *state = weft_net_state(request);
+    weft_assert(!state->op.in_flight && request->pending == 1 && request->bytes > 0);
     size_t most = weft_net.choice.info->ep_attr->max_msg_size;
     if (request->bytes > most)
         request->bytes = most;
-    part->phase = WEFT_NET_NO_RENDEZVOUS;
-    part->out.kind = WEFT_NET_OUT_EAGER;
-    part->put = put;
+    state->phase = WEFT_NET_NO_RENDEZVOUS;
+    state->out.kind = WEFT_NET_OUT_EAGER;
+    state->put = put;
     int rc = weft_net.local_mr ? prepare(request, put) : 0;
     if (!rc)
         rc = start(request, put, at);
     if (!rc) {
-        part->op.in_flight = true;
+        state->op.in_flight = true;
         weft_net_of(request)->outstanding++;
         return MPI_SUCCESS;
     }
     weft_net_release(request);
     if (request->peer->lane == WEFT_LANE_DEAD)
-        return weft_failure_say(request->peer);
+        return weft_failure_report(request->peer);
     return rc == -FI_EAGAIN ? WEFT_NET_LATER : fail(request, fi_strerror(-rc));
 }
 
 void weft_net_rma_done(struct weft_request *request, int error, const char *text)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     if (error)
         request->error = (uint8_t)fail(request, text);
-    else if (part->packed && !part->put)
-        memcpy(request->buffer, part->packed, request->bytes);
+    else if (state->packed && !state->put)
+        memcpy(request->buffer, state->packed, request->bytes);
     weft_assert(weft_net_of(request)->outstanding > 0);
     weft_net_release(request);
     weft_net_of(request)->outstanding--;

@@ -28,7 +28,7 @@ enum weft_net_rma {
 unsigned weft_net_rma(void);
 
 /* Where a rank's memory is for the others. */
-struct weft_net_place {
+struct weft_net_memory {
     uint64_t address, key;
 };
 
@@ -36,13 +36,13 @@ struct weft_net_place {
  * refuses. Close only when no transfer is under way. */
 struct weft_net_region;
 struct weft_net_region *weft_net_region_open(unsigned vci, void *memory, size_t bytes,
-                                             struct weft_net_place *place);
+                                             struct weft_net_memory *location);
 void weft_net_region_close(struct weft_net_region *region);
 
 /* Starts to move request->bytes bytes, or fewer (then bytes is changed), between request->buffer
  * and the memory of request->peer; channel, vci and peer of the request are set, pending is 1.
  * Returns MPI_SUCCESS, WEFT_NET_LATER if the provider takes no more now, or an error class. */
 enum { WEFT_NET_LATER = -1 };
-int weft_net_rma_start(struct weft_request *request, bool put, struct weft_net_place at);
+int weft_net_rma_start(struct weft_request *request, bool put, struct weft_net_memory at);
 
 #endif

@@ -30,7 +30,7 @@
 
 #include <string.h>
 
-enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_ROOM = 1, HALF = 512 * 1024 };
+enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_SPACE = 1, HALF = 512 * 1024 };
 
 struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,
                                  uint64_t access)
@@ -61,21 +61,21 @@ struct fid_mr *weft_net_register_for(const struct weft_request *request, void *d
 
 void weft_net_expose(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
-    part->header = (struct weft_net_header){.version = WEFT_NET_WIRE_VERSION,
-                                            .staged = true,
-                                            .ready = request->mode == WEFT_SEND_READY,
-                                            .number = request->number,
-                                            .length = request->bytes};
-    part->stalled = false;
+    state->header = (struct weft_net_header){.version = WEFT_NET_WIRE_VERSION,
+                                             .staged = true,
+                                             .ready = request->mode == WEFT_SEND_READY,
+                                             .number = request->number,
+                                             .length = request->bytes};
+    state->stalled = false;
     if (weft_net.can_read && contiguous)
-        part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_REMOTE_READ);
-    if (!part->mr)
+        state->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_REMOTE_READ);
+    if (!state->mr)
         return;
-    part->header.staged = false;
-    part->header.key = fi_mr_key(part->mr);
-    part->header.address = weft_net.virtual_addresses ? (uintptr_t)request->buffer : 0;
+    state->header.staged = false;
+    state->header.key = fi_mr_key(state->mr);
+    state->header.address = weft_net.virtual_addresses ? (uintptr_t)request->buffer : 0;
 }
 
 /* FINs to one peer are sent together while as many more of its messages are being fetched: a window
@@ -95,17 +95,17 @@ static void send_fins(struct weft_peer *peer)
 
 void weft_net_fetched(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     struct weft_peer *peer = request->peer;
-    bool was_read = part->phase == WEFT_NET_READING;
-    weft_assert(was_read || part->phase == WEFT_NET_AWAITING_PIECES);
-    weft_assert(!part->reads_out && !part->stalled && peer->net.fetching > 0);
+    bool was_read = state->phase == WEFT_NET_READING;
+    weft_assert(was_read || state->phase == WEFT_NET_AWAITING_PIECES);
+    weft_assert(!state->reads_out && !state->stalled && peer->net.fetching > 0);
     weft_net_release(request);
-    part->phase = WEFT_NET_NO_RENDEZVOUS;
+    state->phase = WEFT_NET_NO_RENDEZVOUS;
     peer->net.fetching--;
     if (weft_likely(peer->lane != WEFT_LANE_DEAD)) {
         if (was_read)
-            peer->net.fin_numbers[peer->net.fins++] = part->header.number;
+            peer->net.fin_numbers[peer->net.fins++] = state->header.number;
         send_fins(peer);
     }
     weft_request_event(request);
@@ -118,12 +118,12 @@ uint64_t weft_net_fetching_from(const struct weft_peer *peer)
 
 void weft_net_stall(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    if (part->stalled)
+    struct weft_net_request *state = weft_net_state(request);
+    if (state->stalled)
         return;
-    part->stalled = true;
+    state->stalled = true;
     struct weft_net_vci *net = weft_net_of(request);
-    part->next_stalled = net->stalled;
+    state->next_stalled = net->stalled;
     net->stalled = request;
 }
 
@@ -135,16 +135,16 @@ static bool is_contiguous(const struct weft_request *request)
 /* True if reads go into the user's buffer: a contiguous one that the provider can write to. */
 static bool reads_in_place(const struct weft_request *request)
 {
-    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    return is_contiguous(request) && (!weft_net.local_mr || part->mr);
+    const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
+    return is_contiguous(request) && (!weft_net.local_mr || state->mr);
 }
 
 /* Begins to read bytes of a message to their offset. Returns 0, -FI_EAGAIN or an error. */
 static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     struct weft_net_vci *net = weft_net_of(request);
-    weft_assert(part->phase == WEFT_NET_READING && offset + bytes <= request->bytes);
+    weft_assert(state->phase == WEFT_NET_READING && offset + bytes <= request->bytes);
     struct weft_net_slot *read = weft_net_slot_get(net, WEFT_NET_READ);
     if (!read)
         return -FI_EAGAIN;
@@ -158,24 +158,24 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
     char *to = read->data ? read->data : (char *)request->buffer + offset;
     if (!rc) {
         struct fid_mr *mr =
-            read->data && weft_net.local_mr ? weft_net_bounce_mr(net, read->data) : part->mr;
+            read->data && weft_net.local_mr ? weft_net_bounce_mr(net, read->data) : state->mr;
         rc = (int)fi_read(net->objects.ep, to, bytes, weft_net_descriptor(mr),
-                          request->peer->net.addr, part->header.address + offset, part->header.key,
-                          &read->op);
+                          request->peer->net.addr, state->header.address + offset,
+                          state->header.key, &read->op);
     }
     if (rc) {
         weft_net_bounce_put(net, read->data);
         weft_net_slot_put(net, read);
         return rc;
     }
-    part->reads_out++;
+    state->reads_out++;
     request->peer->net.reading += bytes;
     net->outstanding++;
     return 0;
 }
 
 /* Whether a read of so many bytes may start now. */
-static bool has_room(const struct weft_request *request, size_t bytes)
+static bool has_space(const struct weft_request *request, size_t bytes)
 {
     size_t reading = request->peer->net.reading;
     bool bounded = request->bytes > 2 * HALF || weft_settings.read_window;
@@ -192,23 +192,23 @@ static size_t longest_read(const struct weft_request *request)
     return exchange && bytes >= 2 * HALF && bytes < 2 * most && most > HALF ? HALF : most;
 }
 
-/* Returns 0 if all reads that are allowed now have started, NO_ROOM, -FI_EAGAIN or an error. */
+/* Returns 0 if all reads that are allowed now have started, NO_SPACE, -FI_EAGAIN or an error. */
 static int read_pieces(struct weft_request *request, int *issued)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     bool in_place = reads_in_place(request);
     size_t most = longest_read(request);
     if (!in_place && most > weft_net_piece_bytes(request->bytes))
         most = weft_net_piece_bytes(request->bytes);
-    while (part->moved < request->bytes &&
-           part->reads_out < (in_place ? READS_AT_ONCE : STAGED_READS_AT_ONCE)) {
-        size_t n = request->bytes - part->moved < most ? request->bytes - part->moved : most;
-        if (!has_room(request, n))
-            return NO_ROOM;
-        int rc = begin_read(request, part->moved, n);
+    while (state->moved < request->bytes &&
+           state->reads_out < (in_place ? READS_AT_ONCE : STAGED_READS_AT_ONCE)) {
+        size_t n = request->bytes - state->moved < most ? request->bytes - state->moved : most;
+        if (!has_space(request, n))
+            return NO_SPACE;
+        int rc = begin_read(request, state->moved, n);
         if (rc)
             return rc;
-        part->moved += n;
+        state->moved += n;
         ++*issued;
     }
     return 0;
@@ -218,33 +218,33 @@ static int read_pieces(struct weft_request *request, int *issued)
 static void give_up(struct weft_request *request, int error)
 {
     request->error = (uint8_t)error;
-    request->bytes = weft_net_part(request)->moved;
+    request->bytes = weft_net_state(request)->moved;
 }
 
 static bool is_finished(const struct weft_request *request)
 {
-    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    return !part->reads_out && !part->stalled && part->moved >= request->bytes;
+    const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
+    return !state->reads_out && !state->stalled && state->moved >= request->bytes;
 }
 
 static void append_reader(struct weft_peer *peer, struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    weft_assert(!part->stalled && !*peer->net.readers_end);
-    part->next_stalled = NULL;
-    part->stalled = true;
+    struct weft_net_request *state = weft_net_state(request);
+    weft_assert(!state->stalled && !*peer->net.readers_end);
+    state->next_stalled = NULL;
+    state->stalled = true;
     *peer->net.readers_end = request;
-    peer->net.readers_end = &part->next_stalled;
+    peer->net.readers_end = &state->next_stalled;
 }
 
 static void drop_first_reader(struct weft_peer *peer)
 {
-    struct weft_net_request *part = weft_net_part(peer->net.readers);
-    weft_assert(part->stalled);
-    peer->net.readers = part->next_stalled;
+    struct weft_net_request *state = weft_net_state(peer->net.readers);
+    weft_assert(state->stalled);
+    peer->net.readers = state->next_stalled;
     if (!peer->net.readers)
         peer->net.readers_end = &peer->net.readers;
-    part->stalled = false;
+    state->stalled = false;
 }
 
 /* Starts as many reads of a request as may be in flight at once. Returns their number. */
@@ -253,14 +253,14 @@ static int issue_reads(struct weft_request *request)
     struct weft_peer *peer = request->peer;
     bool first = peer->net.readers == request;
     int issued = 0;
-    int rc = peer->net.readers && !first ? NO_ROOM : read_pieces(request, &issued);
-    if (first && rc != NO_ROOM)
+    int rc = peer->net.readers && !first ? NO_SPACE : read_pieces(request, &issued);
+    if (first && rc != NO_SPACE)
         drop_first_reader(peer);
-    if (rc == NO_ROOM) {
+    if (rc == NO_SPACE) {
         if (!first)
             append_reader(peer, request);
     } else if (rc == -FI_EAGAIN && request->peer->lane == WEFT_LANE_DEAD) {
-        give_up(request, weft_failure_say(request->peer));
+        give_up(request, weft_failure_report(request->peer));
     } else if (rc == -FI_EAGAIN) {
         weft_net_stall(request);
     } else if (rc) {
@@ -269,7 +269,7 @@ static int issue_reads(struct weft_request *request)
     return issued;
 }
 
-/* A read from a peer has ended: starts those that wait for room in the window. */
+/* A read from a peer has ended: starts those that wait for space in the window. */
 static void serve_readers(struct weft_peer *peer)
 {
     struct weft_request *first;
@@ -292,29 +292,29 @@ static int read_on(struct weft_request *request)
 
 void weft_net_fetch(struct weft_request *request, const void *header)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    weft_assert(part->phase == WEFT_NET_NO_RENDEZVOUS || part->phase == WEFT_NET_AWAITING_HEADER);
-    weft_assert(!part->packed && !part->mr);
-    memcpy(&part->header, header, sizeof part->header);
+    struct weft_net_request *state = weft_net_state(request);
+    weft_assert(state->phase == WEFT_NET_NO_RENDEZVOUS || state->phase == WEFT_NET_AWAITING_HEADER);
+    weft_assert(!state->packed && !state->mr);
+    memcpy(&state->header, header, sizeof state->header);
     request->peer->net.fetching++;
-    part->moved = part->arrived = 0;
-    part->reads_out = 0;
-    part->stalled = false;
-    weft_request_fit(request, part->header.length);
-    if (!weft_net.can_read || part->header.staged) {
+    state->moved = state->arrived = 0;
+    state->reads_out = 0;
+    state->stalled = false;
+    weft_request_fit(request, state->header.length);
+    if (!weft_net.can_read || state->header.staged) {
         weft_net_pushed_fetch(request);
         return;
     }
-    part->phase = WEFT_NET_READING;
+    state->phase = WEFT_NET_READING;
     if (weft_net.local_mr && is_contiguous(request) && request->bytes)
-        part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_READ);
+        state->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_READ);
     read_on(request);
 }
 
 void weft_net_request_header(struct weft_request *request, uint32_t number)
 {
-    weft_assert(weft_net_part(request)->phase == WEFT_NET_NO_RENDEZVOUS);
-    weft_net_part(request)->phase = WEFT_NET_AWAITING_HEADER;
+    weft_assert(weft_net_state(request)->phase == WEFT_NET_NO_RENDEZVOUS);
+    weft_net_state(request)->phase = WEFT_NET_AWAITING_HEADER;
     weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_REQUEST_HEADER,
                                                               .number = number,
                                                               .other = request->number});
@@ -322,7 +322,7 @@ void weft_net_request_header(struct weft_request *request, uint32_t number)
 
 void weft_net_header_requested(struct weft_request *send, uint64_t receive)
 {
-    const struct weft_net_header *header = &weft_net_part(send)->header;
+    const struct weft_net_header *header = &weft_net_state(send)->header;
     weft_net_control(send->peer, (struct weft_net_control){.kind = WEFT_NET_HEADER,
                                                            .count = header->staged,
                                                            .number = receive,
@@ -345,18 +345,18 @@ void weft_net_header_arrived(struct weft_request *request, const struct weft_net
 /* True if the limit of reads in flight was reached until now. */
 static bool was_full(const struct weft_request *request)
 {
-    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    return part->moved < request->bytes &&
-           part->reads_out == (reads_in_place(request) ? READS_AT_ONCE : STAGED_READS_AT_ONCE) - 1;
+    const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
+    return state->moved < request->bytes &&
+           state->reads_out == (reads_in_place(request) ? READS_AT_ONCE : STAGED_READS_AT_ONCE) - 1;
 }
 
 /* One read of a request has ended. */
 static void read_ended(struct weft_request *request, int error, const char *text)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     if (weft_unlikely(error))
         give_up(request, weft_net_transfer_failed(request, "reading", "from", text));
-    else if (!part->stalled && was_full(request))
+    else if (!state->stalled && was_full(request))
         issue_reads(request);
     if (is_finished(request))
         weft_net_fetched(request);
@@ -367,14 +367,14 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
     struct weft_request *request = read->request;
     struct weft_peer *peer = request->peer;
     size_t offset = read->offset, bytes = read->bytes;
-    weft_assert(weft_net_part(request)->reads_out > 0 && peer->net.reading >= bytes);
+    weft_assert(weft_net_state(request)->reads_out > 0 && peer->net.reading >= bytes);
     if (read->data && !error)
         weft_datatype_unpack(request->type, request->buffer, offset, read->data, bytes);
     struct weft_net_vci *net = weft_net_of_peer(peer);
     weft_net_bounce_put(net, read->data);
     weft_net_slot_put(net, read);
     weft_assert(net->outstanding > 0);
-    weft_net_part(request)->reads_out--;
+    weft_net_state(request)->reads_out--;
     peer->net.reading -= bytes;
     net->outstanding--;
     read_ended(request, error, text);
@@ -383,16 +383,16 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
 
 bool weft_net_fetch_waits(const struct weft_request *request)
 {
-    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    return part->phase == WEFT_NET_AWAITING_HEADER || part->phase == WEFT_NET_AWAITING_PIECES;
+    const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
+    return state->phase == WEFT_NET_AWAITING_HEADER || state->phase == WEFT_NET_AWAITING_PIECES;
 }
 
 void weft_net_fetch_abandon(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     request->bytes = 0;
-    if (part->phase == WEFT_NET_AWAITING_HEADER) {
-        part->phase = WEFT_NET_NO_RENDEZVOUS;
+    if (state->phase == WEFT_NET_AWAITING_HEADER) {
+        state->phase = WEFT_NET_NO_RENDEZVOUS;
         weft_request_event(request);
         return;
     }
@@ -401,8 +401,8 @@ void weft_net_fetch_abandon(struct weft_request *request)
 
 static int move_on(struct weft_request *request)
 {
-    return weft_net_part(request)->phase == WEFT_NET_PUSHING ? weft_net_push_more(request)
-                                                             : read_on(request);
+    return weft_net_state(request)->phase == WEFT_NET_PUSHING ? weft_net_push_more(request)
+                                                              : read_on(request);
 }
 
 int weft_net_move_more(struct weft_net_vci *net)
@@ -412,9 +412,9 @@ int weft_net_move_more(struct weft_net_vci *net)
     net->stalled = NULL;
     while (list) {
         struct weft_request *request = list;
-        weft_assert(weft_net_part(request)->stalled);
-        list = weft_net_part(request)->next_stalled;
-        weft_net_part(request)->stalled = false;
+        weft_assert(weft_net_state(request)->stalled);
+        list = weft_net_state(request)->next_stalled;
+        weft_net_state(request)->stalled = false;
         issued += move_on(request);
     }
     return issued;

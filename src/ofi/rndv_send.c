@@ -29,10 +29,10 @@ struct weft_net_piece {
 
 void weft_net_pushed_fetch(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    part->phase = WEFT_NET_AWAITING_PIECES;
+    struct weft_net_request *state = weft_net_state(request);
+    state->phase = WEFT_NET_AWAITING_PIECES;
     weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_CTS,
-                                                              .number = part->header.number,
+                                                              .number = state->header.number,
                                                               .other = request->number,
                                                               .length = request->bytes});
     if (!request->bytes)
@@ -42,16 +42,16 @@ void weft_net_pushed_fetch(struct weft_request *request)
 void weft_net_piece_arrived(struct weft_request *request, size_t offset, const void *data,
                             size_t bytes)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     weft_datatype_unpack(request->type, request->buffer, offset, data, bytes);
-    part->arrived += bytes;
-    if (part->arrived >= request->bytes)
+    state->arrived += bytes;
+    if (state->arrived >= request->bytes)
         weft_net_fetched(request);
 }
 
 /* ---- The sender ---- */
 
-static size_t piece_room(void)
+static size_t piece_space(void)
 {
     return weft_net.eager_limit - sizeof(struct weft_net_control);
 }
@@ -59,13 +59,13 @@ static size_t piece_room(void)
 /* Returns 0, -FI_EAGAIN or an error. */
 static int push_one(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     struct weft_net_vci *net = weft_net_of(request);
-    size_t n = request->capacity - part->moved;
-    weft_assert(part->phase == WEFT_NET_PUSHING && part->moved < request->capacity);
+    size_t n = request->capacity - state->moved;
+    weft_assert(state->phase == WEFT_NET_PUSHING && state->moved < request->capacity);
     int rc = 0;
-    if (n > piece_room())
-        n = piece_room();
+    if (n > piece_space())
+        n = piece_space();
     struct weft_net_piece *piece =
         weft_net_bounce_get_reserved(net, WEFT_NET_RESERVE_PIECE, sizeof *piece + n, &rc);
     if (!piece)
@@ -75,13 +75,13 @@ static int push_one(struct weft_request *request)
     piece->bytes = n;
     piece->control = (struct weft_net_control){.version = WEFT_NET_WIRE_VERSION,
                                                .kind = WEFT_NET_DATA,
-                                               .deal = request->peer->deal,
+                                               .stream = request->peer->stream,
                                                .from = (int32_t)weft_net_mark(weft.job.rank),
-                                               .number = part->receive,
-                                               .other = part->moved};
-    weft_datatype_pack(request->type, request->buffer, part->moved, piece + 1, n);
-    part->moved += n;
-    part->reads_out++;
+                                               .number = state->receive,
+                                               .other = state->moved};
+    weft_datatype_pack(request->type, request->buffer, state->moved, piece + 1, n);
+    state->moved += n;
+    state->reads_out++;
     net->outstanding++;
     weft_net_push(request->peer, &piece->out);
     return 0;
@@ -90,24 +90,24 @@ static int push_one(struct weft_request *request)
 /* The peer has died: no more is pushed. */
 static void give_up(struct weft_request *request)
 {
-    request->error = (uint8_t)weft_failure_say(request->peer);
-    request->capacity = weft_net_part(request)->moved;
+    request->error = (uint8_t)weft_failure_report(request->peer);
+    request->capacity = weft_net_state(request)->moved;
 }
 
 int weft_net_push_more(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    weft_assert(request->pending > 0 && part->reads_out <= PIECES_AT_ONCE);
+    struct weft_net_request *state = weft_net_state(request);
+    weft_assert(request->pending > 0 && state->reads_out <= PIECES_AT_ONCE);
     int pushed = 0, rc = 0;
     if (weft_unlikely(request->peer->lane == WEFT_LANE_DEAD))
         give_up(request);
-    while (!rc && part->moved < request->capacity && part->reads_out < PIECES_AT_ONCE) {
+    while (!rc && state->moved < request->capacity && state->reads_out < PIECES_AT_ONCE) {
         rc = push_one(request);
         pushed += !rc;
     }
-    if (part->moved >= request->capacity && !part->reads_out) {
+    if (state->moved >= request->capacity && !state->reads_out) {
         weft_net_sent(request);
-    } else if (rc && !part->reads_out) { /* else the end of a piece continues */
+    } else if (rc && !state->reads_out) { /* else the end of a piece continues */
         if (rc != -FI_EAGAIN)
             weft_fatal(MPI_ERR_NO_MEM, "no memory to push a message of %zu bytes to rank %d",
                        request->capacity, request->peer->world);
@@ -118,11 +118,11 @@ int weft_net_push_more(struct weft_request *request)
 
 void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t length)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    part->phase = WEFT_NET_PUSHING;
-    part->receive = (uint32_t)receive;
-    part->moved = 0;
-    part->reads_out = 0;
+    struct weft_net_request *state = weft_net_state(request);
+    state->phase = WEFT_NET_PUSHING;
+    state->receive = (uint32_t)receive;
+    state->moved = 0;
+    state->reads_out = 0;
     request->capacity = length;
     weft_net_push_more(request);
 }
@@ -152,9 +152,9 @@ static void end_piece(struct weft_net_piece *piece, int error, const char *text)
 {
     struct weft_request *request = piece->request;
     struct weft_net_vci *net = weft_net_of(request);
-    weft_assert(weft_net_part(request)->reads_out > 0 && net->outstanding > 0);
+    weft_assert(weft_net_state(request)->reads_out > 0 && net->outstanding > 0);
     weft_net_bounce_put(net, piece);
-    weft_net_part(request)->reads_out--;
+    weft_net_state(request)->reads_out--;
     net->outstanding--;
     if (error)
         request->error = weft_net_transfer_failed(request, "sending", "to", text);
@@ -172,6 +172,6 @@ void weft_net_piece_failed(struct weft_backlog_entry *out, const char *text)
 {
     struct weft_net_piece *piece =
         (struct weft_net_piece *)((char *)out - offsetof(struct weft_net_piece, out));
-    weft_net_part(piece->request)->moved = piece->request->capacity; /* no more pieces */
+    weft_net_state(piece->request)->moved = piece->request->capacity; /* no more pieces */
     end_piece(piece, FI_EIO, text);
 }

@@ -30,33 +30,33 @@ static inline uint64_t cq_data(const struct weft_peer *peer, const struct weft_r
 
 static void *data_of(struct weft_request *request)
 {
-    void *packed = weft_net_part(request)->packed;
+    void *packed = weft_net_state(request)->packed;
     return packed ? packed : request->buffer;
 }
 
 /* The registration of data_of(request). */
 static struct fid_mr *mr_of(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    return part->packed && weft_net.local_mr
-               ? weft_net_bounce_mr(weft_net_of(request), part->packed)
-               : part->mr;
+    struct weft_net_request *state = weft_net_state(request);
+    return state->packed && weft_net.local_mr
+               ? weft_net_bounce_mr(weft_net_of(request), state->packed)
+               : state->mr;
 }
 
 static int send_rts(struct weft_peer *peer, struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    weft_assert(part->phase == WEFT_NET_NO_RENDEZVOUS && part->header.number == request->number);
+    struct weft_net_request *state = weft_net_state(request);
+    weft_assert(state->phase == WEFT_NET_NO_RENDEZVOUS && state->header.number == request->number);
     uint64_t word = (uint64_t)WEFT_MESSAGE_RTS << weft_net.form_shift | request->channel->net_bits |
                     (uint32_t)request->tag;
-    uint64_t data = weft_net.in_place_room
+    uint64_t data = weft_net.in_place_space
                         ? request->channel->net_rank | weft_net_number_bits(request->number)
                         : cq_data(peer, request);
-    int rc = weft_net_send_own(peer, &part->header, sizeof part->header, data, word, false);
+    int rc = weft_net_send_own(peer, &state->header, sizeof state->header, data, word, false);
     if (rc)
         return rc;
-    request->sequence = weft_net_number(peer, sizeof part->header, 0);
-    part->phase = WEFT_NET_ANNOUNCED;
+    request->sequence = weft_net_number(peer, sizeof state->header, 0);
+    state->phase = WEFT_NET_ANNOUNCED;
     return 0;
 }
 
@@ -80,8 +80,8 @@ static void end_rendezvous(const struct weft_request *request)
 
 static int send_eager(struct weft_peer *peer, struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    weft_assert(part->phase == WEFT_NET_NO_RENDEZVOUS && !part->op.in_flight);
+    struct weft_net_request *state = weft_net_state(request);
+    weft_assert(state->phase == WEFT_NET_NO_RENDEZVOUS && !state->op.in_flight);
     struct fid_ep *ep = weft_net_of(request)->objects.ep;
     bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
     uint64_t form =
@@ -96,10 +96,10 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
     else
         rc = (int)fi_tsenddata(ep, data_of(request), request->bytes,
                                weft_net_descriptor(mr_of(request)), data, peer->net.addr, word,
-                               &part->op);
+                               &state->op);
     if (rc)
         return rc;
-    part->op.in_flight = !inject;
+    state->op.in_flight = !inject;
     request->sequence = weft_net_number(peer, request->bytes, weft_net_cost(request->bytes));
     if (sync) {
         request->next = NULL;
@@ -113,7 +113,7 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
 
 static struct weft_request *request_of(struct weft_backlog_entry *out)
 {
-    return weft_net_whole(
+    return weft_net_request_of(
         (struct weft_net_request *)((char *)out - offsetof(struct weft_net_request, out)));
 }
 
@@ -126,29 +126,29 @@ static bool is_control(const struct weft_backlog_entry *out)
  * there is no memory for that. */
 static bool prepare_data(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     bool contiguous = (request->type->flags & WEFT_TYPE_CONTIGUOUS) || !request->bytes;
     bool registered = weft_net.local_mr && request->bytes > weft_net.inject_max;
     if (contiguous && registered)
-        part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_SEND);
-    if (contiguous && (!registered || part->mr))
+        state->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_SEND);
+    if (contiguous && (!registered || state->mr))
         return true;
-    part->packed = weft_net_bounce_get(weft_net_of(request), request->bytes);
-    if (part->packed)
-        weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
-    return part->packed;
+    state->packed = weft_net_bounce_get(weft_net_of(request), request->bytes);
+    if (state->packed)
+        weft_datatype_pack(request->type, request->buffer, 0, state->packed, request->bytes);
+    return state->packed;
 }
 
 /* Chooses between eager and RTS, and makes the message ready for it. A short message without
  * credits or without memory is announced too: its data wait in the user's buffer. */
 static void prepare(struct weft_peer *peer, struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    weft_assert(!part->packed && !part->mr);
+    struct weft_net_request *state = weft_net_state(request);
+    weft_assert(!state->packed && !state->mr);
     bool is_short = request->bytes <= weft_net.eager_limit;
     bool paid = weft_net_affordable(peer, request->bytes);
     bool eager = is_short && paid && prepare_data(request);
-    part->out.kind = eager ? WEFT_NET_OUT_EAGER : WEFT_NET_OUT_RTS;
+    state->out.kind = eager ? WEFT_NET_OUT_EAGER : WEFT_NET_OUT_RTS;
     if (eager) {
         request->pending = request->mode == WEFT_SEND_SYNCHRONOUS ? 2 : 1;
         return;
@@ -306,16 +306,16 @@ int weft_net_retry(struct weft_net_vci *net)
 /* A send that is not injected at once. */
 static __attribute__((noinline)) int send_slowly(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_request *state = weft_net_state(request);
     struct weft_peer *peer = request->peer;
-    weft_assert(!part->op.in_flight && part->phase == WEFT_NET_NO_RENDEZVOUS);
-    part->reads_out = 0;
-    part->out.kind = WEFT_NET_OUT_UNPREPARED;
+    weft_assert(!state->op.in_flight && state->phase == WEFT_NET_NO_RENDEZVOUS);
+    state->reads_out = 0;
+    state->out.kind = WEFT_NET_OUT_UNPREPARED;
     request->pending = 1;
     if (!peer->backlog.first && request->bytes <= weft_net.eager_limit &&
         !weft_net_affordable(peer, request->bytes))
         weft_net_progress(peer->vci); /* credits may have arrived */
-    weft_net_push(peer, &part->out);
+    weft_net_push(peer, &state->out);
     weft_net_flow_check(peer);
     return MPI_SUCCESS;
 }
@@ -339,11 +339,11 @@ int weft_net_isend(struct weft_request *request)
 
 void weft_net_sent(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    weft_assert(request->op == WEFT_REQUEST_SEND && !part->op.in_flight);
-    if (weft_unlikely(part->out.kind == WEFT_NET_OUT_RTS))
+    struct weft_net_request *state = weft_net_state(request);
+    weft_assert(request->op == WEFT_REQUEST_SEND && !state->op.in_flight);
+    if (weft_unlikely(state->out.kind == WEFT_NET_OUT_RTS))
         end_rendezvous(request);
-    part->phase = WEFT_NET_NO_RENDEZVOUS;
+    state->phase = WEFT_NET_NO_RENDEZVOUS;
     weft_net_release(request);
     weft_request_event(request);
 }
@@ -358,11 +358,11 @@ bool weft_net_awaits_ack(const struct weft_request *request)
 
 bool weft_net_waits_for_peer(const struct weft_request *request)
 {
-    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
     if (request->op == WEFT_REQUEST_RECV)
         return weft_net_fetch_waits(request);
-    return part->out.kind == WEFT_NET_OUT_RTS ? part->reads_out == 0 && !part->stalled
-                                              : weft_net_awaits_ack(request);
+    return state->out.kind == WEFT_NET_OUT_RTS ? state->reads_out == 0 && !state->stalled
+                                               : weft_net_awaits_ack(request);
 }
 
 void weft_net_abandon(struct weft_request *request)

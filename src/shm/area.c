@@ -45,7 +45,7 @@ struct weft_area *weft_area_new(int n, int self, const int *world, bool small)
     area->self = self;
     area->buffers = small ? WEFT_AREA_BUFFERS_IN_STEP : buffers_of(n);
     area->piece = piece_of(n);
-    area->part = area->piece / (size_t)n / WEFT_AREA_LINE * WEFT_AREA_LINE;
+    area->block = area->piece / (size_t)n / WEFT_AREA_LINE * WEFT_AREA_LINE;
     for (int i = 0; i < n; i++)
         area->ranks[i].doorbell = &weft_shm_member(weft_shm_index(world[i]))->doorbell;
     return area;
@@ -59,16 +59,16 @@ void weft_area_free(struct weft_area *area)
     free(area);
 }
 
-int weft_area_make(struct weft_area *area, struct weft_shm_piece_card *card)
+int weft_area_make(struct weft_area *area, struct weft_shm_piece_record *record)
 {
-    return weft_shm_piece_make(weft_area_bytes(area), &area->memory, card);
+    return weft_shm_piece_make(weft_area_bytes(area), &area->memory, record);
 }
 
-int weft_area_join(struct weft_area *area, const struct weft_shm_piece_card *card)
+int weft_area_join(struct weft_area *area, const struct weft_shm_piece_record *record)
 {
-    if (card->bytes != weft_area_bytes(area))
+    if (record->bytes != weft_area_bytes(area))
         return EINVAL;
-    int failed = area->memory.at ? 0 : weft_shm_piece_join(card, &area->memory);
+    int failed = area->memory.at ? 0 : weft_shm_piece_join(record, &area->memory);
     for (int i = 0; i < area->n && !failed; i++)
         area->ranks[i].seat = (struct weft_area_seat *)(void *)(area->memory.at + WEFT_AREA_LINE +
                                                                 (size_t)i * seat_bytes(area));

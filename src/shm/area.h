@@ -2,20 +2,20 @@
 /*
  * An area: shared memory of the ranks of one communicator on one node, for its collectives.
  *
- * Each rank has a seat in it: a line with the stamp `done`, then WEFT_AREA_CELLS cells, and buffers
- * for data that do not fit into a cell. A rank posts data to one cell of its seat; the other ranks
- * poll that cell and copy the data out.
+ * Each rank has a seat in it: a line with the stamp `done`, then WEFT_AREA_SLOTS slots, and buffers
+ * for data that do not fit into a slot. A rank posts data to one slot of its seat; the other ranks
+ * poll that slot and copy the data out.
  *
- * Two cells are in a cache line: a root that is ahead of the others moves half as many lines, and a
+ * Two slots are in a cache line: a root that is ahead of the others moves half as many lines, and a
  * broadcast of 8 bytes takes two thirds of the time (bench/peers_coll --node).
  *
  * A stamp is the number of a collective call times 2^20, plus the index of a piece of its data. All
- * ranks number calls and pieces alike, so all compute the same cell and buffer for a stamp.
+ * ranks number calls and pieces alike, so all compute the same slot and buffer for a stamp.
  *
  * Invariants:
  *  - Only its rank writes to a seat.
- *  - The stamp of a cell is stored after its data, and grows; `done` grows.
- *  - A rank whose `done` is s reads no cell that was posted with a stamp up to s. A cell or buffer
+ *  - The stamp of a slot is stored after its data, and grows; `done` grows.
+ *  - A rank whose `done` is s reads no slot that was posted with a stamp up to s. A slot or buffer
  * is used again only when `done` of all ranks has reached its former stamp.
  *  - What is read from the area is compared or copied, and never used as an index, a length or an
  *    address.
@@ -31,16 +31,16 @@
 #include <stdbool.h>
 
 enum {
-    WEFT_AREA_CELLS = 128, /* so many short collectives a root may be ahead */
+    WEFT_AREA_SLOTS = 128, /* so many short collectives a root may be ahead */
     WEFT_AREA_BUFFERS_MAX = 64,
     WEFT_AREA_BUFFERS_IN_STEP = 8, /* of these, where no rank is ahead: they fit a nearby cache */
     WEFT_AREA_LINE = 64,
-    WEFT_AREA_INLINE = 16,    /* bytes of data in a cell */
-    WEFT_AREA_RANKS_MAX = 64, /* each rank polls the cells of all others */
+    WEFT_AREA_INLINE = 16,    /* bytes of data in a slot */
+    WEFT_AREA_RANKS_MAX = 64, /* each rank polls the slots of all others */
     WEFT_AREA_PIECE_BITS = 20
 };
 
-struct weft_area_cell {
+struct weft_area_slot {
     _Alignas(32) _Atomic uint64_t stamp;
     uint32_t label, bytes; /* of the caller, to detect calls that do not fit together */
     _Alignas(16) unsigned char data[WEFT_AREA_INLINE];
@@ -48,7 +48,7 @@ struct weft_area_cell {
 
 struct weft_area_seat {
     _Alignas(WEFT_AREA_LINE) _Atomic uint64_t done;
-    _Alignas(WEFT_AREA_LINE) struct weft_area_cell cells[WEFT_AREA_CELLS]; /* buffers follow */
+    _Alignas(WEFT_AREA_LINE) struct weft_area_slot slots[WEFT_AREA_SLOTS]; /* buffers follow */
 };
 
 /* A rank, as this process sees it. */
@@ -61,14 +61,14 @@ struct weft_area_rank {
 struct weft_area {
     struct weft_shm_piece memory;
     int n, self;
-    unsigned buffers;   /* of a rank */
-    size_t piece, part; /* bytes of a buffer, and of a part if one is cut for all ranks */
-    uint32_t kinds;     /* of the caller: a bit for each kind of call that takes the area */
-    uint64_t call;      /* number of the last call that began */
-    uint64_t began;     /* calls that began here; they are executed one after the other */
+    unsigned buffers;    /* of a rank */
+    size_t piece, block; /* bytes of a buffer, and of a block if one is cut for all ranks */
+    uint32_t kinds;      /* of the caller: a bit for each kind of call that takes the area */
+    uint64_t call;       /* number of the last call that began */
+    uint64_t began;      /* calls that began here; they are executed one after the other */
     _Atomic uint64_t ended;
     uint64_t known;                        /* `done` of all ranks has reached this stamp */
-    uint64_t cell_stamps[WEFT_AREA_CELLS]; /* the last one of each of this rank's */
+    uint64_t slot_stamps[WEFT_AREA_SLOTS]; /* the last one of each of this rank's */
     uint64_t buffer_stamps[WEFT_AREA_BUFFERS_MAX];
     struct weft_area_rank ranks[];
 };
@@ -83,8 +83,8 @@ size_t weft_area_bytes(const struct weft_area *area);
 
 /* One rank makes the memory, all join it, and no rank begins a call before all have. Each returns
  * 0, or an errno. */
-int weft_area_make(struct weft_area *area, struct weft_shm_piece_card *card);
-int weft_area_join(struct weft_area *area, const struct weft_shm_piece_card *card);
+int weft_area_make(struct weft_area *area, struct weft_shm_piece_record *record);
+int weft_area_join(struct weft_area *area, const struct weft_shm_piece_record *record);
 
 /* Wakes a rank that sleeps. */
 void weft_area_wake(_Atomic uint32_t *doorbell);
@@ -116,7 +116,7 @@ static inline uint64_t weft_area_end(uint64_t stamp)
     return stamp | ((UINT64_C(1) << WEFT_AREA_PIECE_BITS) - 1);
 }
 
-/* The index of a stamp among so many cells or buffers, a power of two from 8. The first pieces of
+/* The index of a stamp among so many slots or buffers, a power of two from 8. The first pieces of
  * calls are one apart; the 2, 4 or 8 pieces of a call are evenly apart, so that the calls that
  * follow reach the place of a piece as late as possible. */
 static inline unsigned weft_area_index(uint64_t stamp, unsigned n)
@@ -129,13 +129,13 @@ static inline unsigned weft_area_index(uint64_t stamp, unsigned n)
     return call & (n - 1);
 }
 
-/* The cell of a stamp, and where its data are if they have so many bytes and the collective uses so
+/* The slot of a stamp, and where its data are if they have so many bytes and the collective uses so
  * many buffers. */
-static inline struct weft_area_cell *weft_area_cell(const struct weft_area *area, int rank,
+static inline struct weft_area_slot *weft_area_slot(const struct weft_area *area, int rank,
                                                     uint64_t stamp)
 {
     weft_assert(rank >= 0 && rank < area->n);
-    return &area->ranks[rank].seat->cells[weft_area_index(stamp, WEFT_AREA_CELLS)];
+    return &area->ranks[rank].seat->slots[weft_area_index(stamp, WEFT_AREA_SLOTS)];
 }
 
 static inline unsigned char *weft_area_data(const struct weft_area *area, int rank, uint64_t stamp,
@@ -143,12 +143,12 @@ static inline unsigned char *weft_area_data(const struct weft_area *area, int ra
 {
     weft_assert(buffers <= area->buffers && bytes <= area->piece);
     if (bytes <= WEFT_AREA_INLINE)
-        return weft_area_cell(area, rank, stamp)->data;
+        return weft_area_slot(area, rank, stamp)->data;
     return (unsigned char *)(area->ranks[rank].seat + 1) +
            weft_area_index(stamp, buffers) * area->piece;
 }
 
-/* Copies what fits into a cell. */
+/* Copies what fits into a slot. */
 static inline void weft_area_copy(void *to, const void *from, size_t bytes)
 {
     if (bytes > WEFT_AREA_INLINE)

@@ -13,16 +13,16 @@
 
 void weft_shm_cancel(struct weft_request *request)
 {
-    struct weft_shm_request *part = weft_shm_part(request);
+    struct weft_shm_request *state = weft_shm_state(request);
     struct weft_shm_link *link = request->peer->shm;
     weft_assert(!(request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING)));
-    if (request->pending && part->state == WEFT_SHM_QUEUED &&
-        weft_shm_take_back(link, &part->out)) {
+    if (request->pending && state->phase == WEFT_SHM_QUEUED &&
+        weft_shm_take_back(link, &state->out)) {
         request->flags |= WEFT_REQUEST_CANCELLED;
         weft_shm_matched(request);
         return;
     }
-    if (part->state != WEFT_SHM_SENT && part->state != WEFT_SHM_AWAITED)
+    if (state->phase != WEFT_SHM_SENT && state->phase != WEFT_SHM_AWAITED)
         return; /* the receiver has it */
     request->flags |= WEFT_REQUEST_CANCELLING;
     request->pending++;
@@ -39,7 +39,7 @@ void weft_shm_cancel_replied(struct weft_request *request, bool cancelled)
     request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
     if (cancelled) {
         request->flags |= WEFT_REQUEST_CANCELLED;
-        if (weft_shm_part(request)->state == WEFT_SHM_AWAITED)
+        if (weft_shm_state(request)->phase == WEFT_SHM_AWAITED)
             weft_shm_matched(request); /* no ACK or FIN will come */
     }
     weft_request_event(request);

@@ -2,7 +2,7 @@
 /*
  * The choice between two methods of copying data to another process: to memory that another core
  * reads, through the caches or past them (copy.h); and a long message, by reading its sender's
- * memory or through the ring (way.h).
+ * memory or through the ring (copy_path.h).
  *
  * Between two cores that share a cache, copying through it is faster by a half. Between cores that
  * do not, modified lines in the writer's cache reach the reader at a fifth of memory's bandwidth,

@@ -3,9 +3,9 @@
  * Long messages, at the receiver: copied out of the sender's memory, or pushed by the sender.
  * Data with holes at either end are pushed: the sender packs them while the receiver unpacks.
  *
- * Other data may be pushed as well, which may be faster (way.h). This needs a sender that makes
- * progress until they have left, and a receiver that does until they have arrived: both are in a
- * blocking call, which does not end before. So a receiver that waits offers the message to be
+ * Other data may be pushed as well, which may be faster (copy_path.h). This needs a sender that
+ * makes progress until they have left, and a receiver that does until they have arrived: both are
+ * in a blocking call, which does not end before. So a receiver that waits offers the message to be
  * pushed, a sender that waits takes the offer, and what it has not taken after some time the
  * receiver takes back and reads.
  *
@@ -48,15 +48,15 @@ void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie)
 static void request_push(struct weft_shm_link *link, struct weft_request *request,
                          const struct weft_shm_header *header, size_t bytes, bool offered)
 {
-    struct weft_shm_request *part = weft_shm_part(request);
+    struct weft_shm_request *state = weft_shm_state(request);
     weft_assert(bytes > 0 && request->pending > 0);
-    *part = (struct weft_shm_request){.state = WEFT_SHM_PUSHED_AT,
-                                      .whole = bytes,
-                                      .next = link->pushed_at,
-                                      .offered = offered,
-                                      .number = link->pushes,
-                                      .cookie = header->cookie,
-                                      .address = header->address};
+    *state = (struct weft_shm_request){.phase = WEFT_SHM_PUSHED_AT,
+                                       .total = bytes,
+                                       .next = link->pushed_at,
+                                       .offered = offered,
+                                       .number = link->pushes,
+                                       .cookie = header->cookie,
+                                       .address = header->address};
     link->pushed_at = request;
     weft_shm_control(
         link, &(struct weft_shm_body){.kind = (uint8_t)(offered ? WEFT_SHM_OFFER : WEFT_SHM_CTS),
@@ -81,7 +81,7 @@ WEFT_COLD static int bad_buffer(const struct weft_request *request, uint64_t add
 WEFT_COLD static void failed_to_read(struct weft_request *request, uint64_t address, int error)
 {
     if (error == ESRCH)
-        request->error = (uint8_t)weft_failure_say(request->peer);
+        request->error = (uint8_t)weft_failure_report(request->peer);
     else if (error == EFAULT)
         request->error = (uint8_t)bad_buffer(request, address);
     else
@@ -144,7 +144,7 @@ static void end_offered(struct weft_shm_link *link, const struct weft_request *r
                         size_t bytes)
 {
     weft_assert(request->vci->transfers > 0);
-    weft_shm_way_end(&link->vci->way, bytes);
+    weft_shm_path_end(&link->vci->path, bytes);
     request->vci->transfers--;
 }
 
@@ -154,8 +154,8 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
     struct weft_shm_header header;
     memcpy(&header, data, sizeof header);
     size_t bytes = weft_request_fit(request, header.length);
-    if (!link || link->buried) {
-        request->error = (uint8_t)weft_failure_say(request->peer);
+    if (!link || link->dead) {
+        request->error = (uint8_t)weft_failure_report(request->peer);
         request->bytes = 0;
         weft_request_event(request);
         return;
@@ -168,36 +168,36 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
         weft_request_event(request);
     } else if (!contiguous || link->no_read) {
         request_push(link, request, &header, bytes, false);
-    } else if (chooses && weft_shm_way_begin(&link->vci->way)) {
+    } else if (chooses && weft_shm_path_begin(&link->vci->path)) {
         offer(link, request, &header, bytes);
     } else {
         read_message(link, request, &header, bytes);
         if (chooses)
-            weft_shm_way_end(&link->vci->way, bytes);
+            weft_shm_path_end(&link->vci->path, bytes);
     }
 }
 
 static void forget_pushed(struct weft_shm_link *link, struct weft_request *request)
 {
     struct weft_request **at = &link->pushed_at;
-    weft_assert(link->pushed_at && weft_shm_part(request)->state == WEFT_SHM_PUSHED_AT);
+    weft_assert(link->pushed_at && weft_shm_state(request)->phase == WEFT_SHM_PUSHED_AT);
     while (*at != request)
-        at = &weft_shm_part(*at)->next;
-    *at = weft_shm_part(request)->next;
+        at = &weft_shm_state(*at)->next;
+    *at = weft_shm_state(request)->next;
 }
 
 void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_body *body,
                             const void *data)
 {
     struct weft_request *request = (struct weft_request *)(uintptr_t)body->word.cookie;
-    struct weft_shm_request *part = weft_shm_part(request);
+    struct weft_shm_request *state = weft_shm_state(request);
     weft_datatype_unpack(request->type, request->buffer, body->word.length, data, body->bytes);
-    part->moved += body->bytes;
-    if (part->moved < part->whole)
+    state->moved += body->bytes;
+    if (state->moved < state->total)
         return;
     forget_pushed(link, request);
-    if (part->offered)
-        end_offered(link, request, part->whole);
+    if (state->offered)
+        end_offered(link, request, state->total);
     weft_request_event(request);
 }
 
@@ -215,14 +215,14 @@ static int take_back(struct weft_shm_link *link)
     uint32_t first = weft_share_take_back(link->share_in, link->pushes);
     int events = 0;
     for (struct weft_request *request = link->pushed_at, *next; request; request = next) {
-        struct weft_shm_request *part = weft_shm_part(request);
-        next = part->next;
-        if (!part->offered || (int32_t)(part->number - first) < 0)
+        struct weft_shm_request *state = weft_shm_state(request);
+        next = state->next;
+        if (!state->offered || (int32_t)(state->number - first) < 0)
             continue;
-        weft_assert(!part->moved && part->state == WEFT_SHM_PUSHED_AT);
-        struct weft_shm_header header = {part->cookie, part->address, part->whole};
+        weft_assert(!state->moved && state->phase == WEFT_SHM_PUSHED_AT);
+        struct weft_shm_header header = {state->cookie, state->address, state->total};
         forget_pushed(link, request);
-        read_message(link, request, &header, part->whole);
+        read_message(link, request, &header, state->total);
         end_offered(link, request, header.length);
         events++;
     }
@@ -259,10 +259,10 @@ void weft_shm_drop_pushed(struct weft_shm_link *link)
 {
     while (link->pushed_at) {
         struct weft_request *request = link->pushed_at;
-        link->pushed_at = weft_shm_part(request)->next;
-        if (weft_shm_part(request)->offered)
-            end_offered(link, request, weft_shm_part(request)->whole);
-        request->error = (uint8_t)weft_failure_say(link->peer);
+        link->pushed_at = weft_shm_state(request)->next;
+        if (weft_shm_state(request)->offered)
+            end_offered(link, request, weft_shm_state(request)->total);
+        request->error = (uint8_t)weft_failure_report(link->peer);
         request->bytes = 0;
         weft_request_event(request);
     }

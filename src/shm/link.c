@@ -3,8 +3,8 @@
  * Links: one for each peer of this lane, with both rings of the pair.
  *
  * A VCI polls the rings of its links only. A rank that writes to another for the first time in a
- * deal sets its bit in that rank's `contacts` of the deal, one word for 64 members, and the other
- * rank makes its link when it reads the bit.
+ * stream sets its bit in that rank's `contacts` of the stream, one word for 64 members, and the
+ * other rank makes its link when it reads the bit.
  *
  * Invariant: a bit is set before the first line is written, so no line stays unread.
  */
@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- The parts of the VCIs */
+/* ---- The state of the VCIs */
 
 void weft_shm_open_vcis(void)
 {
@@ -26,20 +26,20 @@ void weft_shm_open_vcis(void)
     for (unsigned i = 0; weft_shm.open && i < weft.nvcis; i++) {
         struct weft_shm_vci *vci = &weft_shm.vcis[i];
         vci->first_contacts = (int)i * words;
-        vci->contacts = weft.nvcis == 1 ? (int)weft.deals * words : words;
+        vci->contacts = weft.nvcis == 1 ? (int)weft.streams * words : words;
     }
 }
 
 static bool append_active(struct weft_shm_vci *vci, struct weft_shm_link *link)
 {
-    weft_assert(vci->nactive <= vci->room && link->vci == vci);
-    if (vci->nactive == vci->room) {
-        int room = vci->room ? 2 * vci->room : 16;
-        struct weft_shm_link **active = realloc(vci->active, (size_t)room * sizeof *active);
+    weft_assert(vci->nactive <= vci->space && link->vci == vci);
+    if (vci->nactive == vci->space) {
+        int space = vci->space ? 2 * vci->space : 16;
+        struct weft_shm_link **active = realloc(vci->active, (size_t)space * sizeof *active);
         if (!active)
             return false;
         vci->active = active;
-        vci->room = room;
+        vci->space = space;
     }
     vci->active[vci->nactive++] = link;
     return true;
@@ -47,11 +47,11 @@ static bool append_active(struct weft_shm_vci *vci, struct weft_shm_link *link)
 
 /* ---- First contact */
 
-static void announce(int index, unsigned deal)
+static void announce(int index, unsigned stream)
 {
     struct weft_shm_member *member = weft_shm_member(index);
     uint64_t bit = UINT64_C(1) << (weft_shm.self % WEFT_SHM_CONTACT_WORD);
-    int word = (int)deal * weft_shm.contact_words + weft_shm.self / WEFT_SHM_CONTACT_WORD;
+    int word = (int)stream * weft_shm.contact_words + weft_shm.self / WEFT_SHM_CONTACT_WORD;
     atomic_fetch_or(&member->contacts[word], bit);
     weft_shm_wake(&member->doorbell);
 }
@@ -59,19 +59,19 @@ static void announce(int index, unsigned deal)
 static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
 {
     struct weft_ring_geometry shape = weft_shm.shape;
-    unsigned vci = peer->deal % weft.nvcis;
+    unsigned vci = peer->stream % weft.nvcis;
     struct weft_shm_link *link = aligned_alloc(WEFT_RING_LINE, sizeof *link);
     if (!link)
         return NULL;
     *link = (struct weft_shm_link){.doorbell = &weft_shm_member(index)->doorbell,
                                    .vci = &weft_shm.vcis[vci],
                                    .matcher = &weft.vcis[vci].matcher,
-                                   .share_out = weft_shm_share(weft_shm.self, index, peer->deal),
-                                   .share_in = weft_shm_share(index, weft_shm.self, peer->deal),
+                                   .share_out = weft_shm_share(weft_shm.self, index, peer->stream),
+                                   .share_in = weft_shm_share(index, weft_shm.self, peer->stream),
                                    .peer = peer,
                                    .pid = weft_shm_member(index)->pid,
                                    .no_read = !weft_shm.single_copy,
-                                   .core_each = weft_shm.core_each && !peer->deal};
+                                   .core_each = weft_shm.core_each && !peer->stream};
     weft_ring_open_writer(&link->out, link->share_out + 1, shape);
     weft_ring_open_reader(&link->in, link->share_in + 1, shape);
     return link;
@@ -91,7 +91,7 @@ int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
     peer->shm = link;
     weft_shm_set_limit(link);
     peer->recv_software_limit = (size_t)INT32_MAX + 1;
-    announce(index, peer->deal);
+    announce(index, peer->stream);
     return 0;
 }
 
@@ -99,12 +99,12 @@ int weft_shm_accept_contacts(struct weft_shm_vci *vci)
 {
     int events = 0;
     for (int i = vci->first_contacts; i < vci->first_contacts + vci->contacts; i++) {
-        unsigned deal = (unsigned)(i / weft_shm.contact_words);
+        unsigned stream = (unsigned)(i / weft_shm.contact_words);
         uint64_t fresh = atomic_load(&weft_shm.contacts[i]) & ~weft_shm.accepted[i];
         weft_shm.accepted[i] |= fresh;
         for (; fresh; fresh &= fresh - 1, events++) {
             int index = i % weft_shm.contact_words * WEFT_SHM_CONTACT_WORD + __builtin_ctzll(fresh);
-            if (!weft_peer_get(deal, weft_shm.world[index]))
+            if (!weft_peer_get(stream, weft_shm.world[index]))
                 weft_fatal(MPI_ERR_NO_MEM,
                            "no memory to talk to one more rank of this node "
                            "(rank %d)",
@@ -140,7 +140,7 @@ bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks)
     return false;
 }
 
-void weft_shm_bury(struct weft_peer *peer)
+void weft_shm_close_dead(struct weft_peer *peer)
 {
     struct weft_shm_link *link = peer->shm;
     if (!link)
@@ -152,7 +152,7 @@ void weft_shm_bury(struct weft_peer *peer)
         if (vci->active[i] == link)
             vci->active[i--] = vci->active[--vci->nactive];
     vci->look = 0;
-    link->buried = true;
+    link->dead = true;
     weft_shm_set_limit(link);
     weft_shm_drop_backlog(link);
     weft_shm_drop_pushed(link);
@@ -175,9 +175,9 @@ uint64_t weft_shm_arrived_from(const struct weft_peer *peer)
 
 void weft_shm_free_links(void)
 {
-    for (unsigned deal = 0; deal < weft.deals; deal++)
+    for (unsigned stream = 0; stream < weft.streams; stream++)
         for (int i = 0; i < weft.job.size; i++) {
-            struct weft_peer *peer = weft_peer_known(deal, i);
+            struct weft_peer *peer = weft_peer_find(stream, i);
             if (!peer || !peer->shm)
                 continue;
             free(peer->shm);

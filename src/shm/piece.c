@@ -32,11 +32,11 @@ struct span {
 struct weft_shm_arena {
     struct weft_shm_arena *next;
     struct weft_shm_window window;
-    struct weft_shm_window_card card; /* identifies it */
-    bool made;                        /* by this rank */
-    bool kept;                        /* mapped also while no piece of it is in use */
-    unsigned uses;                    /* pieces that this rank uses */
-    size_t touched;                   /* bytes behind this are zero */
+    struct weft_shm_window_record record; /* identifies it */
+    bool made;                            /* by this rank */
+    bool kept;                            /* mapped also while no piece of it is in use */
+    unsigned uses;                        /* pieces that this rank uses */
+    size_t touched;                       /* bytes behind this are zero */
     size_t nspans;
     struct span spans[SLOTS]; /* of an arena made by this rank: ascending */
 };
@@ -141,7 +141,7 @@ static struct weft_shm_arena *new_arena(void)
     struct weft_shm_arena *arena = list(true);
     if (!arena)
         return NULL;
-    if (weft_shm_window_make(ARENA, &arena->window, &arena->card)) {
+    if (weft_shm_window_make(ARENA, &arena->window, &arena->record)) {
         drop(arena);
         return NULL;
     }
@@ -150,7 +150,7 @@ static struct weft_shm_arena *new_arena(void)
 }
 
 static bool make_pooled(size_t bytes, struct weft_shm_piece *piece,
-                        struct weft_shm_piece_card *card)
+                        struct weft_shm_piece_record *record)
 {
     struct weft_shm_arena *arena = arenas;
     size_t offset;
@@ -158,25 +158,26 @@ static bool make_pooled(size_t bytes, struct weft_shm_piece *piece,
         arena = arena->next;
     if (!arena && (!(arena = new_arena()) || !cut(arena, bytes, piece, &offset)))
         return false;
-    *card = (struct weft_shm_piece_card){.segment = arena->card,
-                                         .offset = offset,
-                                         .bytes = bytes,
-                                         .slot = piece->slot,
-                                         .pooled = true,
-                                         .kept = arena->kept,
-                                         .dirty = piece->dirty};
+    *record = (struct weft_shm_piece_record){.segment = arena->record,
+                                             .offset = offset,
+                                             .bytes = bytes,
+                                             .slot = piece->slot,
+                                             .pooled = true,
+                                             .kept = arena->kept,
+                                             .dirty = piece->dirty};
     return true;
 }
 
 /* Returns false if the piece is long, or there is no memory for an arena. */
-static bool try_pooled(size_t bytes, struct weft_shm_piece *piece, struct weft_shm_piece_card *card)
+static bool try_pooled(size_t bytes, struct weft_shm_piece *piece,
+                       struct weft_shm_piece_record *record)
 {
     *piece = weft_shm_piece_none();
-    *card = (struct weft_shm_piece_card){.bytes = bytes};
+    *record = (struct weft_shm_piece_record){.bytes = bytes};
     if (!bytes || bytes >= LONGEST)
         return false;
     pthread_mutex_lock(&lock);
-    bool pooled = make_pooled(bytes, piece, card);
+    bool pooled = make_pooled(bytes, piece, record);
     pthread_mutex_unlock(&lock);
     return pooled;
 }
@@ -189,74 +190,74 @@ static int use_window(struct weft_shm_piece *piece, int failed)
 }
 
 int weft_shm_piece_make(size_t bytes, struct weft_shm_piece *piece,
-                        struct weft_shm_piece_card *card)
+                        struct weft_shm_piece_record *record)
 {
-    if (try_pooled(bytes, piece, card))
+    if (try_pooled(bytes, piece, record))
         return 0;
-    return use_window(piece, weft_shm_window_make(bytes, &piece->window, &card->segment));
+    return use_window(piece, weft_shm_window_make(bytes, &piece->window, &record->segment));
 }
 
 int weft_shm_piece_private(size_t bytes, struct weft_shm_piece *piece)
 {
-    struct weft_shm_piece_card card;
-    if (try_pooled(bytes, piece, &card))
+    struct weft_shm_piece_record record;
+    if (try_pooled(bytes, piece, &record))
         return 0;
     return use_window(piece, weft_shm_window_private(bytes, &piece->window));
 }
 
 /* ---- Joining */
 
-/* The arena of a card, mapped. */
-static int arena_of(const struct weft_shm_piece_card *card, struct weft_shm_arena **out)
+/* The arena of a record, mapped. */
+static int arena_of(const struct weft_shm_piece_record *record, struct weft_shm_arena **out)
 {
     struct weft_shm_arena *arena = arenas;
-    while (arena && (arena->card.nonce != card->segment.nonce ||
-                     arena->card.pid != card->segment.pid || arena->made))
+    while (arena && (arena->record.nonce != record->segment.nonce ||
+                     arena->record.pid != record->segment.pid || arena->made))
         arena = arena->next;
     *out = arena;
     if (arena)
         return 0;
     if (!(arena = list(false)))
         return ENOMEM;
-    int failed = weft_shm_window_join(&card->segment, &arena->window);
+    int failed = weft_shm_window_join(&record->segment, &arena->window);
     if (failed) {
         drop(arena);
         return failed;
     }
     weft_shm_window_close_fd(&arena->window);
-    arena->card = card->segment;
-    arena->kept = card->kept;
+    arena->record = record->segment;
+    arena->kept = record->kept;
     *out = arena;
     return 0;
 }
 
-static int join_pooled(const struct weft_shm_piece_card *card, struct weft_shm_piece *piece)
+static int join_pooled(const struct weft_shm_piece_record *record, struct weft_shm_piece *piece)
 {
     struct weft_shm_arena *arena;
-    if (card->segment.bytes != ARENA || card->slot >= SLOTS || card->offset < PAGE ||
-        card->offset % PAGE || card->offset > ARENA || card->bytes > ARENA - card->offset)
+    if (record->segment.bytes != ARENA || record->slot >= SLOTS || record->offset < PAGE ||
+        record->offset % PAGE || record->offset > ARENA || record->bytes > ARENA - record->offset)
         return EINVAL;
-    int failed = arena_of(card, &arena);
+    int failed = arena_of(record, &arena);
     if (failed)
         return failed;
     arena->uses++;
-    atomic_fetch_add_explicit(&head_of(arena)->users[card->slot], 1, memory_order_acq_rel);
-    *piece = (struct weft_shm_piece){.at = arena->window.at + card->offset,
-                                     .bytes = card->bytes,
-                                     .dirty = card->dirty,
-                                     .slot = card->slot,
+    atomic_fetch_add_explicit(&head_of(arena)->users[record->slot], 1, memory_order_acq_rel);
+    *piece = (struct weft_shm_piece){.at = arena->window.at + record->offset,
+                                     .bytes = record->bytes,
+                                     .dirty = record->dirty,
+                                     .slot = record->slot,
                                      .arena = arena,
                                      .window.fd = -1};
     return 0;
 }
 
-int weft_shm_piece_join(const struct weft_shm_piece_card *card, struct weft_shm_piece *piece)
+int weft_shm_piece_join(const struct weft_shm_piece_record *record, struct weft_shm_piece *piece)
 {
     *piece = weft_shm_piece_none();
-    if (!card->pooled)
-        return use_window(piece, weft_shm_window_join(&card->segment, &piece->window));
+    if (!record->pooled)
+        return use_window(piece, weft_shm_window_join(&record->segment, &piece->window));
     pthread_mutex_lock(&lock);
-    int failed = join_pooled(card, piece);
+    int failed = join_pooled(record, piece);
     pthread_mutex_unlock(&lock);
     return failed;
 }

@@ -8,7 +8,7 @@
  * Invariants:
  *  - The memory of a piece is not handed out again until all ranks have freed it: its slot in the
  *    arena's head counts them.
- *  - Offset, bytes and slot of a card are checked before they are used.
+ *  - Offset, bytes and slot of a record are checked before they are used.
  */
 #ifndef WEFT_SHM_PIECE_H
 #define WEFT_SHM_PIECE_H
@@ -33,8 +33,8 @@ static inline struct weft_shm_piece weft_shm_piece_none(void)
 }
 
 /* Publishes a piece to the other ranks of the node; bytes is 0 if there is none. */
-struct weft_shm_piece_card {
-    struct weft_shm_window_card segment;
+struct weft_shm_piece_record {
+    struct weft_shm_window_record segment;
     uint64_t offset, bytes;
     uint32_t slot;
     uint8_t pooled, kept, dirty;
@@ -43,13 +43,13 @@ struct weft_shm_piece_card {
 /* Makes a piece of `bytes` bytes that begins at a page, of 2 MiB or more at a multiple of 2 MiB.
  * Its first 64 bytes are not the caller's. Returns 0, or an errno. */
 int weft_shm_piece_make(size_t bytes, struct weft_shm_piece *piece,
-                        struct weft_shm_piece_card *card);
+                        struct weft_shm_piece_record *record);
 
 /* The same for one process only. */
 int weft_shm_piece_private(size_t bytes, struct weft_shm_piece *piece);
 
 /* Maps the piece that another rank has made. Returns 0, or an errno. */
-int weft_shm_piece_join(const struct weft_shm_piece_card *card, struct weft_shm_piece *piece);
+int weft_shm_piece_join(const struct weft_shm_piece_record *record, struct weft_shm_piece *piece);
 
 /* All ranks have joined, or never will: closes the file descriptor of a segment of its own. */
 void weft_shm_piece_joined(struct weft_shm_piece *piece);

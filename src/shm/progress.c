@@ -34,7 +34,7 @@ static __attribute__((noinline)) void read_message(struct weft_shm_link *link,
                                    .cookie = body->word.cookie};
     bool in_line = body->kind == WEFT_SHM_INLINE || body->kind == WEFT_SHM_RTS;
     if (body->kind == WEFT_SHM_RTS) {
-        message.place = WEFT_DATA_AT_SENDER;
+        message.location = WEFT_DATA_AT_SENDER;
         message.data = &body->word;
         message.bytes = sizeof body->word;
         message.length = body->word.length;
@@ -145,7 +145,7 @@ int weft_shm_progress(unsigned number)
         if (++look >= n)
             look = 0;
         struct weft_shm_link *link = vci->active[look];
-        weft_assert(link->vci == vci && !link->buried);
+        weft_assert(link->vci == vci && !link->dead);
         if (weft_ring_ready(&link->in))
             events += weft_shm_drain(link);
     }

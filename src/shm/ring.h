@@ -22,7 +22,7 @@
  *  - 0 <= tail - consumed <= L, and the same for data and D: nothing is overwritten before it was
  *    consumed.
  *  - A piece of data is contiguous and at most a quarter of D, and less than a quarter of D and of
- *    L is consumed but not published: so an empty ring always has room for a piece.
+ *    L is consumed but not published: so an empty ring always has space for a piece.
  *  - The data of a line are complete when its turn is there.
  */
 #ifndef WEFT_RING_H
@@ -37,7 +37,7 @@
 
 enum { WEFT_RING_LINE = 64, WEFT_RING_BODY = 56 };
 
-/* Pieces of up to a page begin at a page of the data area each, while there is room: the reader's
+/* Pieces of up to a page begin at a page of the data area each, while there is space: the reader's
  * processor prefetches what follows the piece that it reads, though not across pages, and would
  * take the lines of the next piece from the writer that is about to fill them. */
 enum { WEFT_RING_PAGE = 4096 };
@@ -184,48 +184,50 @@ static inline uint32_t weft_ring_publish(struct weft_ring_writer *w, struct weft
     return turn;
 }
 
-static inline uint32_t weft_ring_whole_lines(uint32_t bytes)
+static inline uint32_t weft_ring_round_up(uint32_t bytes)
 {
     return (bytes + WEFT_RING_LINE - 1) & ~(uint32_t)(WEFT_RING_LINE - 1);
 }
 
 /* The position at which a piece in one stretch begins, from start on. */
 static inline uint32_t weft_ring_stretch(const struct weft_ring_writer *w, uint32_t start,
-                                         uint32_t whole)
+                                         uint32_t rounded)
 {
     uint32_t to_end = w->data_size - (start & (w->data_size - 1));
-    return whole > to_end ? start + to_end : start;
+    return rounded > to_end ? start + to_end : start;
 }
 
 /* The preferred position of the next piece. */
-static inline uint32_t weft_ring_next_place(const struct weft_ring_writer *w, uint32_t whole)
+static inline uint32_t weft_ring_next_start(const struct weft_ring_writer *w, uint32_t rounded)
 {
     uint32_t start = w->data_tail;
-    if (whole <= WEFT_RING_PAGE)
+    if (rounded <= WEFT_RING_PAGE)
         start = (start + WEFT_RING_PAGE - 1) & ~(uint32_t)(WEFT_RING_PAGE - 1);
-    return weft_ring_stretch(w, start, whole);
+    return weft_ring_stretch(w, start, rounded);
 }
 
-static inline bool weft_ring_fits(const struct weft_ring_writer *w, uint32_t start, uint32_t whole)
+static inline bool weft_ring_fits(const struct weft_ring_writer *w, uint32_t start,
+                                  uint32_t rounded)
 {
-    return start + whole - w->data_consumed <= w->data_size;
+    return start + rounded - w->data_consumed <= w->data_size;
 }
 
-/* Reserves room for a piece of data of the next line: writes its position to *at and returns its
- * address, or NULL if there is no room now. */
+/* Reserves space for a piece of data of the next line: writes its position to *at and returns its
+ * address, or NULL if there is no space now. */
 static inline char *weft_ring_reserve(struct weft_ring_writer *w, uint32_t bytes, uint32_t *at)
 {
-    uint32_t whole = weft_ring_whole_lines(bytes), start = weft_ring_next_place(w, whole);
-    if (!weft_ring_fits(w, start, whole)) {
+    uint32_t rounded = weft_ring_round_up(bytes), start = weft_ring_next_start(w, rounded);
+    if (!weft_ring_fits(w, start, rounded)) {
         weft_ring_refresh(w);
-        if (!weft_ring_fits(w, start, whole))
-            start = weft_ring_stretch(w, w->data_tail, whole);
-        if (!weft_ring_fits(w, start, whole))
+        if (!weft_ring_fits(w, start, rounded))
+            start = weft_ring_stretch(w, w->data_tail, rounded);
+        if (!weft_ring_fits(w, start, rounded))
             return NULL;
     }
-    weft_assert(whole <= w->data_size / 4 && (start & (w->data_size - 1)) + whole <= w->data_size);
+    weft_assert(rounded <= w->data_size / 4 &&
+                (start & (w->data_size - 1)) + rounded <= w->data_size);
     *at = start;
-    w->data_tail = start + whole;
+    w->data_tail = start + rounded;
     weft_assert(w->data_tail - w->data_consumed <= w->data_size);
     return w->data + (start & (w->data_size - 1));
 }
@@ -234,10 +236,10 @@ static inline char *weft_ring_reserve(struct weft_ring_writer *w, uint32_t bytes
  * after the doorbell, when the reader no longer waits. */
 static inline void weft_ring_prepare(const struct weft_ring_writer *w, uint32_t bytes)
 {
-    uint32_t whole = weft_ring_whole_lines(bytes), start = weft_ring_next_place(w, whole);
-    char *place = w->data + (start & (w->data_size - 1));
-    for (uint32_t done = 0; done < whole && done < WEFT_RING_PAGE; done += WEFT_RING_LINE)
-        weft_ring_own(place + done);
+    uint32_t rounded = weft_ring_round_up(bytes), start = weft_ring_next_start(w, rounded);
+    char *location = w->data + (start & (w->data_size - 1));
+    for (uint32_t done = 0; done < rounded && done < WEFT_RING_PAGE; done += WEFT_RING_LINE)
+        weft_ring_own(location + done);
 }
 
 /* The lines that were ever written. */
@@ -313,7 +315,7 @@ static inline void weft_ring_consume_data(struct weft_ring_reader *r, uint32_t a
 {
     weft_assert(r->head - r->published <= r->mask);
     r->head++;
-    r->data_head = at + weft_ring_whole_lines(bytes);
+    r->data_head = at + weft_ring_round_up(bytes);
     if (r->data_head - r->data_published >= r->data_size >> 2 ||
         r->head - r->published > r->mask >> 2)
         weft_ring_publish_consumed(r);

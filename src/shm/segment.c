@@ -25,7 +25,7 @@
 
 struct weft_shm weft_shm;
 
-static const char card_key[] = "shm";
+static const char record_key[] = "shm";
 enum { FETCH_SECONDS = 60, PAGE = 4096 };
 
 static uint64_t nonce; /* of the segment; others read it here to try whether they can */
@@ -61,11 +61,11 @@ static size_t ring_stride(struct weft_ring_geometry shape)
     return round_up(sizeof(struct weft_shm_share) + weft_ring_bytes(shape), PAGE) + PAGE;
 }
 
-/* The rings of deal 0 come first. */
-static size_t ring_offset(int from, int to, unsigned deal)
+/* The rings of stream 0 come first. */
+static size_t ring_offset(int from, int to, unsigned stream)
 {
     size_t members = (size_t)weft_shm.members;
-    size_t number = (deal * members + (size_t)to) * members + (size_t)from;
+    size_t number = (stream * members + (size_t)to) * members + (size_t)from;
     return rings_begin(weft_shm.members) + number * ring_stride(weft_shm.shape) +
            number % (PAGE / WEFT_RING_LINE) * WEFT_RING_LINE;
 }
@@ -95,9 +95,9 @@ struct weft_shm_member *weft_shm_member(int index)
                                       (size_t)index * member_bytes(weft_shm.members));
 }
 
-struct weft_shm_share *weft_shm_share(int from, int to, unsigned deal)
+struct weft_shm_share *weft_shm_share(int from, int to, unsigned stream)
 {
-    return (struct weft_shm_share *)((char *)weft_shm.head + ring_offset(from, to, deal));
+    return (struct weft_shm_share *)((char *)weft_shm.head + ring_offset(from, to, stream));
 }
 
 /* ---- Who is on this node */
@@ -142,36 +142,36 @@ static bool wants_single_copy(void)
 /* ---- Making and joining */
 
 /* Returns 0, or an errno. */
-static int make(struct weft_shm_window_card *card)
+static int make(struct weft_shm_window_record *record)
 {
     weft_shm.shape = choose_shape(weft_shm.members);
-    int failed = weft_shm_window_make(segment_bytes(), &weft_shm.segment, card);
+    int failed = weft_shm_window_make(segment_bytes(), &weft_shm.segment, record);
     if (failed)
         return failed;
-    nonce = card->nonce;
+    nonce = record->nonce;
     weft_shm.head = (struct weft_shm_head *)weft_shm.segment.at;
     weft_shm.head->version = WEFT_SHM_VERSION;
     weft_shm.head->members = (uint32_t)weft_shm.members;
     weft_shm.head->shape = weft_shm.shape;
     weft_shm.head->rings = weft_shm.rings;
-    weft_shm.head->deals = weft_shm.deals;
+    weft_shm.head->streams = weft_shm.streams;
     return 0;
 }
 
-/* Maps the segment of a card. Returns 0, or an errno. */
-static int join(const struct weft_shm_window_card *card)
+/* Maps the segment of a record. Returns 0, or an errno. */
+static int join(const struct weft_shm_window_record *record)
 {
-    int failed = weft_shm_window_join(card, &weft_shm.segment);
+    int failed = weft_shm_window_join(record, &weft_shm.segment);
     if (failed)
         return failed;
     const struct weft_shm_head *head = weft_shm.head = (struct weft_shm_head *)weft_shm.segment.at;
     if (head->version != WEFT_SHM_VERSION || head->members != (uint32_t)weft_shm.members ||
-        head->rings - 1 >= WEFT_LOCKS_MAX || head->deals - 1 >= head->rings)
+        head->rings - 1 >= WEFT_LOCKS_MAX || head->streams - 1 >= head->rings)
         return ENOENT;
-    nonce = card->nonce;
+    nonce = record->nonce;
     weft_shm.shape = head->shape;
     weft_shm.rings = head->rings;
-    weft_shm.deals = head->deals;
+    weft_shm.streams = head->streams;
     return 0;
 }
 
@@ -197,16 +197,16 @@ __attribute__((format(printf, 1, 2))) WEFT_COLD static void explain(const char *
         weft_warn("%s; messages on this node go over the network. WEFT_SHM=0 does not try it", why);
 }
 
-/* The maker: makes the segment and publishes its card, also if that failed. Returns 0 or -1. */
+/* The maker: makes the segment and publishes its record, also if that failed. Returns 0 or -1. */
 static int make_and_publish(bool at_once)
 {
     char why[512];
-    struct weft_shm_window_card card = {0};
-    int failed = make(&card);
+    struct weft_shm_window_record record = {0};
+    int failed = make(&record);
     if (failed)
         explain("no shared memory of %zu bytes could be made: %s", segment_bytes(),
                 strerror(failed));
-    if (!(at_once ? weft_boot_publish : weft_boot_put)(card_key, &card, sizeof card, why,
+    if (!(at_once ? weft_boot_publish : weft_boot_put)(record_key, &record, sizeof record, why,
                                                        sizeof why))
         return failed ? -1 : 0;
     explain("%s", why);
@@ -217,14 +217,14 @@ static int make_and_publish(bool at_once)
 static int find_and_join(void)
 {
     char why[512];
-    struct weft_shm_window_card card = {0};
+    struct weft_shm_window_record record = {0};
     int maker = weft_shm.world[0], failed;
-    size_t bytes = sizeof card;
-    if (weft_boot_fetch(maker, card_key, &card, &bytes, FETCH_SECONDS, why, sizeof why))
+    size_t bytes = sizeof record;
+    if (weft_boot_fetch(maker, record_key, &record, &bytes, FETCH_SECONDS, why, sizeof why))
         explain("%s", why);
-    else if (bytes != sizeof card || !card.bytes)
+    else if (bytes != sizeof record || !record.bytes)
         explain("rank %d could make no shared memory", maker);
-    else if ((failed = join(&card)) != 0)
+    else if ((failed = join(&record)) != 0)
         explain("the shared memory that rank %d has made cannot be opened: %s", maker,
                 strerror(failed));
     else
@@ -269,11 +269,11 @@ bool weft_shm_expects_all(const struct weft_job *job)
     return weft_settings.shm && job->one_node && neighbours(job, &first) == job->size;
 }
 
-void weft_shm_offer(const struct weft_job *job, bool threads)
+void weft_shm_publish(const struct weft_job *job, bool threads)
 {
     int first;
     weft_shm.rings = (unsigned)weft_settings.vcis; /* pages that are not used take no memory */
-    weft_shm.deals = threads ? weft_shm.rings : 1;
+    weft_shm.streams = threads ? weft_shm.rings : 1;
     weft_shm.segment = (struct weft_shm_window){.fd = -1, .small_pages = true};
     weft_shm.members = neighbours(job, &first);
     if (!weft_settings.shm || weft_shm.members < 2)
@@ -314,9 +314,9 @@ unsigned weft_shm_rings(void)
     return weft_shm.rings;
 }
 
-unsigned weft_shm_deals(void)
+unsigned weft_shm_streams(void)
 {
-    return weft_shm.deals;
+    return weft_shm.streams;
 }
 
 bool weft_shm_is_open(void)

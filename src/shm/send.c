@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The method of copying data of LONG_FROM bytes and more is tuned, and room for the next ones is
+/* The method of copying data of LONG_FROM bytes and more is tuned, and space for the next ones is
  * not prepared. PIECES_AT_ONCE bounds what one call pushes to a peer. Messages of up to SHORT_PUSH
  * bytes are pushed in short pieces, because the first and the last piece are copied by one end
  * alone. Messages of TUNED_FROM bytes are larger than caches; what is copied past the caches is
@@ -68,13 +68,14 @@ static void pack(const struct outgoing *message, size_t offset, void *to, size_t
 
 /* Copies a long message through the caches or past them, as trials choose. Between two cores that
  * share no nearby cache 8 KiB take 0.4 of the time past them, else 1.7 (bench/weft_latency). */
-static void copy_long(const struct weft_shm_link *link, const struct outgoing *message, char *place)
+static void copy_long(const struct weft_shm_link *link, const struct outgoing *message,
+                      char *location)
 {
     if (weft_copy_tuning_second(&link->data_tuning)) {
-        weft_shm_copy_past(place, message->buffer, message->bytes);
+        weft_shm_copy_past(location, message->buffer, message->bytes);
         weft_shm_copied_past();
     } else {
-        memcpy(place, message->buffer, message->bytes);
+        memcpy(location, message->buffer, message->bytes);
     }
 }
 
@@ -87,7 +88,7 @@ static void note_long(struct weft_shm_link *link, size_t bytes)
     link->data_copied = now;
 }
 
-/* Writes a message to the data area; *turn is the turn of its line. False if there is no room now.
+/* Writes a message to the data area; *turn is the turn of its line. False if there is no space now.
  */
 static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
                                                  const struct outgoing *message, uint32_t *turn)
@@ -96,8 +97,8 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     uint32_t at;
     if (!weft_ring_make_line(out))
         return false;
-    char *place = weft_ring_reserve(out, (uint32_t)message->bytes, &at);
-    if (!place)
+    char *location = weft_ring_reserve(out, (uint32_t)message->bytes, &at);
+    if (!location)
         return false;
     struct weft_ring_line *line = weft_ring_line(out);
     struct weft_shm_body *body = weft_shm_body(line);
@@ -109,9 +110,9 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     body->word.cookie = message->cookie;
     line->at = at;
     if (tuned)
-        copy_long(link, message, place);
+        copy_long(link, message, location);
     else
-        pack(message, 0, place, message->bytes);
+        pack(message, 0, location, message->bytes);
     *turn = weft_ring_publish(out, line);
     weft_shm_ring_doorbell(link);
     if (tuned)
@@ -122,7 +123,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
 }
 
 /* Writes a message of at most WEFT_SHM_INLINE_BYTES contiguous bytes to the next line, for which
- * there is room. Returns its turn. */
+ * there is space. Returns its turn. */
 static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm_link *link,
                                                                  const struct weft_channel *channel,
                                                                  int tag, const void *buffer,
@@ -138,7 +139,7 @@ static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm
     return turn;
 }
 
-/* The general part of inject. */
+/* The general path of inject. */
 static __attribute__((noinline)) bool inject_data(struct weft_shm_link *link,
                                                   const struct weft_channel *channel, int tag,
                                                   const void *data, size_t bytes,
@@ -157,7 +158,7 @@ static __attribute__((noinline)) bool inject_data(struct weft_shm_link *link,
     return true;
 }
 
-/* Writes a message if there is room; *sequence is the turn of its line. */
+/* Writes a message if there is space; *sequence is the turn of its line. */
 static inline __attribute__((always_inline)) bool inject(struct weft_shm_link *link,
                                                          const struct weft_channel *channel,
                                                          int tag, const void *data, size_t bytes,
@@ -174,7 +175,7 @@ WEFT_HOT bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel 
                               const void *data, size_t bytes)
 {
     uint32_t sequence;
-    weft_assert(!peer->backlog.first && !peer->shm->buried);
+    weft_assert(!peer->backlog.first && !peer->shm->dead);
     return inject(peer->shm, channel, tag, data, bytes, &sequence);
 }
 
@@ -182,14 +183,14 @@ WEFT_HOT bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel 
 
 static struct weft_request *request_of(struct weft_backlog_entry *out)
 {
-    struct weft_shm_request *part =
+    struct weft_shm_request *state =
         (struct weft_shm_request *)((char *)out - offsetof(struct weft_shm_request, out));
-    return (struct weft_request *)((char *)part - offsetof(struct weft_request, lane));
+    return (struct weft_request *)((char *)state - offsetof(struct weft_request, lane));
 }
 
 static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
 {
-    struct weft_shm_request *part = weft_shm_part(request);
+    struct weft_shm_request *state = weft_shm_state(request);
     if (!weft_ring_make_line(&link->out))
         return false;
     struct weft_ring_line *line = weft_ring_line(&link->out);
@@ -200,7 +201,7 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     body->word.cookie = (uintptr_t)request;
     body->word.address = contiguous ? (uintptr_t)request->buffer : 0;
     body->word.length = request->bytes;
-    part->state = WEFT_SHM_AWAITED;
+    state->phase = WEFT_SHM_AWAITED;
     weft_count_add(&weft_counts.shm_rendezvous, 1);
     weft_count_add(&weft_counts.shm_rendezvous_bytes, request->bytes);
     link->peer->counts.rendezvous++;
@@ -212,15 +213,15 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
 
 static bool write_message(struct weft_shm_link *link, struct weft_request *request)
 {
-    struct weft_shm_request *part = weft_shm_part(request);
-    weft_assert(!link->peer->backlog.first || link->peer->backlog.first == &part->out);
-    weft_assert(part->state == WEFT_SHM_QUEUED && weft_vci_is_held(request->vci));
-    if (!part->rendezvous && request->bytes > WEFT_SHM_INLINE_BYTES &&
+    struct weft_shm_request *state = weft_shm_state(request);
+    weft_assert(!link->peer->backlog.first || link->peer->backlog.first == &state->out);
+    weft_assert(state->phase == WEFT_SHM_QUEUED && weft_vci_is_held(request->vci));
+    if (!state->rendezvous && request->bytes > WEFT_SHM_INLINE_BYTES &&
         !weft_ring_has_credits(&link->out)) {
-        part->rendezvous = true;
+        state->rendezvous = true;
         weft_count_add(&weft_counts.shm_credit_waits, 1);
     }
-    if (part->rendezvous)
+    if (state->rendezvous)
         return write_rts(link, request);
     bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
     const struct outgoing message = {.context = request->channel->context,
@@ -233,7 +234,7 @@ static bool write_message(struct weft_shm_link *link, struct weft_request *reque
                                      .bytes = request->bytes};
     if (!write_data(link, &message, &request->sequence))
         return false;
-    part->state = sync ? WEFT_SHM_AWAITED : WEFT_SHM_SENT;
+    state->phase = sync ? WEFT_SHM_AWAITED : WEFT_SHM_SENT;
     if (!sync)
         weft_request_event(request);
     return true;
@@ -280,13 +281,13 @@ static void make_busy(struct weft_shm_link *link)
 
 void weft_shm_set_limit(struct weft_shm_link *link)
 {
-    bool open = !link->peer->backlog.first && !link->buried && !weft_count_all();
+    bool open = !link->peer->backlog.first && !link->dead && !weft_count_all();
     link->peer->send_limit = open ? weft_shm.eager_limit + 1 : 0;
 }
 
 static void append(struct weft_shm_link *link, struct weft_backlog_entry *out)
 {
-    weft_assert(!link->buried);
+    weft_assert(!link->dead);
     weft_backlog_append(link->peer, out, false);
     link->peer->send_limit = 0;
     make_busy(link);
@@ -299,16 +300,16 @@ bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_en
     return found;
 }
 
-/* The general part of weft_shm_isend. */
+/* The general path of weft_shm_isend. */
 static __attribute__((noinline)) int start(struct weft_request *request)
 {
     struct weft_shm_link *link = request->peer->shm;
     weft_assert(request->pending == 1 && link->vci == &weft_shm.vcis[request->vci->number]);
-    struct weft_shm_request *part = weft_shm_part(request);
-    *part = (struct weft_shm_request){.state = WEFT_SHM_QUEUED};
-    part->rendezvous = request->bytes > weft_shm.eager_limit;
+    struct weft_shm_request *state = weft_shm_state(request);
+    *state = (struct weft_shm_request){.phase = WEFT_SHM_QUEUED};
+    state->rendezvous = request->bytes > weft_shm.eager_limit;
     if (link->peer->backlog.first || !write_message(link, request))
-        append(link, &part->out);
+        append(link, &state->out);
     return MPI_SUCCESS;
 }
 
@@ -322,13 +323,13 @@ WEFT_HOT int weft_shm_isend(struct weft_request *request)
                               request->bytes, &request->sequence)))
         return start(request);
     request->pending = 0;
-    weft_shm_part(request)->state = WEFT_SHM_SENT;
+    weft_shm_state(request)->phase = WEFT_SHM_SENT;
     return MPI_SUCCESS;
 }
 
 void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body)
 {
-    if (link->buried || (!link->peer->backlog.first && write_control(link, body)))
+    if (link->dead || (!link->peer->backlog.first && write_control(link, body)))
         return;
     struct weft_shm_control *control = malloc(sizeof *control);
     if (!control)
@@ -342,85 +343,86 @@ void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *bo
 
 void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length, bool offered)
 {
-    struct weft_shm_request *part = weft_shm_part(request);
+    struct weft_shm_request *state = weft_shm_state(request);
     struct weft_shm_link *link = request->peer->shm;
     struct weft_request **end = &link->pushed;
-    part->state = WEFT_SHM_PUSHING;
-    part->receiver = receiver;
-    part->offered = offered;
+    state->phase = WEFT_SHM_PUSHING;
+    state->receiver = receiver;
+    state->offered = offered;
     request->vci->transfers += offered;
-    part->moved = 0;
-    part->whole = length;
-    part->next = NULL;
+    state->moved = 0;
+    state->total = length;
+    state->next = NULL;
     while (*end)
-        end = &weft_shm_part(*end)->next;
+        end = &weft_shm_state(*end)->next;
     *end = request;
     make_busy(link);
 }
 
-static void pack_past(const struct weft_request *request, size_t offset, char *place, size_t bytes)
+static void pack_past(const struct weft_request *request, size_t offset, char *location,
+                      size_t bytes)
 {
     char packed[PACKED_AT_ONCE];
-    for (size_t done = 0, part; done < bytes; done += part) {
-        part = bytes - done < PACKED_AT_ONCE ? bytes - done : PACKED_AT_ONCE;
-        weft_datatype_pack(request->type, request->buffer, offset + done, packed, part);
-        weft_shm_copy_past(place + done, packed, part);
+    for (size_t done = 0, state; done < bytes; done += state) {
+        state = bytes - done < PACKED_AT_ONCE ? bytes - done : PACKED_AT_ONCE;
+        weft_datatype_pack(request->type, request->buffer, offset + done, packed, state);
+        weft_shm_copy_past(location + done, packed, state);
     }
     weft_shm_copied_past();
 }
 
-/* Packs the next piece of a send to the data area. Its time includes the wait for room. */
-static void pack_piece(struct weft_shm_link *link, struct weft_request *request, char *place,
+/* Packs the next piece of a send to the data area. Its time includes the wait for space. */
+static void pack_piece(struct weft_shm_link *link, struct weft_request *request, char *location,
                        size_t bytes)
 {
-    struct weft_shm_request *part = weft_shm_part(request);
-    if (part->whole < TUNED_FROM || request->type->flags & WEFT_TYPE_DEVICE) {
-        weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
+    struct weft_shm_request *state = weft_shm_state(request);
+    if (state->total < TUNED_FROM || request->type->flags & WEFT_TYPE_DEVICE) {
+        weft_datatype_pack(request->type, request->buffer, state->moved, location, bytes);
         return;
     }
-    uint64_t begin = part->moved ? link->piece_pushed : weft_copy_tuning_clock();
+    uint64_t begin = state->moved ? link->piece_pushed : weft_copy_tuning_clock();
     if (weft_copy_tuning_second(&link->push_tuning))
-        pack_past(request, part->moved, place, bytes);
+        pack_past(request, state->moved, location, bytes);
     else
-        weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
+        weft_datatype_pack(request->type, request->buffer, state->moved, location, bytes);
     link->piece_pushed = weft_copy_tuning_clock();
     weft_copy_tuning_note(&link->push_tuning, link->piece_pushed - begin);
 }
 
-/* Writes one piece of a send. False when there is no room. */
+/* Writes one piece of a send. False when there is no space. */
 static bool push_one(struct weft_shm_link *link, struct weft_request *request)
 {
-    struct weft_shm_request *part = weft_shm_part(request);
-    size_t rest = part->whole - part->moved;
-    size_t most = part->whole <= SHORT_PUSH ? weft_shm.short_piece : weft_shm.piece;
+    struct weft_shm_request *state = weft_shm_state(request);
+    size_t rest = state->total - state->moved;
+    size_t most = state->total <= SHORT_PUSH ? weft_shm.short_piece : weft_shm.piece;
     uint32_t bytes = (uint32_t)(rest < most ? rest : most), at;
-    weft_assert(part->state == WEFT_SHM_PUSHING && part->moved <= part->whole);
+    weft_assert(state->phase == WEFT_SHM_PUSHING && state->moved <= state->total);
     if (!weft_ring_make_line(&link->out))
         return false;
-    char *place = weft_ring_reserve(&link->out, bytes, &at);
-    if (!place)
+    char *location = weft_ring_reserve(&link->out, bytes, &at);
+    if (!location)
         return false;
-    pack_piece(link, request, place, bytes);
+    pack_piece(link, request, location, bytes);
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
     describe(body, WEFT_SHM_PIECE, 0, bytes, 0, 0, 0);
-    body->word.cookie = part->receiver;
-    body->word.length = part->moved;
+    body->word.cookie = state->receiver;
+    body->word.length = state->moved;
     line->at = at;
     link->controls_out++;
     weft_count_add(&weft_counts.shm_pieces, 1);
     weft_ring_publish(&link->out, line);
     weft_shm_ring_doorbell(link);
-    part->moved += bytes;
+    state->moved += bytes;
     return true;
 }
 
 static void end_push(struct weft_shm_link *link, struct weft_request *request)
 {
-    struct weft_shm_request *part = weft_shm_part(request);
-    weft_assert(link->pushed == request && request->vci->transfers >= part->offered);
-    link->pushed = part->next;
-    request->vci->transfers -= part->offered;
+    struct weft_shm_request *state = weft_shm_state(request);
+    weft_assert(link->pushed == request && request->vci->transfers >= state->offered);
+    link->pushed = state->next;
+    request->vci->transfers -= state->offered;
 }
 
 static int push_more(struct weft_shm_link *link)
@@ -429,7 +431,7 @@ static int push_more(struct weft_shm_link *link)
     while (link->pushed && pieces < PIECES_AT_ONCE && push_one(link, link->pushed)) {
         struct weft_request *request = link->pushed;
         pieces++;
-        if (weft_shm_part(request)->moved == weft_shm_part(request)->whole) {
+        if (weft_shm_state(request)->moved == weft_shm_state(request)->total) {
             end_push(link, request);
             weft_shm_matched(request);
         }
@@ -481,13 +483,13 @@ bool weft_shm_is_idle(void)
 
 void weft_shm_matched(struct weft_request *request)
 {
-    weft_shm_part(request)->state = WEFT_SHM_MATCHED;
+    weft_shm_state(request)->phase = WEFT_SHM_MATCHED;
     weft_request_event(request);
 }
 
 static void fail(struct weft_request *request)
 {
-    request->error = (uint8_t)weft_failure_say(request->peer);
+    request->error = (uint8_t)weft_failure_report(request->peer);
     weft_shm_matched(request);
 }
 
@@ -510,22 +512,22 @@ void weft_shm_drop_backlog(struct weft_shm_link *link)
 
 bool weft_shm_waits_for_peer(const struct weft_request *request)
 {
-    const struct weft_shm_request *part = (const struct weft_shm_request *)request->lane;
-    return request->op == WEFT_REQUEST_SEND && part->state == WEFT_SHM_AWAITED;
+    const struct weft_shm_request *state = (const struct weft_shm_request *)request->lane;
+    return request->op == WEFT_REQUEST_SEND && state->phase == WEFT_SHM_AWAITED;
 }
 
 const char *weft_shm_describe(const struct weft_request *request)
 {
-    const struct weft_shm_request *part = (const struct weft_shm_request *)request->lane;
+    const struct weft_shm_request *state = (const struct weft_shm_request *)request->lane;
     if (request->op == WEFT_REQUEST_RECV)
         return "matched, being pushed here through shared memory";
     if (request->flags & WEFT_REQUEST_CANCELLING)
         return "to be cancelled, waiting for the receiver to report whether it has matched";
-    switch ((enum weft_shm_state)part->state) {
+    switch ((enum weft_shm_phase)state->phase) {
     case WEFT_SHM_QUEUED:
         return "in the backlog: that rank does not empty its shared memory; does it call MPI?";
     case WEFT_SHM_AWAITED:
-        return part->rendezvous
+        return state->rendezvous
                    ? "announced (RTS sent), waiting for the receiver to match it and fetch the data"
                    : "sent, waiting for the acknowledgement that a receive matched it";
     case WEFT_SHM_PUSHING:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A long message copied by both ends at once, each a part: the receiver reads the sender's memory,
- * and the sender, if it has time, writes the receiver's.
+ * A long message copied by both ends at once, each some ranges: the receiver reads the sender's
+ * memory, and the sender, if it has time, writes the receiver's.
  *
- * The receiver offers the message and begins; parts are claimed (share.h). A sender that
+ * The receiver offers the message and begins; ranges are claimed (share.h). A sender that
  * computes costs the receiver no more than that its calls are smaller.
  *
  * Invariants:
@@ -26,9 +26,9 @@ typedef ssize_t copy_function(pid_t, const struct iovec *, unsigned long, const 
 static int copy(copy_function *call, int pid, void *here, uint64_t there, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
-        size_t part = bytes - done < READ_AT_ONCE ? bytes - done : READ_AT_ONCE;
-        struct iovec mine = {(char *)here + done, part};
-        struct iovec theirs = {(void *)(uintptr_t)(there + done), part};
+        size_t range = bytes - done < READ_AT_ONCE ? bytes - done : READ_AT_ONCE;
+        struct iovec mine = {(char *)here + done, range};
+        struct iovec theirs = {(void *)(uintptr_t)(there + done), range};
         ssize_t n = call(pid, &mine, 1, &theirs, 1, 0);
         if (n <= 0)
             return n < 0 ? errno : EFAULT;
@@ -60,7 +60,7 @@ static int await_sender(const struct weft_shm_link *link, uint32_t units)
 int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t address, void *to,
                         size_t bytes)
 {
-    struct weft_shm_part part;
+    struct weft_shm_range range;
     uint32_t left = weft_share_units(bytes);
     int error = 0, other = 0;
     if (!weft_share_pays(bytes))
@@ -71,11 +71,11 @@ int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t ad
                                                    .word.cookie = cookie,
                                                    .word.address = (uintptr_t)to,
                                                    .word.length = bytes});
-    while (weft_share_claim(link->share_in, link->offer, bytes, &part)) {
-        left -= weft_share_units(part.bytes);
+    while (weft_share_claim(link->share_in, link->offer, bytes, &range)) {
+        left -= weft_share_units(range.bytes);
         if (!error)
-            error = weft_shm_read_memory(link->pid, address + part.offset, (char *)to + part.offset,
-                                         part.bytes);
+            error = weft_shm_read_memory(link->pid, address + range.offset,
+                                         (char *)to + range.offset, range.bytes);
     }
     if (left)
         other = await_sender(link, left);
@@ -87,13 +87,13 @@ int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t ad
 void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_request *request,
                             const struct weft_shm_body *body)
 {
-    struct weft_shm_part part;
+    struct weft_shm_range range;
     uint32_t offer = body->bytes, mine = 0;
     int error = 0;
-    while (!error && weft_share_claim(link->share_out, offer, body->word.length, &part)) {
-        error = copy(process_vm_writev, link->pid, (char *)request->buffer + part.offset,
-                     body->word.address + part.offset, part.bytes);
-        mine += weft_share_units(part.bytes);
+    while (!error && weft_share_claim(link->share_out, offer, body->word.length, &range)) {
+        error = copy(process_vm_writev, link->pid, (char *)request->buffer + range.offset,
+                     body->word.address + range.offset, range.bytes);
+        mine += weft_share_units(range.bytes);
         weft_share_report(link->share_out, offer, error ? WEFT_SHARE_FAILED : mine);
     }
 }

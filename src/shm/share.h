@@ -3,7 +3,7 @@
  * The division of a long message that both its ends may copy. It depends on neither MPI nor the
  * segment; both ends work on the same shared memory, which begins as zero bytes.
  *
- * The reader offers a message; each end claims parts of the rest, mostly half of it, while it is
+ * The reader offers a message; each end claims ranges of the rest, mostly half of it, while it is
  * free, and copies them straight to the destination.
  *
  * Invariants:
@@ -20,12 +20,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parts are of whole units, and mostly at least LEAST bytes and a LEAST_PARTS-th of the message: a
+/* Ranges are of full units, and mostly at least LEAST bytes and a DIVISOR-th of the message: a
  * call of the kernel costs what 16 KiB cost. */
 enum {
     WEFT_SHARE_UNIT = 4096,
     WEFT_SHARE_LEAST = 32 << 10,
-    WEFT_SHARE_LEAST_PARTS = 8,
+    WEFT_SHARE_DIVISOR = 8,
     WEFT_SHARE_LINE = 64
 };
 
@@ -38,7 +38,7 @@ struct weft_shm_share {
 
 #define WEFT_SHARE_FAILED UINT32_MAX /* the writer could not copy what it had claimed */
 
-struct weft_shm_part {
+struct weft_shm_range {
     size_t offset, bytes;
 };
 
@@ -67,7 +67,7 @@ static inline void weft_share_open(struct weft_shm_share *share, uint32_t offer)
 /* How many units the next claim takes, of so many that are left. */
 static inline uint32_t weft_share_next(uint32_t units, uint32_t left)
 {
-    uint32_t least = units / WEFT_SHARE_LEAST_PARTS, half = (left + 1) / 2;
+    uint32_t least = units / WEFT_SHARE_DIVISOR, half = (left + 1) / 2;
     weft_assert(left > 0 && left <= units);
     if (least < WEFT_SHARE_LEAST / WEFT_SHARE_UNIT)
         least = WEFT_SHARE_LEAST / WEFT_SHARE_UNIT;
@@ -76,10 +76,10 @@ static inline uint32_t weft_share_next(uint32_t units, uint32_t left)
     return half < left ? half : left;
 }
 
-/* By both: claims a fair part of what is left of an offer of so many bytes. False when nothing is.
+/* By both: claims a fair range of what is left of an offer of so many bytes. False when nothing is.
  */
 static inline bool weft_share_claim(struct weft_shm_share *share, uint32_t offer, size_t bytes,
-                                    struct weft_shm_part *part)
+                                    struct weft_shm_range *range)
 {
     uint64_t seen = atomic_load_explicit(&share->claimed, memory_order_acquire);
     uint32_t units = weft_share_units(bytes), taken, mine;
@@ -91,10 +91,10 @@ static inline bool weft_share_claim(struct weft_shm_share *share, uint32_t offer
     } while (!atomic_compare_exchange_weak_explicit(&share->claimed, &seen,
                                                     weft_share_word(offer, taken + mine),
                                                     memory_order_acq_rel, memory_order_acquire));
-    part->offset = (size_t)taken * WEFT_SHARE_UNIT;
-    part->bytes = (size_t)mine * WEFT_SHARE_UNIT;
-    if (part->bytes > bytes - part->offset)
-        part->bytes = bytes - part->offset;
+    range->offset = (size_t)taken * WEFT_SHARE_UNIT;
+    range->bytes = (size_t)mine * WEFT_SHARE_UNIT;
+    if (range->bytes > bytes - range->offset)
+        range->bytes = bytes - range->offset;
     return true;
 }
 
@@ -112,7 +112,7 @@ static inline bool weft_share_reported(const struct weft_shm_share *share, uint3
            weft_share_word(offer, units);
 }
 
-/* ---- Messages to be pushed, each as a whole by one end. The reader numbers them. */
+/* ---- Messages to be pushed, each by one end. The reader numbers them. */
 
 /* By the writer: takes a message. False: the reader has taken it back, or not all before it are
  * taken. */

@@ -8,8 +8,8 @@
  *
  *     head      what it is, how it is laid out
  *     members   for each rank: its process, its doorbell (set while it sleeps), its contacts (a bit
- *               for each rank that has written to it, in each deal)
- *     rings     for each deal (core/message/vci.h) and ordered pair of ranks a ring (ring.h), of
+ *               for each rank that has written to it, in each stream)
+ *     rings     for each stream (core/message/vci.h) and ordered pair of ranks a ring (ring.h), of
  *               which no byte is touched, and so takes memory, before the first message
  *
  * A message takes one of three protocols. A short one is in a line of the ring. One up to the eager
@@ -21,10 +21,10 @@
  *
  * Invariants:
  *  - Messages and controls to one peer are written to its ring in the order of the calls. If one
- *    finds no room, it and all after it wait in the peer's backlog; only pieces of pushed messages,
- *    which name their receive, may overtake.
+ *    finds no space, it and all after it wait in the peer's backlog; only pieces of pushed
+ * messages, which name their receive, may overtake.
  *  - Every receive that a message of this lane could match waits in the software matcher.
- *  - A reader never waits for room: it empties its rings whatever it cannot write itself.
+ *  - A reader never waits for space: it empties its rings whatever it cannot write itself.
  *  - A sleeping rank has polled all its rings after it set its doorbell, and a writer reads the
  *    doorbell after writing (doorbell.c).
  */
@@ -37,20 +37,20 @@
 /* Makes the node's segment, if this rank is the lowest, and publishes where it is: at once
  * where weft_shm_expects_all, else together with the net lane's address. threads: this rank has
  * MPI_THREAD_MULTIPLE. */
-void weft_shm_offer(const struct weft_job *job, bool threads);
+void weft_shm_publish(const struct weft_job *job, bool threads);
 
 /* Joins the segment. All ranks of the node call it after the former and before the fence of
  * MPI_Init; it waits for the rank that makes it. Without a segment, or with WEFT_SHM=0, the lane
  * stays closed and reaches no rank. */
 void weft_shm_open(const struct weft_job *job);
 
-/* While the lane is open: rings from each rank of the node to each other, one for each deal that
- * there may be (core/message/vci.h), and the deals that the maker of the segment wants: all, or 1
+/* While the lane is open: rings from each rank of the node to each other, one for each stream that
+ * there may be (core/message/vci.h), and the streams that the maker of the segment wants: all, or 1
  * without threads. */
 unsigned weft_shm_rings(void);
-unsigned weft_shm_deals(void);
+unsigned weft_shm_streams(void);
 
-/* Gives each VCI of this process its part of the lane, once their number is settled. */
+/* Gives each VCI of this process its state of the lane, once their number is settled. */
 void weft_shm_open_vcis(void);
 
 /* After the fence: tests whether memory of other processes can be read. */
@@ -81,7 +81,7 @@ void weft_shm_close(void);
 int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
 
 /* Sends a contiguous message of fewer than peer->send_limit bytes, with no request. False when
- * there is no room: then nothing was sent. */
+ * there is no space: then nothing was sent. */
 bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                      const void *data, size_t bytes);
 
@@ -116,7 +116,7 @@ void weft_shm_sleep(unsigned microseconds);
 /* After a rank's death: takes what it has sent completely; ends what was to be sent to it and what
  * it was pushing. Then: true for a send that only waits for its ACK or FIN; ends a send: ACK, FIN,
  * the last piece, or its error is set. */
-void weft_shm_bury(struct weft_peer *peer);
+void weft_shm_close_dead(struct weft_peer *peer);
 bool weft_shm_waits_for_peer(const struct weft_request *request);
 void weft_shm_matched(struct weft_request *request);
 

@@ -19,7 +19,7 @@
 #include "shm/ring.h"
 #include "shm/share.h"
 #include "shm/shm.h"
-#include "shm/way.h"
+#include "shm/copy_path.h"
 #include "shm/window.h"
 
 #include <sched.h>
@@ -30,10 +30,10 @@
 enum { WEFT_SHM_VERSION = 13, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
-    uint64_t nonce; /* the same as in the card, by which ranks find the segment */
+    uint64_t nonce; /* the same as in the record, by which ranks find the segment */
     uint32_t version, members;
-    uint32_t rings; /* from each member to each other, one for each deal: core/message/vci.h */
-    uint32_t deals; /* that the maker wants */
+    uint32_t rings;   /* from each member to each other, one for each stream: core/message/vci.h */
+    uint32_t streams; /* that the maker wants */
     struct weft_ring_geometry shape;
     _Atomic uint32_t attached;                   /* members that are */
     _Atomic uint64_t cores[WEFT_SHM_CORE_WORDS]; /* a bit for each that a member may run on */
@@ -44,22 +44,23 @@ struct weft_shm_member {
     int32_t pid, world;
     uint64_t nonce_address; /* of a copy of the nonce in its own memory */
     _Alignas(WEFT_RING_LINE) _Atomic uint32_t doorbell; /* 1: it sleeps, on this word */
-    /* A bit for each member that writes to it: contact_words for each deal. */
+    /* A bit for each member that writes to it: contact_words for each stream. */
     _Alignas(WEFT_RING_LINE) _Atomic uint64_t contacts[];
 };
 
 /* ---- Lines */
 
 enum weft_shm_kind {
-    WEFT_SHM_INLINE, /* a message, whole in its line */
+    WEFT_SHM_INLINE, /* a message in its line */
     WEFT_SHM_DATA,   /* a message in the data area; if synchronous, with the sender's cookie */
     WEFT_SHM_RTS,    /* a message to be fetched: cookie, address (0: cannot be read), length */
     WEFT_SHM_ACK,    /* the synchronous send of cookie has matched */
     WEFT_SHM_FIN,    /* the data of the RTS of cookie were taken; bytes 1: a buffer is bad */
     WEFT_SHM_CTS, /* push `length` bytes of the RTS of cookie to the receiver's cookie `address` */
-    WEFT_SHM_OFFER, /* the same for a sender that waits and can take the offer `bytes`: fetch.c */
-    WEFT_SHM_PIECE, /* bytes in the data area for the receiver's cookie, at offset `length` */
-    WEFT_SHM_SHARE, /* copy parts of the RTS of cookie to address, `length` in all; offer `bytes` */
+    WEFT_SHM_OFFER,  /* the same for a sender that waits and can take the offer `bytes`: fetch.c */
+    WEFT_SHM_PIECE,  /* bytes in the data area for the receiver's cookie, at offset `length` */
+    WEFT_SHM_SHARE,  /* copy ranges of the RTS of cookie to address, `length` in all; offer `bytes`
+                      */
     WEFT_SHM_CANCEL, /* discard the message that had turn `bytes`; the reply names the cookie */
     WEFT_SHM_CANCELLED,
     WEFT_SHM_TOO_LATE
@@ -112,7 +113,7 @@ struct weft_shm_control {
 };
 
 /* The state of a request. */
-enum weft_shm_state {
+enum weft_shm_phase {
     WEFT_SHM_SENT,    /* eagerly */
     WEFT_SHM_QUEUED,  /* in the backlog */
     WEFT_SHM_AWAITED, /* written; an ACK, a FIN or a CTS is to come */
@@ -121,9 +122,9 @@ enum weft_shm_state {
     WEFT_SHM_PUSHED_AT /* a receive, being pushed to */
 };
 
-/* The state of this lane in a request: the first WEFT_LANE_SCRATCH bytes of its lane part. */
+/* The state of this lane in a request: the first WEFT_LANE_SCRATCH bytes of its lane state. */
 struct weft_shm_request {
-    uint8_t state; /* enum weft_shm_state */
+    uint8_t phase; /* enum weft_shm_phase */
     bool rendezvous;
     bool offered;    /* pushed by an offer: a transfer of the VCI */
     uint32_t number; /* receives: of the offer */
@@ -135,10 +136,10 @@ struct weft_shm_request {
     };
     struct weft_request *next; /* among those that are pushed, or pushed at */
     uint64_t receiver;         /* sends: the cookie to push to */
-    size_t moved, whole;       /* bytes pushed or received, and how many are to be */
+    size_t moved, total;       /* bytes pushed or received, and how many are to be */
 };
 
-_Static_assert(sizeof(struct weft_shm_request) <= WEFT_LANE_SCRATCH, "lane part of a request");
+_Static_assert(sizeof(struct weft_shm_request) <= WEFT_LANE_SCRATCH, "lane state of a request");
 
 struct weft_shm_link {
     _Alignas(WEFT_RING_LINE) struct weft_ring_writer out;
@@ -155,11 +156,11 @@ struct weft_shm_link {
     _Alignas(WEFT_RING_LINE) struct weft_ring_reader in;
     struct weft_peer *peer;
     int32_t pid;
-    bool buried;    /* its process has ended */
+    bool dead;      /* its process has ended */
     bool no_read;   /* its memory cannot be read */
     bool listed;    /* in the VCI's list busy */
     bool offering;  /* in the VCI's list offering */
-    bool core_each; /* of deal 0, with a core for each rank: copies are tuned */
+    bool core_each; /* of stream 0, with a core for each rank: copies are tuned */
     struct weft_shm_link *next_busy, *next_offering;
     struct weft_request *pushed;        /* sends to it, in order of their CTS */
     struct weft_request *pushed_at;     /* receives from it */
@@ -169,18 +170,18 @@ struct weft_shm_link {
 /* The state of this lane in a VCI; only a thread that holds the VCI touches it. */
 struct weft_shm_vci {
     _Alignas(WEFT_RING_LINE) struct weft_shm_link **active; /* links, the ones to poll */
-    int nactive, room, look;      /* room: entries of active; look: index of the ring polled last */
-    int first_contacts, contacts; /* its words of contacts */
-    struct weft_shm_link *busy;   /* links with a backlog or pushed sends */
+    int nactive, space, look; /* space: entries of active; look: index of the ring polled last */
+    int first_contacts, contacts;   /* its words of contacts */
+    struct weft_shm_link *busy;     /* links with a backlog or pushed sends */
     struct weft_shm_link *offering; /* links with pushes that their peer may take */
-    struct weft_shm_way way;
+    struct weft_shm_path path;
 };
 
 struct weft_shm {
     struct weft_shm_vci vcis[WEFT_LOCKS_MAX];
     _Atomic uint64_t *contacts; /* this member's, and those that have a link */
     uint64_t *accepted;
-    int contact_words; /* of each deal */
+    int contact_words; /* of each stream */
 
     size_t eager_limit, piece, short_piece;
     bool open;
@@ -192,7 +193,7 @@ struct weft_shm {
     struct weft_shm_head *head; /* where the segment is mapped */
     struct weft_shm_window segment;
     struct weft_ring_geometry shape;
-    unsigned rings, deals; /* of the head */
+    unsigned rings, streams; /* of the head */
 
     /* The rank does not sleep once *awaited has reached the value: area.h. NULL: nothing. */
     const _Atomic uint64_t *awaited;
@@ -201,7 +202,7 @@ struct weft_shm {
 
 extern WEFT_HIDDEN struct weft_shm weft_shm;
 
-static inline struct weft_shm_request *weft_shm_part(struct weft_request *request)
+static inline struct weft_shm_request *weft_shm_state(struct weft_request *request)
 {
     return (struct weft_shm_request *)request->lane;
 }
@@ -214,8 +215,8 @@ static inline struct weft_shm_body *weft_shm_body(struct weft_ring_line *line)
 /* segment.c */
 struct weft_shm_member *weft_shm_member(int index);
 
-/* The shared offers of messages from one member to another in a deal; the ring follows them. */
-struct weft_shm_share *weft_shm_share(int from, int to, unsigned deal);
+/* The shared offers of messages from one member to another in a stream; the ring follows them. */
+struct weft_shm_share *weft_shm_share(int from, int to, unsigned stream);
 
 /* The member that is a world rank, or -1. */
 int weft_shm_index(int world);

@@ -24,11 +24,11 @@ static int map(size_t bytes, int fd, struct weft_shm_window *window)
     size_t slack = !window->small_pages && bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
     char *hint = NULL;
     if (slack) {
-        char *room = mmap(NULL, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (room == MAP_FAILED)
+        char *space = mmap(NULL, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (space == MAP_FAILED)
             return errno;
-        hint = (char *)(((uintptr_t)room + slack - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
-        munmap(room, bytes + slack);
+        hint = (char *)(((uintptr_t)space + slack - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+        munmap(space, bytes + slack);
     }
     char *at = mmap(hint, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
     if (at == MAP_FAILED)
@@ -47,7 +47,7 @@ int weft_shm_window_private(size_t bytes, struct weft_shm_window *window)
 }
 
 int weft_shm_window_make(size_t bytes, struct weft_shm_window *window,
-                         struct weft_shm_window_card *card)
+                         struct weft_shm_window_record *record)
 {
     uint64_t nonce;
     int fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING), failed = 0;
@@ -63,25 +63,26 @@ int weft_shm_window_make(size_t bytes, struct weft_shm_window *window,
     }
     fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
     *(uint64_t *)window->at = nonce;
-    *card = (struct weft_shm_window_card){nonce, bytes, getpid(), fd};
+    *record = (struct weft_shm_window_record){nonce, bytes, getpid(), fd};
     return 0;
 }
 
-int weft_shm_window_join(const struct weft_shm_window_card *card, struct weft_shm_window *window)
+int weft_shm_window_join(const struct weft_shm_window_record *record,
+                         struct weft_shm_window *window)
 {
     char path[64];
     struct stat status;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", card->pid, card->fd);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", record->pid, record->fd);
     int fd = open(path, O_RDWR | O_CLOEXEC), failed = 0;
     if (fd < 0)
         return errno;
     if (fstat(fd, &status))
         failed = errno;
-    else if ((uint64_t)status.st_size != card->bytes)
+    else if ((uint64_t)status.st_size != record->bytes)
         failed = ENOENT; /* another process has that number here: not the same PID namespace */
     else
-        failed = map((size_t)card->bytes, fd, window);
-    if (!failed && *(uint64_t *)window->at != card->nonce) {
+        failed = map((size_t)record->bytes, fd, window);
+    if (!failed && *(uint64_t *)window->at != record->nonce) {
         munmap(window->at, window->bytes);
         failed = ENOENT;
     }

@@ -21,7 +21,7 @@ struct weft_shm_window {
 };
 
 /* Publishes a segment to the other ranks of the node; bytes is 0 if there is none. */
-struct weft_shm_window_card {
+struct weft_shm_window_record {
     uint64_t nonce, bytes;
     int32_t pid, fd;
 };
@@ -29,13 +29,14 @@ struct weft_shm_window_card {
 /* Makes a segment of `bytes` bytes, of which the first sizeof(uint64_t) belong to this file.
  * Returns 0, or an errno. */
 int weft_shm_window_make(size_t bytes, struct weft_shm_window *window,
-                         struct weft_shm_window_card *card);
+                         struct weft_shm_window_record *record);
 
 /* The same for one process exclusive. */
 int weft_shm_window_private(size_t bytes, struct weft_shm_window *window);
 
 /* Maps the segment that another rank has made. Returns 0, or an errno. */
-int weft_shm_window_join(const struct weft_shm_window_card *card, struct weft_shm_window *window);
+int weft_shm_window_join(const struct weft_shm_window_record *record,
+                         struct weft_shm_window *window);
 
 /* All ranks have joined, or never will: closes the file descriptor. */
 void weft_shm_window_close_fd(struct weft_shm_window *window);

@@ -36,7 +36,7 @@ static void send_in_the_name_of(int other)
 {
     static const int wrong = 666, right = 4711;
     const struct weft_channel *channel = &weft_comm_world.p2p;
-    struct weft_peer *peer = weft_peer_get(channel->deal, 0);
+    struct weft_peer *peer = weft_peer_get(channel->stream, 0);
     MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     while (weft_net_send_own(peer, &wrong, sizeof wrong,
                              (uint64_t)weft_net_mark(other) << weft_net.rank_shift,

@@ -92,7 +92,7 @@ static void spoil(struct weft_net_control *control, size_t *bytes)
         control->version = (uint8_t)(control->version + 1 + any(255));
         return;
     case 1:
-        control->deal = (uint8_t)(1 + any(255));
+        control->stream = (uint8_t)(1 + any(255));
         return;
     case 2:
         control->kind = (uint8_t)(WEFT_NET_CONNECTED + 1 + any(255 - WEFT_NET_CONNECTED));
@@ -275,7 +275,7 @@ static void deceive_a_receive(void)
         CHECK(code == MPI_SUCCESS && got == value, "received %d, code %d", got, code);
     } else if (check.rank == hostile.rank) {
         const struct weft_channel *channel = &weft_comm_resolve(comm)->p2p;
-        struct weft_peer *peer = weft_peer_get(channel->deal, 0);
+        struct weft_peer *peer = weft_peer_get(channel->stream, 0);
         static const int forged = 666;
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
         send_raw(0, false, &forged, sizeof forged,
@@ -311,7 +311,7 @@ static void deceive_as_stranger(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     const struct weft_channel *channel = &weft_comm_resolve(comm)->p2p;
-    unsigned deal = channel->deal;
+    unsigned stream = channel->stream;
     MPI_Barrier(comm);
     if (check.rank == 0) {
         MPI_Request request;
@@ -329,14 +329,14 @@ static void deceive_as_stranger(void)
         CHECK(code == MPI_SUCCESS && got == value, "received %d, code %d", got, code);
     } else if (check.rank == VICTIM) {
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
-        next = weft_peer_get(deal, 0)->sequence;
+        next = weft_peer_get(stream, 0)->sequence;
         MPI_Send(&next, 1, MPI_UINT32_T, hostile.rank, TICK, comm);
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
         MPI_Send(&value, 1, MPI_INT, 0, TICK, comm);
     } else if (check.rank == hostile.rank) {
         static const int forged = 666;
         uint64_t senders = ((UINT64_C(1) << weft_net.sender_bits) - 1) << weft_net.sender_shift;
-        uint64_t victim = (uint64_t)weft_net_sender_number(deal, VICTIM) << weft_net.sender_shift;
+        uint64_t victim = (uint64_t)weft_net_sender_number(stream, VICTIM) << weft_net.sender_shift;
         MPI_Recv(&next, 1, MPI_UINT32_T, VICTIM, TICK, comm, MPI_STATUS_IGNORE);
         uint64_t claimed = weft_net_mark(VICTIM) ^ wrong_key();
         if (forger.objects.ep)

@@ -163,7 +163,7 @@ __attribute__((unused)) static void check_begin_threads(int *argc, char ***argv,
 
 /*
  * The same with MPI_Init; with MPI_THREAD_MULTIPLE if WEFT_TEST_THREADS is 1: then communicators
- * and windows are dealt onto WEFT_VCIS interfaces.
+ * and windows are assigned to WEFT_VCIS interfaces.
  */
 __attribute__((unused)) static void check_begin(int *argc, char ***argv, int min_ranks)
 {

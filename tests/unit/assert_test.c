@@ -30,7 +30,7 @@ static void assert_less(int a, int b)
 }
 
 /* Its exit status, and what it writes to stderr. */
-static int run_child(int a, int b, char *text, size_t room)
+static int run_child(int a, int b, char *text, size_t space)
 {
     int ends[2], status;
     assert_int_equal(pipe(ends), 0);
@@ -44,7 +44,7 @@ static int run_child(int a, int b, char *text, size_t room)
     }
     close(ends[1]);
     FILE *stream = fdopen(ends[0], "r");
-    text[fread(text, 1, room - 1, stream)] = 0;
+    text[fread(text, 1, space - 1, stream)] = 0;
     fclose(stream);
     assert_int_equal(waitpid(child, &status, 0), child);
     return status;

@@ -245,9 +245,9 @@ static void full_and_empty(void **state)
         complete(s, 0);
         assert_true(buffer_message(s, 4000 - MPI_BSEND_OVERHEAD));
         assert_false(buffer_message(s, 0));
-        assert_int_equal(weft_bsend_buffer_room(&s->buffer), 0);
+        assert_int_equal(weft_bsend_buffer_space(&s->buffer), 0);
         complete(s, 0);
-        assert_int_equal(weft_bsend_buffer_room(&s->buffer), 4000);
+        assert_int_equal(weft_bsend_buffer_space(&s->buffer), 4000);
     }
 }
 
@@ -264,7 +264,7 @@ static void in_order_only(void **state)
     complete(s, 2);
     assert_false(buffer_message(s, 0));
     complete(s, 0); /* with it go 1 and 2 */
-    assert_int_equal(weft_bsend_buffer_room(&s->buffer), 3000);
+    assert_int_equal(weft_bsend_buffer_space(&s->buffer), 3000);
     assert_true(buffer_message(s, 3000 - MPI_BSEND_OVERHEAD));
     assert_false(buffer_message(s, 0));
 }
@@ -292,7 +292,7 @@ static void no_space_at_all(void **state)
     weft_bsend_buffer_open(&buffer, NULL, 0);
     assert_null(weft_bsend_buffer_take(&buffer, 0));
     assert_null(weft_bsend_buffer_take(&buffer, SIZE_MAX));
-    assert_int_equal(weft_bsend_buffer_room(&buffer), 0);
+    assert_int_equal(weft_bsend_buffer_space(&buffer), 0);
 }
 
 int main(void)

@@ -68,7 +68,7 @@ struct rank {
 /* The messages from one rank to another, in order: steps of the sender and of the receiver. */
 struct pair {
     uint32_t *sends, *receives;
-    uint32_t nsends, nreceives, matched, room;
+    uint32_t nsends, nreceives, matched, space;
 };
 
 struct job {
@@ -104,10 +104,10 @@ static struct memory copy_of(struct memory m)
 
 static void append(struct pair *pair, uint32_t **list, uint32_t *n, uint32_t step)
 {
-    if (*n == pair->room) {
-        pair->room = pair->room ? 2 * pair->room : 64;
-        pair->sends = realloc(pair->sends, pair->room * sizeof *pair->sends);
-        pair->receives = realloc(pair->receives, pair->room * sizeof *pair->receives);
+    if (*n == pair->space) {
+        pair->space = pair->space ? 2 * pair->space : 64;
+        pair->sends = realloc(pair->sends, pair->space * sizeof *pair->sends);
+        pair->receives = realloc(pair->receives, pair->space * sizeof *pair->receives);
         assert_true(pair->sends && pair->receives);
     }
     (*list)[(*n)++] = step;
@@ -749,7 +749,7 @@ static void test_nodes(void **unused)
     assert_false(nodes->in_order);
     assert_memory_equal(nodes->order, order, sizeof order);
     assert_memory_equal(nodes->begin, begin, sizeof begin);
-    assert_int_equal(weft_nodes_place(nodes, 3), 1);
+    assert_int_equal(weft_nodes_index(nodes, 3), 1);
     weft_nodes_forget(nodes);
     nodes = weft_nodes_arrange(rows, 5, 0);
     assert_true(nodes->in_order);

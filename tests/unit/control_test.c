@@ -56,7 +56,7 @@ static int set_up(void **state)
     weft.job.size = RANKS;
     weft_net.nvcis = 1;
     weft_net.job_key = 0x5eedf00d;
-    weft_net.deals = 2; /* of a rank without threads in a job with threads */
+    weft_net.streams = 2; /* of a rank without threads in a job with threads */
     weft.peers[0] = peers;
     for (int i = 0; i < REQUESTS; i++) {
         enum weft_request_kind op = i < SENDS ? WEFT_REQUEST_SEND : WEFT_REQUEST_RECV;
@@ -64,7 +64,7 @@ static int set_up(void **state)
         assert_non_null(requests[i]);
         requests[i]->peer = &peer;
         requests[i]->bytes = requests[i]->capacity = BYTES;
-        struct weft_net_request *part = weft_net_part(requests[i]);
+        struct weft_net_request *part = weft_net_state(requests[i]);
         part->phase = (uint8_t)phases[i];
         part->moved = part->arrived = 0;
         part->reads_out = 0;
@@ -153,8 +153,8 @@ static void other_keys(void **state)
         }
 }
 
-/* The peer of another deal, whom this rank has no contact with, and deals that there are not. With
- * several endpoints, a message of another VCI's deal too. */
+/* The peer of another stream, whom this rank has no contact with, and streams that there are not.
+ * With several endpoints, a message of another VCI's stream too. */
 static void other_deals(void **state)
 {
     static const uint8_t others[] = {1, 2, UINT8_MAX};
@@ -163,12 +163,12 @@ static void other_deals(void **state)
         for (int i = 0; i < REQUESTS; i++)
             for (size_t o = 0; o < sizeof others / sizeof others[0]; o++) {
                 struct weft_net_control control = about(about_requests[kind], requests[i]->number);
-                control.deal = others[o];
+                control.stream = others[o];
                 expect_dropped(control, data_of(&control));
             }
     struct weft_net_control misdirected = about(WEFT_NET_FLOW_CHECK, 0);
     weft_net.nvcis = 2;
-    misdirected.deal = 1;
+    misdirected.stream = 1;
     expect_dropped(misdirected, 0);
     assert_null(weft_net.vcis[0].queries);
     weft_net.nvcis = 1;

@@ -39,7 +39,7 @@ static void end_while_recording(void)
 }
 
 /* What a child writes to its stderr until it ends. */
-static void output_of_child(char *text, size_t room)
+static void output_of_child(char *text, size_t space)
 {
     int ends[2];
     size_t used = 0;
@@ -53,7 +53,7 @@ static void output_of_child(char *text, size_t room)
     }
     close(ends[1]);
     for (ssize_t n = 1; n > 0; used += (size_t)n) {
-        n = read(ends[0], text + used, room - 1 - used);
+        n = read(ends[0], text + used, space - 1 - used);
         assert_true(n >= 0);
     }
     close(ends[0]);

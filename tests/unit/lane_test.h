@@ -218,9 +218,9 @@ static inline struct weft_request *describe(enum weft_request_kind kind, const v
 /* Waits for a request. Returns its error. */
 static inline int finish_request(struct weft_request *request)
 {
-    weft_vci_stay(&weft.vcis[0]);
+    weft_vci_begin_wait(&weft.vcis[0]);
     weft_request_wait(request);
-    weft_vci_leave(&weft.vcis[0]);
+    weft_vci_end_wait(&weft.vcis[0]);
     int error = request->error;
     weft_request_put(request);
     return error;

@@ -47,7 +47,7 @@ static const struct weft_lane_ops ops = {.to = lane_to,
                                          .fetch = fetch,
                                          .matched = acknowledge,
                                          .kept = ignore_kept,
-                                         .bury = close_peer,
+                                         .close_dead = close_peer,
                                          .waits_for_peer = weft_net_waits_for_peer,
                                          .abandon = weft_net_abandon,
                                          .net_withdraw = weft_net_withdraw,
@@ -58,10 +58,10 @@ static const struct weft_lane_ops ops = {.to = lane_to,
 static void open_lane(int rank)
 {
     static char why[512];
-    unsigned deals;
+    unsigned streams;
     open_process(rank, &ops);
     if (weft_net_open(&weft.job, 1, why, sizeof why) ||
-        weft_net_agree(&weft.job, &deals, why, sizeof why)) {
+        weft_net_agree(&weft.job, &streams, why, sizeof why)) {
         fprintf(stderr, "%s\n", why);
         _exit(1);
     }
@@ -124,7 +124,7 @@ static void run_messages(int rank)
         exchange(rank, sizes[i], WEFT_SEND_STANDARD);
         exchange(rank, sizes[i], WEFT_SEND_SYNCHRONOUS);
     }
-    CHECK(weft_net_sent_to(weft_peer_known(0, !rank)) == 16);
+    CHECK(weft_net_sent_to(weft_peer_find(0, !rank)) == 16);
     close_lane();
 }
 
@@ -139,7 +139,7 @@ static void run_eagain(int rank)
         receives[i] = start_receive(&in[i], sizeof in[i], 1);
         sends[i] = start_send(&out[i], sizeof out[i], 1, WEFT_SEND_STANDARD);
     }
-    CHECK(weft_peer_known(0, !rank)->counts.backlogged > 0);
+    CHECK(weft_peer_find(0, !rank)->counts.backlogged > 0);
     for (int i = 0; i < MANY; i++) {
         CHECK(finish_request(sends[i]) == MPI_SUCCESS);
         CHECK(finish_request(receives[i]) == MPI_SUCCESS);
@@ -169,7 +169,7 @@ static void run_dead_peer(int rank)
     fence(weft_progress);
     CHECK(finish_request(waiting) == MPI_ERR_PROC_ABORTED);
     CHECK(finish_request(announced) == MPI_ERR_PROC_ABORTED);
-    CHECK(weft_peer_known(0, 1)->lane == WEFT_LANE_DEAD && !weft_peer_known(0, 1)->send_limit);
+    CHECK(weft_peer_find(0, 1)->lane == WEFT_LANE_DEAD && !weft_peer_find(0, 1)->send_limit);
 }
 
 static void messages_of_each_protocol_arrive_both_ways(void **state)

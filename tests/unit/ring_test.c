@@ -231,8 +231,8 @@ static void medium_pieces_are_apart(void **state)
     free(memory);
 }
 
-/* Whatever was written, a ring that was read to its end has room for the longest piece, wherever it
- * stands: else both sides would wait for each other. */
+/* Whatever was written, a ring that was read to its end has space for the longest piece, wherever
+ * it stands: else both sides would wait for each other. */
 static void read_ring_has_room(void **state)
 {
     (void)state;

@@ -58,7 +58,8 @@ static int receive(void)
 {
     struct weft_request *request;
     int kind = -1;
-    weft_p2p_irecv(&win->comm->part, &reply, sizeof reply, weft_datatype_byte(), 0, 0, &request);
+    weft_p2p_irecv(&win->comm->partitioned, &reply, sizeof reply, weft_datatype_byte(), 0, 0,
+                   &request);
     weft_progress();
     if (request->pending)
         weft_cancel(request);

@@ -33,7 +33,7 @@ static const uint64_t TAG64 = 0xaaaaaaaaaaaaaaaa;
 struct machine {
     struct weft_settings settings;
     struct weft_interface interfaces[MANY];
-    struct weft_offer offers[MANY];
+    struct weft_candidate candidates[MANY];
     size_t interface_count, count;
     struct weft_verdict verdicts[MANY];
     char why[1024];
@@ -68,19 +68,19 @@ static void add_interface(struct machine *m, const char *name, unsigned flags, b
             entry->index = m->interfaces[i].index;
 }
 
-static struct weft_offer *add_offer(struct machine *m, const char *provider, const char *domain,
-                                    const char *address)
+static struct weft_candidate *add_candidate(struct machine *m, const char *provider,
+                                            const char *domain, const char *address)
 {
-    struct weft_offer *offer = &m->offers[m->count++];
+    struct weft_candidate *candidate = &m->candidates[m->count++];
 
-    *offer = (struct weft_offer){.version = FI_VERSION(117, 0),
-                                 .address = address_from(address),
-                                 .directed = true,
-                                 .read = true,
-                                 .tag_format = TAG64};
-    weft_provider_canonical(provider, offer->provider, sizeof offer->provider);
-    snprintf(offer->domain, sizeof offer->domain, "%s", domain);
-    return offer;
+    *candidate = (struct weft_candidate){.version = FI_VERSION(117, 0),
+                                         .address = address_from(address),
+                                         .directed = true,
+                                         .read = true,
+                                         .tag_format = TAG64};
+    weft_provider_canonical(provider, candidate->provider, sizeof candidate->provider);
+    snprintf(candidate->domain, sizeof candidate->domain, "%s", domain);
+    return candidate;
 }
 
 /* Offers an IP provider on every interface, as libfabric does. */
@@ -89,9 +89,9 @@ static void offer_everywhere(struct machine *m, const char *provider)
     for (size_t i = 0; i < m->interface_count; i++) {
         char text[INET6_ADDRSTRLEN];
 
-        add_offer(m, provider, m->interfaces[i].name,
-                  weft_interface_address((struct sockaddr *)&m->interfaces[i].address, text,
-                                         sizeof text));
+        add_candidate(m, provider, m->interfaces[i].name,
+                      weft_interface_address((struct sockaddr *)&m->interfaces[i].address, text,
+                                             sizeof text));
     }
 }
 
@@ -113,7 +113,7 @@ static struct machine laptop(void)
 
 static int judge(struct machine *m, bool one_node)
 {
-    int rc = weft_provider_score(&m->settings, one_node, m->offers, m->count, m->interfaces,
+    int rc = weft_provider_score(&m->settings, one_node, m->candidates, m->count, m->interfaces,
                                  m->interface_count, m->verdicts, m->why, sizeof m->why);
 
     for (size_t i = 0; i < m->count; i++)
@@ -128,20 +128,20 @@ static void assert_chosen(struct machine *m, bool one_node, const char *provider
 
     if (judge(m, one_node) != 0)
         fail_msg("nothing was chosen: %s", m->why);
-    const struct weft_offer *offer = m->verdicts[0].offer;
-    assert_string_equal(offer->provider, provider);
-    assert_string_equal(offer->domain, domain);
+    const struct weft_candidate *candidate = m->verdicts[0].candidate;
+    assert_string_equal(candidate->provider, provider);
+    assert_string_equal(candidate->domain, domain);
     assert_string_equal(
-        weft_interface_address((const struct sockaddr *)&offer->address, text, sizeof text),
+        weft_interface_address((const struct sockaddr *)&candidate->address, text, sizeof text),
         address);
 }
 
 static const char *reason_of(const struct machine *m, const char *provider, const char *domain)
 {
     for (size_t i = 0; i < m->count; i++) {
-        const struct weft_offer *offer = m->verdicts[i].offer;
+        const struct weft_candidate *candidate = m->verdicts[i].candidate;
 
-        if (strcmp(offer->provider, provider) == 0 && strcmp(offer->domain, domain) == 0)
+        if (strcmp(candidate->provider, provider) == 0 && strcmp(candidate->domain, domain) == 0)
             return m->verdicts[i].reason;
     }
     fail_msg("no verdict on %s on %s", provider, domain);
@@ -185,18 +185,18 @@ static void test_several_nodes(void **state)
 static void test_order_does_not_matter(void **state)
 {
     struct machine m = laptop();
-    struct weft_offer original[MANY];
+    struct weft_candidate original[MANY];
 
     (void)state;
     offer_everywhere(&m, "sockets");
     offer_everywhere(&m, "net");
     offer_everywhere(&m, "tcp;ofi_rxm");
-    memcpy(original, m.offers, sizeof original);
+    memcpy(original, m.candidates, sizeof original);
     for (size_t shift = 0; shift < 2 * m.count; shift++) {
         for (size_t i = 0; i < m.count; i++) {
             size_t from = (i + shift) % m.count;
 
-            m.offers[i] = original[shift < m.count ? from : m.count - 1 - from];
+            m.candidates[i] = original[shift < m.count ? from : m.count - 1 - from];
         }
         assert_chosen(&m, false, "net", "eth1", "192.0.2.7");
         assert_chosen(&m, true, "net", "lo", "127.0.0.1");
@@ -239,7 +239,7 @@ static void test_poor_is_the_last_resort(void **state)
     assert_says(m.verdicts[0].reason, "container");
 
     add_interface(&m, "eth3", NORMAL, false, "10.0.0.3");
-    add_offer(&m, "sockets", "eth3", "10.0.0.3"); /* a lower rank on a better interface */
+    add_candidate(&m, "sockets", "eth3", "10.0.0.3"); /* a lower rank on a better interface */
     assert_chosen(&m, false, "sockets", "eth3", "10.0.0.3");
 }
 
@@ -314,8 +314,8 @@ static void test_exact_name_wins(void **state)
 
     (void)state;
     add_interface(&m, "eth0", NORMAL, true, "10.0.0.1");
-    add_offer(&m, "tcp", "eth0", "10.0.0.1")->version = FI_VERSION(118, 0);
-    add_offer(&m, "ofi_rxm;tcp", "eth0", "10.0.0.1")->version = FI_VERSION(118, 0);
+    add_candidate(&m, "tcp", "eth0", "10.0.0.1")->version = FI_VERSION(118, 0);
+    add_candidate(&m, "ofi_rxm;tcp", "eth0", "10.0.0.1")->version = FI_VERSION(118, 0);
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.0.0.1");
     m.settings.provider = "tcp";
     assert_chosen(&m, false, "tcp", "eth0", "10.0.0.1");
@@ -331,8 +331,8 @@ static void test_fabric_without_ip(void **state)
 
     (void)state;
     offer_everywhere(&m, "tcp;ofi_rxm");
-    add_offer(&m, "cxi", "cxi1", NULL);
-    add_offer(&m, "cxi", "cxi0", NULL);
+    add_candidate(&m, "cxi", "cxi1", NULL);
+    add_candidate(&m, "cxi", "cxi0", NULL);
     assert_chosen(&m, false, "cxi", "cxi0", "");
     m.settings.iface = "cxi1";
     assert_chosen(&m, false, "cxi", "cxi1", "");
@@ -345,12 +345,12 @@ static struct machine cluster_node(void)
 {
     struct machine m = laptop();
 
-    add_offer(&m, "verbs;ofi_rxm", "rxe0", NULL)->ib_address = true;
-    add_offer(&m, "verbs;ofi_rxm", "rxe0", "192.0.2.7");
-    add_offer(&m, "verbs;ofi_rxm", "rxe0", "fe80::7");
+    add_candidate(&m, "verbs;ofi_rxm", "rxe0", NULL)->ib_address = true;
+    add_candidate(&m, "verbs;ofi_rxm", "rxe0", "192.0.2.7");
+    add_candidate(&m, "verbs;ofi_rxm", "rxe0", "fe80::7");
     offer_everywhere(&m, "tcp;ofi_rxm");
-    add_offer(&m, "psm3", "psm3_0", NULL);
-    m.offers[m.count - 1].tag_format = TAG64 >> 17;
+    add_candidate(&m, "psm3", "psm3_0", NULL);
+    m.candidates[m.count - 1].tag_format = TAG64 >> 17;
     return m;
 }
 
@@ -372,11 +372,11 @@ static void try_all(struct machine *m, char *order, size_t len)
     order[0] = '\0';
     assert_int_equal(judge(m, false), 0);
     while (at < m->count) {
-        const struct weft_offer *offer = m->verdicts[at].offer;
+        const struct weft_candidate *candidate = m->verdicts[at].candidate;
 
         assert_true(m->verdicts[at].usable);
         used += (size_t)snprintf(order + used, len - used, "%s%s%s", used > 0 ? " " : "",
-                                 offer->provider, offer->ib_address ? "/ib" : "");
+                                 candidate->provider, candidate->ib_address ? "/ib" : "");
         assert_true(used < len);
         m->verdicts[at].usable = false;
         at = weft_provider_score_next(&m->settings, m->verdicts, m->count, at);
@@ -503,7 +503,7 @@ static void test_ranks_over_streams(void **state)
 static void test_shared_memory(void **state)
 {
     struct machine m = {.settings = {.provider = "", .iface = ""}};
-    struct weft_offer *offer = add_offer(&m, "shm", "shm", NULL);
+    struct weft_candidate *candidate = add_candidate(&m, "shm", "shm", NULL);
 
     (void)state;
     assert_int_equal(judge(&m, true), -1); /* 1.17: wrong, so not by itself */
@@ -513,18 +513,18 @@ static void test_shared_memory(void **state)
     assert_int_equal(judge(&m, false), -1);
     assert_says(m.why, "does not reach other nodes");
     m.settings.provider = "";
-    offer->version = FI_VERSION(119, 0);
+    candidate->version = FI_VERSION(119, 0);
     assert_chosen(&m, true, "shm", "shm", "");
 }
 
 static void test_capabilities(void **state)
 {
     struct machine m = {.settings = {.provider = "", .iface = ""}};
-    struct weft_offer *offer;
+    struct weft_candidate *candidate;
 
     (void)state;
     add_interface(&m, "eth0", NORMAL, true, "10.0.0.1");
-    offer = add_offer(&m, "tcp;ofi_rxm", "eth0", "10.0.0.1");
+    candidate = add_candidate(&m, "tcp;ofi_rxm", "eth0", "10.0.0.1");
     assert_int_equal(judge(&m, false), 0);
     assert_false(m.verdicts[0].software);
     assert_false(m.verdicts[0].push);
@@ -532,8 +532,8 @@ static void test_capabilities(void **state)
     assert_int_equal(judge(&m, false), 0);
     assert_true(m.verdicts[0].software);
     m.settings.matching = WEFT_MATCHING_AUTO;
-    offer->directed = false;
-    offer->read = false;
+    candidate->directed = false;
+    candidate->read = false;
     assert_int_equal(judge(&m, false), 0);
     assert_true(m.verdicts[0].software);
     assert_true(m.verdicts[0].push);
@@ -541,9 +541,9 @@ static void test_capabilities(void **state)
     assert_int_equal(judge(&m, false), -1);
     assert_says(m.why, "WEFT_MATCHING=provider");
     m.settings.matching = WEFT_MATCHING_AUTO;
-    offer->tag_format = TAG64 >> 16; /* 48 bits, cxi's */
+    candidate->tag_format = TAG64 >> 16; /* 48 bits, cxi's */
     assert_int_equal(judge(&m, false), 0);
-    offer->tag_format = TAG64 >> 17;
+    candidate->tag_format = TAG64 >> 17;
     assert_int_equal(judge(&m, false), -1);
     assert_says(m.why, "47 tag bits");
 }
@@ -596,16 +596,16 @@ static void test_rows(void **state)
 
 static void test_better_offer(void **state)
 {
-    struct weft_offer wide = {.directed = true, .read = true, .tag_format = TAG64};
-    struct weft_offer narrow = wide, bare = wide;
+    struct weft_candidate wide = {.directed = true, .read = true, .tag_format = TAG64};
+    struct weft_candidate narrow = wide, bare = wide;
 
     (void)state;
     narrow.tag_format = TAG64 >> 1;
     bare.read = false;
-    assert_true(weft_offer_better(&wide, &narrow));
-    assert_false(weft_offer_better(&narrow, &wide));
-    assert_true(weft_offer_better(&narrow, &bare));
-    assert_false(weft_offer_better(&wide, &wide));
+    assert_true(weft_candidate_better(&wide, &narrow));
+    assert_false(weft_candidate_better(&narrow, &wide));
+    assert_true(weft_candidate_better(&narrow, &bare));
+    assert_false(weft_candidate_better(&wide, &wide));
 }
 
 static void assert_iface(const char *patterns, const struct weft_interface *interface,

@@ -38,14 +38,14 @@ static void *write_parts(void *arg)
 {
     struct run *run = arg;
     for (uint32_t offer; (offer = atomic_load(&run->posted)) != LAST; sched_yield()) {
-        struct weft_shm_part part;
+        struct weft_shm_range range;
         uint32_t units = 0;
         if (!offer)
             continue;
-        run->taken_late += weft_share_claim(&run->share, offer - 1, LARGEST, &part);
-        while (weft_share_claim(&run->share, offer, bytes_of(offer), &part)) {
-            memcpy(run->to + part.offset, run->from + part.offset, part.bytes);
-            units += weft_share_units(part.bytes);
+        run->taken_late += weft_share_claim(&run->share, offer - 1, LARGEST, &range);
+        while (weft_share_claim(&run->share, offer, bytes_of(offer), &range)) {
+            memcpy(run->to + range.offset, run->from + range.offset, range.bytes);
+            units += weft_share_units(range.bytes);
             weft_share_report(&run->share, offer, units);
         }
         run->written += units;
@@ -57,15 +57,15 @@ static void read_offer(struct run *run, uint32_t offer)
 {
     size_t bytes = bytes_of(offer);
     uint32_t left = weft_share_units(bytes);
-    struct weft_shm_part part;
+    struct weft_shm_range range;
     memset(run->from, (int)(offer % 251) + 1, bytes);
     memset(run->to, 0, LARGEST);
     weft_share_open(&run->share, offer);
     atomic_store(&run->posted, offer);
-    while (weft_share_claim(&run->share, offer, bytes, &part)) {
-        assert_true(part.offset + part.bytes <= bytes && part.bytes > 0);
-        memcpy(run->to + part.offset, run->from + part.offset, part.bytes);
-        left -= weft_share_units(part.bytes);
+    while (weft_share_claim(&run->share, offer, bytes, &range)) {
+        assert_true(range.offset + range.bytes <= bytes && range.bytes > 0);
+        memcpy(run->to + range.offset, run->from + range.offset, range.bytes);
+        left -= weft_share_units(range.bytes);
         if (offer % 2)
             sched_yield();
     }
@@ -195,19 +195,19 @@ static void the_faster_way_is_kept(void **state)
 static void one_end_copies_all(void **state)
 {
     struct weft_shm_share share = {0};
-    struct weft_shm_part part;
+    struct weft_shm_range range;
     size_t bytes = (1 << 20) + 5, done = 0;
     int parts = 0;
     (void)state;
     weft_share_open(&share, 1);
-    for (; weft_share_claim(&share, 1, bytes, &part); parts++) {
-        assert_int_equal(part.offset, done);
-        done += part.bytes;
-        assert_true(part.bytes >= (128 << 10) || done == bytes);
+    for (; weft_share_claim(&share, 1, bytes, &range); parts++) {
+        assert_int_equal(range.offset, done);
+        done += range.bytes;
+        assert_true(range.bytes >= (128 << 10) || done == bytes);
     }
     assert_int_equal(done, bytes);
-    assert_in_range(parts, 2, WEFT_SHARE_LEAST_PARTS + 1);
-    assert_false(weft_share_claim(&share, 2, bytes, &part));
+    assert_in_range(parts, 2, WEFT_SHARE_DIVISOR + 1);
+    assert_false(weft_share_claim(&share, 2, bytes, &range));
     assert_false(weft_share_reported(&share, 1, 1));
     weft_share_report(&share, 1, WEFT_SHARE_FAILED);
     assert_true(weft_share_reported(&share, 1, WEFT_SHARE_FAILED));

@@ -44,7 +44,7 @@ static void count_kept(const struct weft_arrival *message, int by)
 
 static void close_peer(struct weft_peer *peer)
 {
-    weft_shm_bury(peer);
+    weft_shm_close_dead(peer);
     peer->lane = WEFT_LANE_DEAD;
 }
 
@@ -55,7 +55,7 @@ static const struct weft_lane_ops ops = {.to = lane_to,
                                          .fetch = fetch,
                                          .matched = acknowledge,
                                          .kept = count_kept,
-                                         .bury = close_peer,
+                                         .close_dead = close_peer,
                                          .waits_for_peer = weft_shm_waits_for_peer,
                                          .abandon = weft_shm_matched,
                                          .shm_progress = weft_shm_progress,
@@ -66,7 +66,7 @@ static const struct weft_lane_ops ops = {.to = lane_to,
 static void open_lane(int rank)
 {
     open_process(rank, &ops);
-    weft_shm_offer(&weft.job, false);
+    weft_shm_publish(&weft.job, false);
     weft_shm_open(&weft.job);
     fence(NULL);
     CHECK(weft_shm_is_open() && weft_shm_has_all() && weft_shm_reaches(!rank));
@@ -122,13 +122,13 @@ static void run_messages(int rank)
         exchange(rank, sizes[i], WEFT_SEND_STANDARD);
         exchange(rank, sizes[i], WEFT_SEND_SYNCHRONOUS);
     }
-    struct weft_peer *peer = weft_peer_known(0, !rank);
+    struct weft_peer *peer = weft_peer_find(0, !rank);
     CHECK(weft_shm_sent_to(peer) == 18 && weft_shm_arrived_from(peer) == 18);
     close_lane();
 }
 
 /* Rank 1 reads nothing before rank 0 has filled the ring, and then the first lines, so that the
- * ring has room again when rank 0 sends the rest behind its backlog. */
+ * ring has space again when rank 0 sends the rest behind its backlog. */
 static void run_full_ring(int rank)
 {
     static struct weft_request *requests[MANY];
@@ -136,7 +136,7 @@ static void run_full_ring(int rank)
     open_lane(rank);
     for (int i = 0; i < MANY; i++) {
         if (i == FIRST && rank == 0)
-            CHECK(weft_peer_known(0, 1)->backlog.first && !weft_peer_known(0, 1)->send_limit);
+            CHECK(weft_peer_find(0, 1)->backlog.first && !weft_peer_find(0, 1)->send_limit);
         if (i == FIRST)
             fence(NULL);
         for (int j = 0; i == FIRST && rank == 1 && j < LINES; j++)
@@ -150,7 +150,7 @@ static void run_full_ring(int rank)
     for (int i = rank == 0 ? 0 : LINES; i < MANY; i++)
         CHECK(finish_request(requests[i]) == MPI_SUCCESS && values[i] == i);
     if (rank == 0)
-        CHECK(!weft_peer_known(0, 1)->backlog.first && weft_peer_known(0, 1)->send_limit);
+        CHECK(!weft_peer_find(0, 1)->backlog.first && weft_peer_find(0, 1)->send_limit);
     close_lane();
 }
 
@@ -172,7 +172,7 @@ static void run_dead_peer(int rank)
     CHECK(finish_request(received) == MPI_SUCCESS && value == 42);
     CHECK(finish_request(waiting) == MPI_ERR_PROC_ABORTED);
     CHECK(finish_request(announced) == MPI_ERR_PROC_ABORTED);
-    CHECK(weft_peer_known(0, 1)->lane == WEFT_LANE_DEAD && !weft_peer_known(0, 1)->send_limit);
+    CHECK(weft_peer_find(0, 1)->lane == WEFT_LANE_DEAD && !weft_peer_find(0, 1)->send_limit);
     weft_shm_close();
 }
 

@@ -78,7 +78,7 @@ static void remove_stale(const char *base, const char *name)
         closedir(dir);
 }
 
-/* The main function of the guard. pids: room for every rank of the job. */
+/* The main function of the guard. pids: space for every rank of the job. */
 _Noreturn static void guard_main(int fd, char *scratch, pid_t *pids)
 {
     int n = 0, pid;
@@ -141,7 +141,7 @@ static int make_scratch_in(struct job *job, const char *base)
 {
     int n = snprintf(job->scratch, sizeof job->scratch, "%s/weftrun-%.*s-XXXXXX", base,
                      (int)strcspn(job->host, "."), job->host);
-    /* libpmix binds sockets and maps files below it; leave room for their names. */
+    /* libpmix binds sockets and maps files below it; leave space for their names. */
     if (n < 0 || (size_t)n > sizeof job->scratch - 512) {
         job->scratch[0] = 0;
         weft_lines_print("The name of TMPDIR is too long; set TMPDIR to a shorter one.");

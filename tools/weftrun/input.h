@@ -7,7 +7,7 @@
 
 struct pollfd;
 
-/* Prepares. Returns 0, or -1 after saying why. */
+/* Prepares. Returns 0, or -1 after it has printed the reason. */
 int weft_input_start(void);
 
 /* The descriptor that rank is to read from. */
@@ -16,7 +16,7 @@ int weft_input_of(int rank);
 /* Called when rank 0 runs: closes weftrun's copies of rank 0's descriptors. */
 void weft_input_started(void);
 
-/* Writes the descriptor to poll into fds (room for 1). Returns the number; sets *again if it must
+/* Writes the descriptor to poll into fds (space for 1). Returns the number; sets *again if it must
  * be called again within half a second. */
 int weft_input_poll(struct pollfd *fds, bool *again);
 

@@ -80,7 +80,7 @@ static char *search_path(const char *name)
 }
 
 /* A name with a slash is relative to weftrun's directory, also with --wdir. */
-static char *place(const struct app *app)
+static char *location(const struct app *app)
 {
     const char *name = app->argv[0];
     if (!strchr(name, '/'))
@@ -105,7 +105,7 @@ int weft_launch_resolve(struct job *job)
                              strerror(errno));
             return LAUNCH_NOT_USABLE;
         }
-        app->path = place(app);
+        app->path = location(app);
         if (app->path) {
             int code = weft_front_end_choose(job, app);
             if (code)
@@ -154,7 +154,7 @@ static void free_env(char **env)
     free(env);
 }
 
-/* Sets "VAR=VAL" in env, which has room for one more entry. 0, or -1: no memory. */
+/* Sets "VAR=VAL" in env, which has space for one more entry. 0, or -1: no memory. */
 static int set_env(char **env, const char *setting)
 {
     size_t name = strcspn(setting, "=") + 1;

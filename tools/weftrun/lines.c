@@ -43,7 +43,7 @@ static struct {
     bool on, tag, single;
     struct queue queues[2];
     struct queue *to[2]; /* for stdout and stderr; both the same queue if the same file */
-    bool whole[3];       /* by fd: a regular file, so a write of any size does not block */
+    bool regular[3];     /* by fd: a regular file, so a write of any size does not block */
 } lines;
 
 static bool same_file(void)
@@ -61,7 +61,7 @@ void weft_lines_start(bool tag, bool single)
     lines.to[1] = same_file() ? &lines.queues[0] : &lines.queues[1];
     for (int fd = 1; fd <= 2; fd++) {
         struct stat st;
-        lines.whole[fd] = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+        lines.regular[fd] = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     }
 }
 
@@ -136,10 +136,10 @@ static void put(struct stream *s, const char *data, size_t len)
     q->cut = s->mid_line ? s : NULL;
 }
 
-static void put_part(struct stream *s)
+static void put_unfinished(struct stream *s)
 {
     if (s->len > 0)
-        put(s, s->part, s->len);
+        put(s, s->unfinished, s->len);
     s->len = 0;
 }
 
@@ -150,16 +150,16 @@ static void keep(struct stream *s, const char *data, size_t len)
         size_t cap = s->cap ? s->cap : 256;
         while (cap < s->len + len)
             cap *= 2;
-        char *more = realloc(s->part, cap);
+        char *more = realloc(s->unfinished, cap);
         if (!more)
             abort();
-        s->part = more;
+        s->unfinished = more;
         s->cap = cap;
     }
-    memcpy(s->part + s->len, data, len);
+    memcpy(s->unfinished + s->len, data, len);
     s->len += len;
     if (s->len > LINE_MAX_BYTES)
-        put_part(s);
+        put_unfinished(s);
 }
 
 static void take(struct stream *s, const char *data, size_t len)
@@ -167,7 +167,7 @@ static void take(struct stream *s, const char *data, size_t len)
     const char *nl = lines.single ? data + len - 1 : memrchr(data, '\n', len);
     if (nl) {
         size_t n = (size_t)(nl - data) + 1;
-        put_part(s);
+        put_unfinished(s);
         put(s, data, n);
         data += n;
         len -= n;
@@ -178,9 +178,9 @@ static void take(struct stream *s, const char *data, size_t len)
 
 static void close_stream(struct stream *s)
 {
-    put_part(s);
-    free(s->part);
-    s->part = NULL;
+    put_unfinished(s);
+    free(s->unfinished);
+    s->unfinished = NULL;
     s->cap = 0;
     close(s->fd);
     s->fd = -1;
@@ -237,7 +237,7 @@ int weft_lines_poll(struct pollfd *fds)
 static ssize_t write_piece(const struct chunk *c)
 {
     size_t len = c->end - c->begin;
-    if (!lines.whole[c->fd]) {
+    if (!lines.regular[c->fd]) {
         struct pollfd p = {.fd = c->fd, .events = POLLOUT};
         if (poll(&p, 1, 0) <= 0)
             return 0;

@@ -24,7 +24,7 @@ void weft_lines_read(struct stream *s);
 /* After the rank's end: queues all remaining data, with an unfinished line, and closes the pipe. */
 void weft_lines_finish(struct stream *s);
 
-/* Writes the descriptors to poll into fds (room for 2). Returns their number. */
+/* Writes the descriptors to poll into fds (space for 2). Returns their number. */
 int weft_lines_poll(struct pollfd *fds);
 
 /* Writes without blocking. Returns 0; EPIPE if the reader has closed its end, or another errno

@@ -35,7 +35,7 @@ static struct {
     sigset_t handled; /* the signals that are read from the descriptor */
     int signals, wake;
     int launched, running;
-    struct ended *ended; /* room for all ranks */
+    struct ended *ended; /* space for all ranks */
     struct pollfd *fds;
     struct stream **polled; /* the stream of each entry of fds, or NULL */
 } loop;
@@ -71,7 +71,7 @@ static struct rank *find_rank(pid_t pid)
 }
 
 /* Kills the process group of a dead rank, and reaps the rank. */
-static int bury(struct rank *rank)
+static int reap(struct rank *rank)
 {
     int status = 0;
     kill(-rank->pid, SIGKILL);
@@ -90,7 +90,7 @@ static int bury(struct rank *rank)
     return status;
 }
 
-static int bury_all_dead(void)
+static int reap_all(void)
 {
     int n = 0;
     while (true) {
@@ -105,16 +105,16 @@ static int bury_all_dead(void)
             continue;
         }
         loop.ended[n].rank = rank;
-        loop.ended[n++].status = bury(rank);
+        loop.ended[n++].status = reap(rank);
     }
 }
 
 /* Evaluates the ends of ranks since the last call: crashes before aborts, aborts before exit codes,
  * because a crash can cause the others' aborts, and an abort their exits. */
-static void judge(void)
+static void check_ended(void)
 {
     struct abort_call call;
-    int n = bury_all_dead();
+    int n = reap_all();
     for (int i = 0; i < n; i++)
         if (WIFSIGNALED(loop.ended[i].status))
             weft_policy_ended(loop.ended[i].rank, loop.ended[i].status);
@@ -231,7 +231,7 @@ static void turn(bool launching)
             weft_input_move();
     }
     take_signals();
-    judge();
+    check_ended();
     write_lines();
 }
 
@@ -251,10 +251,10 @@ static void drain(void)
 
 static int prepare(struct job *job)
 {
-    size_t room = 2 * (size_t)job->size + 8;
+    size_t space = 2 * (size_t)job->size + 8;
     loop.ended = calloc((size_t)job->size, sizeof *loop.ended);
-    loop.fds = calloc(room, sizeof *loop.fds);
-    loop.polled = calloc(room, sizeof *loop.polled);
+    loop.fds = calloc(space, sizeof *loop.fds);
+    loop.polled = calloc(space, sizeof *loop.polled);
     loop.signals = signalfd(-1, &loop.handled, SFD_NONBLOCK | SFD_CLOEXEC);
     if (loop.ended && loop.fds && loop.polled && loop.signals >= 0)
         return weft_input_start();

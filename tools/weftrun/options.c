@@ -437,7 +437,7 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
 }
 
 /* Reads one part of the line, from *at to the next lone ':' or the end, into *app. */
-static int read_part(struct job *job, struct app *app, int argc, char **argv, int *at, bool *done)
+static int read_piece(struct job *job, struct app *app, int argc, char **argv, int *at, bool *done)
 {
     *app = (struct app){0};
     if (read_options(job, app, argc, argv, at, done))
@@ -542,7 +542,7 @@ int weft_options_read(struct job *job, int argc, char **argv, bool *done)
         job->apps = more;
         if (job->napps > 0)
             at++; /* the ':' */
-        if (read_part(job, &job->apps[job->napps++], argc, argv, &at, done))
+        if (read_piece(job, &job->apps[job->napps++], argc, argv, &at, done))
             return -1;
     } while (!*done && at < argc);
     return *done ? 0 : count_ranks(job);

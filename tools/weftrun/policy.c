@@ -145,7 +145,7 @@ static const char *others_words(bool go_on, char *buf, size_t len)
     return buf;
 }
 
-static void say_ended(const struct rank *r, int status, bool go_on)
+static void report_ended(const struct rank *r, int status, bool go_on)
 {
     char how[160], others[80];
     if (WIFSIGNALED(status)) {
@@ -169,7 +169,7 @@ static void ended_while_stopping(struct rank *r, int status, bool good)
     int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     bool ours = sig == 0 || sig == SIGTERM || sig == SIGKILL || sig == policy.user_signal;
     if (!policy.stopping && !ours)
-        say_ended(r, status, false);
+        report_ended(r, status, false);
     if (!good && policy.user_signal)
         set_code(128 + policy.user_signal);
 }
@@ -238,7 +238,7 @@ void weft_policy_ended(struct rank *r, int status)
     bool go_on = policy.job->keep_going || phase == PHASE_LEFT;
     bool quiet = WIFEXITED(status) && !deserted && (phase == PHASE_LEFT || count_running() == 0);
     if (!quiet)
-        say_ended(r, status, go_on);
+        report_ended(r, status, go_on);
     set_code(deserted ? 1 : code);
     if (!go_on)
         stop(code, -1);
@@ -275,7 +275,7 @@ void weft_policy_signal(int sig)
     bool ending = sig == SIGINT || sig == SIGTERM || sig == SIGHUP;
     if (!ending) {
         if (sig == SIGUSR1)
-            weft_suspects_say(policy.job);
+            weft_suspects_report(policy.job);
         signal_ranks(sig, -1);
         return;
     }
@@ -291,7 +291,7 @@ void weft_policy_signal(int sig)
     signal_ranks(sig, -1);
 }
 
-static void say_stubborn(void)
+static void report_stubborn(void)
 {
     char list[256] = "";
     size_t len = 0;
@@ -319,13 +319,13 @@ int weft_policy_tick(void)
         if (!policy.stopping) {
             weft_lines_print("the job ran longer than the %g s of %s and is stopped, exit code %d.",
                              policy.job->timeout, policy.job->timeout_from, CODE_TIMEOUT);
-            weft_suspects_say(policy.job);
+            weft_suspects_report(policy.job);
             stop(CODE_TIMEOUT, -1);
         }
     }
     if (t >= policy.kill_at) {
         if (policy.user_signal && !policy.stopping) {
-            say_stubborn();
+            report_stubborn();
             set_code(128 + policy.user_signal);
         }
         kill_all();

@@ -121,10 +121,10 @@ static bool in_set(const struct app *app, const char *set)
 /* "name,name", to be freed; NULL if there are no sets, or without memory. */
 static char *list_sets(const struct job *job)
 {
-    size_t room = 1;
+    size_t space = 1;
     for (int i = 0; i < job->napps; i++)
-        room += job->apps[i].set ? strlen(job->apps[i].set) + 1 : 0;
-    char *text = calloc(1, room), *end = text;
+        space += job->apps[i].set ? strlen(job->apps[i].set) + 1 : 0;
+    char *text = calloc(1, space), *end = text;
     for (int i = 0; text && i < job->napps; i++) {
         bool named = !job->apps[i].set; /* or named before */
         for (int j = 0; j < i && !named; j++)
@@ -310,16 +310,16 @@ static size_t load_job(pmix_info_t *info, const struct job *job)
 
 static pmix_status_t register_job(struct job *job)
 {
-    size_t room = 13 + (size_t)job->napps + (size_t)job->size;
+    size_t space = 13 + (size_t)job->napps + (size_t)job->size;
     pmix_info_t *info;
-    PMIX_INFO_CREATE(info, room);
+    PMIX_INFO_CREATE(info, space);
     size_t n = load_job(info, job);
     for (int i = 0; i < job->napps; i++)
         load_app(&info[n++], job, i);
     for (int i = 0; i < job->size; i++)
         load_proc(&info[n++], job, &job->ranks[i]);
     pmix_status_t rc = PMIx_server_register_nspace(job->nspace, job->size, info, n, NULL, NULL);
-    PMIX_INFO_FREE(info, room);
+    PMIX_INFO_FREE(info, space);
     for (int i = 0; i < job->size && (rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED); i++) {
         pmix_proc_t proc;
         PMIX_LOAD_PROCID(&proc, job->nspace, (pmix_rank_t)i);

@@ -48,9 +48,9 @@ struct app {
 struct stream {
     int fd; /* read end, -1 once closed */
     int rank;
-    bool err;      /* stderr, else stdout */
-    bool mid_line; /* the last byte queued was not a newline */
-    char *part;    /* bytes of the unfinished line */
+    bool err;         /* stderr, else stdout */
+    bool mid_line;    /* the last byte queued was not a newline */
+    char *unfinished; /* bytes of the unfinished line */
     size_t len, cap;
 };
 

@@ -38,7 +38,7 @@ static bool any_joined(const struct job *job)
     return false;
 }
 
-void weft_suspects_say(const struct job *job)
+void weft_suspects_report(const struct job *job)
 {
     bool joined = any_joined(job);
     int found = 0;

@@ -7,6 +7,6 @@
 
 /* Prints a line for each of the first few running ranks that a signal has stopped, or that have not
  * called MPI_Init although others have. */
-void weft_suspects_say(const struct job *job);
+void weft_suspects_report(const struct job *job);
 
 #endif

@@ -13,7 +13,7 @@
 enum { FIRST_NUMBER = 0x10000 };
 
 static struct weft_keyval **keyvals;
-static size_t keyvals_used, keyvals_room;
+static size_t keyvals_used, keyvals_space;
 
 /* ---- Keys */
 
@@ -23,13 +23,13 @@ static int free_index(void)
     for (size_t i = 0; i < keyvals_used; i++)
         if (!keyvals[i])
             return (int)i;
-    if (keyvals_used == keyvals_room) {
-        size_t room = keyvals_room ? 2 * keyvals_room : 16;
-        struct weft_keyval **more = realloc(keyvals, room * sizeof(struct weft_keyval *));
+    if (keyvals_used == keyvals_space) {
+        size_t space = keyvals_space ? 2 * keyvals_space : 16;
+        struct weft_keyval **more = realloc(keyvals, space * sizeof(struct weft_keyval *));
         if (!more)
             return -1;
         keyvals = more;
-        keyvals_room = room;
+        keyvals_space = space;
     }
     return (int)keyvals_used++;
 }

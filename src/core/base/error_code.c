@@ -23,7 +23,7 @@ struct code {
 
 int weft_error_code_last = MPI_ERR_LASTCODE;
 static struct code *codes;
-static int room;
+static int space;
 static int removed; /* first number of the free list, or 0 */
 
 static struct code *find(int number)
@@ -58,13 +58,13 @@ static int take_number(void)
         removed = codes[number - FIRST].next;
         return number;
     }
-    if (used == room) {
-        int wanted = room ? 2 * room : 16;
+    if (used == space) {
+        int wanted = space ? 2 * space : 16;
         struct code *more = realloc(codes, (size_t)wanted * sizeof *more);
         if (!more)
             return 0;
         codes = more;
-        room = wanted;
+        space = wanted;
     }
     return ++weft_error_code_last;
 }

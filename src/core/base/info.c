@@ -38,7 +38,7 @@ static void clear(struct weft_info *info)
     }
     free(info->entries);
     info->entries = NULL;
-    info->count = info->room = 0;
+    info->count = info->space = 0;
 }
 
 void weft_info_free(struct weft_info *info)
@@ -71,18 +71,18 @@ static struct weft_info_entry *find(const struct weft_info *info, const char *ke
     return NULL;
 }
 
-/* Makes room for one more entry. */
+/* Makes space for one more entry. */
 static int grow(struct weft_info *info)
 {
-    weft_assert(info->count <= info->room);
-    if (info->count < info->room)
+    weft_assert(info->count <= info->space);
+    if (info->count < info->space)
         return MPI_SUCCESS;
-    int room = info->room ? 2 * info->room : 8;
-    struct weft_info_entry *more = realloc(info->entries, (size_t)room * sizeof *more);
+    int space = info->space ? 2 * info->space : 8;
+    struct weft_info_entry *more = realloc(info->entries, (size_t)space * sizeof *more);
     if (!more)
         return no_memory();
     info->entries = more;
-    info->room = room;
+    info->space = space;
     return MPI_SUCCESS;
 }
 

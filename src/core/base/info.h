@@ -20,7 +20,7 @@ struct weft_info_entry {
 
 struct weft_info {
     struct weft_object object;
-    int count, room;
+    int count, space;
     struct weft_info_entry *entries;
     bool predefined; /* MPI_INFO_ENV: read-only for users */
 };

@@ -30,10 +30,10 @@ static int set_number(struct weft_info *info, const char *key, int value)
 }
 
 /* Reads the program's name and arguments, each terminated by a NUL. Returns the number of bytes. */
-static size_t command_line(char *line, size_t room)
+static size_t command_line(char *line, size_t space)
 {
     FILE *file = fopen("/proc/self/cmdline", "r");
-    size_t bytes = file ? fread(line, 1, room - 1, file) : 0;
+    size_t bytes = file ? fread(line, 1, space - 1, file) : 0;
     if (file)
         fclose(file);
     line[bytes] = '\0';

@@ -91,9 +91,9 @@ const struct weft_setting weft_settings_table[] = {
      "the thread uses a small part of a core",
      0},
     {"WEFT_VCIS", WEFT_SETTING_INT, FIELD(vcis), "4", 1, 8, NULL,
-     "communication interfaces of a process with MPI_THREAD_MULTIPLE, onto which its communicators "
-     "are dealt: threads that use communicators of different ones do not wait for each other; each "
-     "has a network endpoint of its own; the same on all ranks",
+     "communication interfaces of a process with MPI_THREAD_MULTIPLE, to which its "
+     "communicators are assigned: threads that use communicators of different ones do not "
+     "wait for each other; each has a network endpoint of its own; the same on all ranks",
      WEFT_SETTING_SAME},
     {"WEFT_CONNECT_TIMEOUT", WEFT_SETTING_INT, FIELD(connect_timeout), "20", 1, 86400, NULL,
      "seconds without a connection to a peer before this rank reports it; then at doubling "

@@ -15,7 +15,7 @@ static void up_and_down(struct weft_schedule *s)
     struct weft_elements nothing = weft_schedule_row(s, 0);
     struct weft_tree tree = weft_tree_of(s->size, 4, s->rank);
     for (int i = 0; i < tree.children; i++)
-        weft_schedule_receive(s, (int)weft_tree_child(&tree, i).place, nothing);
+        weft_schedule_receive(s, (int)weft_tree_child(&tree, i).vrank, nothing);
     weft_schedule_fence(s);
     if (tree.parent >= 0) {
         uint32_t received = s->count;
@@ -26,7 +26,7 @@ static void up_and_down(struct weft_schedule *s)
         weft_schedule_fence(s);
     }
     for (int i = tree.children; i-- > 0;)
-        weft_schedule_send(s, (int)weft_tree_child(&tree, i).place, nothing);
+        weft_schedule_send(s, (int)weft_tree_child(&tree, i).vrank, nothing);
 }
 
 void weft_build_barrier(struct weft_schedule *s, enum weft_algorithm algorithm)
@@ -55,7 +55,7 @@ void weft_build_assembly(struct weft_schedule *s)
     struct weft_elements nothing = weft_schedule_row(s, 0);
     struct weft_tree tree = weft_tree_of(s->size, 2, s->rank);
     for (int i = 0; i < tree.children; i++)
-        weft_schedule_receive(s, (int)weft_tree_child(&tree, i).place, nothing);
+        weft_schedule_receive(s, (int)weft_tree_child(&tree, i).vrank, nothing);
     weft_schedule_fence(s);
     if (tree.parent >= 0)
         weft_schedule_send(s, (int)tree.parent, nothing);

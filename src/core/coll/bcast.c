@@ -9,10 +9,10 @@
 #include "core/coll/nodes.h"
 #include "core/coll/tree.h"
 
-/* A place is a rank counted from the root. */
-static int rank_of(const struct weft_schedule *s, int root, int64_t place)
+/* A vrank is a rank counted from the root. */
+static int rank_of(const struct weft_schedule *s, int root, int64_t vrank)
 {
-    return (int)((place + root) % s->size);
+    return (int)((vrank + root) % s->size);
 }
 
 static struct weft_tree tree_of(const struct weft_schedule *s, int root, int radix)
@@ -27,7 +27,7 @@ static void down_the_tree(struct weft_schedule *s, struct weft_elements data, in
         weft_schedule_receive(s, rank_of(s, root, tree.parent), data);
     weft_schedule_fence(s);
     for (int i = tree.children; i-- > 0;) /* the largest subtree first */
-        weft_schedule_send(s, rank_of(s, root, weft_tree_child(&tree, i).place), data);
+        weft_schedule_send(s, rank_of(s, root, weft_tree_child(&tree, i).vrank), data);
 }
 
 /* The pieces of a subtree. */
@@ -43,11 +43,11 @@ static void scatter(struct weft_schedule *s, const struct weft_blocks *all, int 
 {
     struct weft_tree tree = tree_of(s, root, 2);
     if (tree.parent >= 0)
-        weft_schedule_receive(s, rank_of(s, root, tree.parent), pieces(all, tree.place, tree.end));
+        weft_schedule_receive(s, rank_of(s, root, tree.parent), pieces(all, tree.vrank, tree.end));
     weft_schedule_fence(s);
     for (int i = tree.children; i-- > 0;) {
         struct weft_subtree child = weft_tree_child(&tree, i);
-        weft_schedule_send(s, rank_of(s, root, child.place), pieces(all, child.place, child.end));
+        weft_schedule_send(s, rank_of(s, root, child.vrank), pieces(all, child.vrank, child.end));
     }
 }
 
@@ -97,9 +97,9 @@ void weft_build_bcast_segments(struct weft_schedule *s, struct weft_elements dat
 
 static void down_the_chain(struct weft_schedule *s, struct weft_elements data, int root)
 {
-    int place = (s->rank - root + s->size) % s->size, next = rank_of(s, root, place + 1);
-    weft_build_bcast_segments(s, data, place > 0 ? rank_of(s, root, place - 1) : -1, &next,
-                              place + 1 < s->size);
+    int vrank = (s->rank - root + s->size) % s->size, next = rank_of(s, root, vrank + 1);
+    weft_build_bcast_segments(s, data, vrank > 0 ? rank_of(s, root, vrank - 1) : -1, &next,
+                              vrank + 1 < s->size);
 }
 
 static void scatter_and_ring(struct weft_schedule *s, struct weft_elements data, int root)

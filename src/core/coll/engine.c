@@ -455,7 +455,7 @@ static void run(struct weft_schedule *s)
     unsigned idle = 0;
     weft_count_add(&weft_counts.collectives, 1);
     weft_schedule_note_blocking(s);
-    weft_vci_stay(s->vci);
+    weft_vci_begin_wait(s->vci);
     advance(s);
     if (is_complete(s))
         weft_look_sometimes(s->vci);
@@ -471,7 +471,7 @@ static void run(struct weft_schedule *s)
             note_waiting(s);
         }
     }
-    weft_vci_leave(s->vci);
+    weft_vci_end_wait(s->vci);
     weft_schedule_end_blocking(s);
     weft_assert(s->next == s->done);
 }

@@ -3,8 +3,8 @@
  * MPI_Gather and MPI_Gatherv: short blocks up a binomial tree, packed; long blocks directly to the
  * root.
  *
- * Invariant: a place is a rank counted from the root. In the tree, block i of a rank's row is that
- * of place + i, and all blocks have the same number of bytes.
+ * Invariant: a vrank is a rank counted from the root. In the tree, block i of a rank's row is that
+ * of vrank + i, and all blocks have the same number of bytes.
  */
 #include "core/coll/schedule.h"
 #include "core/coll/tree.h"
@@ -39,13 +39,13 @@ static void up_the_tree(struct weft_schedule *s, struct weft_elements in,
     size_t block = weft_elements_bytes(in);
     struct weft_elements row = in;
     if (tree.children) {
-        row = weft_schedule_row(s, (size_t)(tree.end - tree.place) * block);
+        row = weft_schedule_row(s, (size_t)(tree.end - tree.vrank) * block);
         for (int i = 0; i < tree.children; i++) {
             struct weft_subtree child = weft_tree_child(&tree, i);
-            weft_schedule_receive(s, (int)((child.place + root) % s->size),
+            weft_schedule_receive(s, (int)((child.vrank + root) % s->size),
                                   weft_elements_slice(row,
-                                                      (size_t)(child.place - tree.place) * block,
-                                                      (size_t)(child.end - child.place) * block));
+                                                      (size_t)(child.vrank - tree.vrank) * block,
+                                                      (size_t)(child.end - child.vrank) * block));
         }
     }
     if (tree.parent < 0) {

@@ -104,7 +104,7 @@ static void allreduce(struct weft_schedule *s, struct weft_elements in, void *ou
 
 /* Scatters the reduction of the remote group among the ranks of the local group. */
 static void reduce_scatter(struct weft_schedule *s, struct weft_elements in, void *out,
-                           const struct weft_blocks *parts)
+                           const struct weft_blocks *split)
 {
     int size = s->comm->local->size, rank = s->rank;
     struct weft_elements sum = in, theirs = {NULL, in.count, in.type}, own = {out, 0, in.type};
@@ -116,9 +116,9 @@ static void reduce_scatter(struct weft_schedule *s, struct weft_elements in, voi
     leaders_exchange(s, sum, theirs);
     weft_schedule_fence(s);
     weft_schedule_enter(s, true);
-    if (!parts->arrays) {
-        struct weft_blocks blocks = {.at = theirs.at, .count = parts->count, .type = in.type};
-        own.count = parts->count;
+    if (!split->arrays) {
+        struct weft_blocks blocks = {.at = theirs.at, .count = split->count, .type = in.type};
+        own.count = split->count;
         weft_build_scatter(s, &blocks, own, 0,
                            weft_schedule_choose(s, WEFT_COLL_SCATTER, weft_elements_bytes(own)));
         weft_schedule_enter(s, false);
@@ -126,7 +126,7 @@ static void reduce_scatter(struct weft_schedule *s, struct weft_elements in, voi
     }
     size_t begin = 0;
     for (int i = 0; i < size; i++) {
-        size_t count = (size_t)weft_int_of(parts->arrays->counts, i);
+        size_t count = (size_t)weft_int_of(split->arrays->counts, i);
         if (i == rank)
             own.count = count;
         if (rank == 0 && i > 0 && count)
@@ -166,9 +166,9 @@ static struct weft_elements local_gather(struct weft_schedule *s, struct weft_el
     size_t block = weft_elements_bytes(in);
     struct weft_elements row =
         weft_schedule_row(s, is_leader(s) ? (size_t)s->comm->local->size * block : 0);
-    struct weft_blocks places = blocks_of(row, block);
+    struct weft_blocks row_blocks = blocks_of(row, block);
     weft_schedule_enter(s, true);
-    weft_build_gather(s, in, &places, 0, WEFT_ALGORITHM_BINOMIAL);
+    weft_build_gather(s, in, &row_blocks, 0, WEFT_ALGORITHM_BINOMIAL);
     weft_schedule_enter(s, false);
     weft_schedule_fence(s);
     return row;
@@ -206,12 +206,12 @@ static void scatter_from_leader(struct weft_schedule *s, struct weft_elements ou
     size_t block = weft_elements_bytes(out);
     struct weft_elements row =
         weft_schedule_row(s, is_leader(s) ? (size_t)s->comm->local->size * block : 0);
-    struct weft_blocks places = blocks_of(row, block);
+    struct weft_blocks row_blocks = blocks_of(row, block);
     if (is_leader(s))
         weft_schedule_receive(s, root, row);
     weft_schedule_fence(s);
     weft_schedule_enter(s, true);
-    weft_build_scatter(s, &places, out, 0, WEFT_ALGORITHM_BINOMIAL);
+    weft_build_scatter(s, &row_blocks, out, 0, WEFT_ALGORITHM_BINOMIAL);
     weft_schedule_enter(s, false);
 }
 

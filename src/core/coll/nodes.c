@@ -56,8 +56,8 @@ static int enter_node(const struct view *v)
     const struct weft_nodes *nodes = v->nodes;
     weft_schedule_among(v->s, nodes->order + nodes->begin[nodes->mine],
                         weft_nodes_size(nodes, nodes->mine),
-                        weft_nodes_place(nodes, v->s->channel->comm->rank));
-    return weft_nodes_place(nodes, v->leaders[nodes->mine]);
+                        weft_nodes_index(nodes, v->s->channel->comm->rank));
+    return weft_nodes_index(nodes, v->leaders[nodes->mine]);
 }
 
 /* Sets the group to the leaders. Called by leaders only. */
@@ -115,19 +115,19 @@ static void bcast_in_segments(const struct view *v, struct weft_elements data, i
     const struct weft_nodes *nodes = v->nodes;
     const int *members = nodes->order + nodes->begin[nodes->mine];
     int n = nodes->count, size = weft_nodes_size(nodes, nodes->mine);
-    int leader = weft_nodes_place(nodes, v->leaders[nodes->mine]);
-    int place = (weft_nodes_place(nodes, v->s->rank) - leader + size) % size;
+    int leader = weft_nodes_index(nodes, v->leaders[nodes->mine]);
+    int vrank = (weft_nodes_index(nodes, v->s->rank) - leader + size) % size;
     int position = (nodes->mine - nodes->node[root] + n) % n;
-    int parent = -1, count = 0, children[32]; /* the next leader, and one for each bit of a place */
+    int parent = -1, count = 0, children[32]; /* the next leader, and one for each bit of a vrank */
     if (v->leads && position > 0)
         parent = v->leaders[(nodes->mine + n - 1) % n];
     if (v->leads && position + 1 < n)
         children[count++] = v->leaders[(nodes->mine + 1) % n];
-    struct weft_tree tree = weft_tree_of(size, 2, place);
+    struct weft_tree tree = weft_tree_of(size, 2, vrank);
     if (tree.parent >= 0)
         parent = members[(tree.parent + leader) % size];
     for (int i = tree.children; i-- > 0;)
-        children[count++] = members[(weft_tree_child(&tree, i).place + leader) % size];
+        children[count++] = members[(weft_tree_child(&tree, i).vrank + leader) % size];
     weft_assert((size_t)count <= sizeof children / sizeof *children &&
                 (parent >= 0) == (v->s->rank != root));
     weft_build_bcast_segments(v->s, data, parent, children, count);
@@ -158,7 +158,7 @@ static bool is_long(const struct weft_schedule *s, struct weft_elements operand)
 /* The index of this rank in nodes->order. */
 static int index_of(const struct view *v)
 {
-    return v->nodes->begin[v->nodes->mine] + weft_nodes_place(v->nodes, v->s->rank);
+    return v->nodes->begin[v->nodes->mine] + weft_nodes_index(v->nodes, v->s->rank);
 }
 
 /* Reduces along a chain of all ranks, node after node, which begins with the root. */
@@ -234,7 +234,7 @@ struct row {
     size_t *begin; /* offsets of the size blocks, then the end */
 };
 
-static struct weft_elements part(const struct row *row, int first, int end)
+static struct weft_elements segment(const struct row *row, int first, int end)
 {
     return weft_elements_slice(row->bytes, row->begin[first], row->begin[end] - row->begin[first]);
 }
@@ -263,7 +263,7 @@ static void collect(const struct view *v, struct weft_elements in, const struct 
     if (!v->leads)
         weft_schedule_send(v->s, leader, in);
     for (int i = 0; v->leads && i < v->s->size; i++) {
-        struct weft_elements block = part(row, first + i, first + i + 1);
+        struct weft_elements block = segment(row, first + i, first + i + 1);
         if (v->nodes->order[first + i] == own)
             weft_schedule_copy(v->s, in, block);
         else
@@ -305,5 +305,5 @@ void weft_nodes_allgather(struct weft_schedule *s, struct weft_elements in,
     weft_schedule_fence(s);
     if (row.bytes.at != out->at)
         for (int i = 0; i < s->size; i++)
-            weft_schedule_copy(s, part(&row, i, i + 1), weft_block(out, v.nodes->order[i]));
+            weft_schedule_copy(s, segment(&row, i, i + 1), weft_block(out, v.nodes->order[i]));
 }

@@ -33,7 +33,7 @@ void weft_operands_describe(struct weft_operands *o, const struct weft_coll_args
     while (2 << o->levels <= o->n)
         o->levels++;
     o->extra = tree ? 0 : o->n - (1 << o->levels);
-    o->places = o->n - o->extra;
+    o->vranks = o->n - o->extra;
     o->levels += tree; /* the last level may be incomplete */
     weft_assert(o->n <= WEFT_OPERANDS_MAX && o->levels <= LEVELS_MAX);
 }
@@ -55,22 +55,22 @@ static const unsigned char *combine(const struct weft_operands *o, const unsigne
     return result;
 }
 
-/* Combines the places from `place`, 1 << levels of them or as many as there are. Returns where the
+/* Combines the vranks from `vrank`, 1 << levels of them or as many as there are. Returns where the
  * result is: in `result`, or the only operand. */
-static const unsigned char *combine_places(const struct weft_operands *o, int place, int levels,
+static const unsigned char *combine_vranks(const struct weft_operands *o, int vrank, int levels,
                                            unsigned char *result)
 {
-    while (levels > 0 && place + (1 << (levels - 1)) >= o->places)
+    while (levels > 0 && vrank + (1 << (levels - 1)) >= o->vranks)
         levels--;
     if (levels > 0) {
         unsigned char *half = o->scratch + (size_t)levels * o->chunk;
         const unsigned char *right =
-            combine_places(o, place + (1 << (levels - 1)), levels - 1, result);
-        return combine(o, combine_places(o, place, levels - 1, half), right, result);
+            combine_vranks(o, vrank + (1 << (levels - 1)), levels - 1, result);
+        return combine(o, combine_vranks(o, vrank, levels - 1, half), right, result);
     }
-    if (place < o->extra)
-        return combine(o, operand(o, 2 * place), operand(o, 2 * place + 1), result);
-    return operand(o, place + o->extra);
+    if (vrank < o->extra)
+        return combine(o, operand(o, 2 * vrank), operand(o, 2 * vrank + 1), result);
+    return operand(o, vrank + o->extra);
 }
 
 static void combine_one_by_one(const struct weft_operands *o, unsigned char *result)
@@ -95,7 +95,7 @@ void weft_operands_reduce(struct weft_operands *o, unsigned char *result, size_t
         else if (o->n == 2)
             combine(o, operand(o, 0), operand(o, 1), to);
         else
-            combine_places(o, 0, o->levels, to);
+            combine_vranks(o, 0, o->levels, to);
         if (o->in_place)
             memcpy(result + o->from, o->scratch, o->bytes);
     }

@@ -13,13 +13,13 @@
 enum { WEFT_OPERANDS_MAX = 64 };
 
 /* Place i of the tree has rank (i + top) mod n; or, with `extra` (reduction.h), two ranks have one
- * place. Or they are combined one by one, this rank's first and then those before it. */
+ * vrank. Or they are combined one by one, this rank's first and then those before it. */
 struct weft_operands {
     const struct weft_op *op;
     enum weft_basic_type type;
     size_t size; /* bytes of an element */
     bool in_place, one_by_one;
-    int n, rank, top, extra, places, levels;
+    int n, rank, top, extra, vranks, levels;
     size_t from, bytes;                         /* the chunk that is being combined */
     unsigned char *scratch;                     /* a chunk for the result, and one for each level */
     size_t chunk;                               /* bytes of each */

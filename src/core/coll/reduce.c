@@ -23,7 +23,7 @@ struct operand {
 static void receive(struct weft_schedule *s, const struct weft_tree *tree, int i, int top,
                     struct operand *from)
 {
-    weft_schedule_receive(s, (int)((weft_tree_child(tree, i).place + top) % s->size), from->data);
+    weft_schedule_receive(s, (int)((weft_tree_child(tree, i).vrank + top) % s->size), from->data);
     from->received = s->count;
 }
 
@@ -78,17 +78,17 @@ static void up_the_tree(struct weft_schedule *s, struct weft_elements in, void *
     }
 }
 
-/* The root receives the parts of all places. */
-static void gather_parts(const struct weft_reduction *r)
+/* The root receives the parts of all vranks. */
+static void gather_segments(const struct weft_reduction *r)
 {
-    for (int place = 0; place < 1 << r->levels; place++)
-        if (place != r->place)
-            weft_schedule_receive(r->s, weft_reduction_rank(r, place),
-                                  weft_reduction_part(r, place, r->levels));
+    for (int vrank = 0; vrank < 1 << r->levels; vrank++)
+        if (vrank != r->vrank)
+            weft_schedule_receive(r->s, weft_reduction_rank(r, vrank),
+                                  weft_reduction_segment(r, vrank, r->levels));
     weft_schedule_fence(r->s);
 }
 
-static void by_parts(struct weft_schedule *s, struct weft_elements in, void *out, int root)
+static void by_segments(struct weft_schedule *s, struct weft_elements in, void *out, int root)
 {
     bool is_root = s->rank == root;
     struct weft_elements result = {out, in.count, in.type};
@@ -101,10 +101,10 @@ static void by_parts(struct weft_schedule *s, struct weft_elements in, void *out
     weft_reduction_fold(&r);
     weft_reduction_halve(&r);
     if (is_root) {
-        gather_parts(&r);
+        gather_segments(&r);
         weft_schedule_copy(s, r.mine, result);
-    } else if (r.place >= 0) {
-        weft_schedule_send(s, root, weft_reduction_part(&r, r.place, r.levels));
+    } else if (r.vrank >= 0) {
+        weft_schedule_send(s, root, weft_reduction_segment(&r, r.vrank, r.levels));
     }
 }
 
@@ -153,7 +153,7 @@ void weft_build_reduce(struct weft_schedule *s, struct weft_elements in, void *o
     else if (algorithm == WEFT_ALGORITHM_NODES)
         weft_nodes_reduce(s, in, out, root);
     else if (algorithm == WEFT_ALGORITHM_HALVING)
-        by_parts(s, in, out, root);
+        by_segments(s, in, out, root);
     else
         up_the_tree(s, in, out, root, algorithm == WEFT_ALGORITHM_QUADNOMIAL ? 4 : 2);
 }

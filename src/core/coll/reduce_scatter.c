@@ -4,49 +4,49 @@
  * parts.
  *
  * Invariant: halving starts with the adjacent rank, for the order of operands, so the parts that
- * stay together belong to places with the same lowest bits. The vector is laid out by places with
+ * stay together belong to vranks with the same lowest bits. The vector is laid out by vranks with
  * reversed bits, so that the part that is sent and the part that is kept are contiguous.
  */
 #include "core/coll/reduction.h"
 
 /* The offsets of the ranks' parts, in elements, then the end. */
-static size_t *begins_of(struct weft_schedule *s, const struct weft_blocks *parts)
+static size_t *begins_of(struct weft_schedule *s, const struct weft_blocks *split)
 {
     size_t *begin = weft_schedule_memory(s, ((size_t)s->size + 1) * sizeof *begin);
     if (s->failed)
         return NULL;
     begin[0] = 0;
     for (int i = 0; i < s->size; i++)
-        begin[i + 1] = begin[i] + (parts->arrays ? (size_t)weft_int_of(parts->arrays->counts, i)
-                                                 : parts->count);
+        begin[i + 1] = begin[i] + (split->arrays ? (size_t)weft_int_of(split->arrays->counts, i)
+                                                 : split->count);
     return begin;
 }
 
-static int reverse(int place, int levels)
+static int reverse(int vrank, int levels)
 {
     int result = 0;
     for (int bit = 0; bit < levels; bit++)
-        result |= (place >> bit & 1) << (levels - 1 - bit);
+        result |= (vrank >> bit & 1) << (levels - 1 - bit);
     return result;
 }
 
-/* The ranks [first, end) whose parts a place computes: its own, and the inactive rank before it. */
-static void ranks_of(const struct weft_reduction *r, int place, int *first, int *end)
+/* The ranks [first, end) whose parts a vrank computes: its own, and the inactive rank before it. */
+static void ranks_of(const struct weft_reduction *r, int vrank, int *first, int *end)
 {
-    *end = weft_reduction_rank(r, place) + 1;
-    *first = place < r->extra ? *end - 2 : *end - 1;
+    *end = weft_reduction_rank(r, vrank) + 1;
+    *first = vrank < r->extra ? *end - 2 : *end - 1;
 }
 
-/* Copies the operand to the order of reversed places. Returns the offset of each, then the end. */
+/* Copies the operand to the order of reversed vranks. Returns the offset of each, then the end. */
 static size_t *lay_out(struct weft_reduction *r, struct weft_elements in, const size_t *begin)
 {
     struct weft_schedule *s = r->s;
-    int places = 1 << r->levels, first, end;
-    size_t *at = weft_schedule_memory(s, ((size_t)places + 1) * sizeof *at);
+    int vranks = 1 << r->levels, first, end;
+    size_t *at = weft_schedule_memory(s, ((size_t)vranks + 1) * sizeof *at);
     if (s->failed)
         return NULL;
     at[0] = 0;
-    for (int i = 0; i < places; i++) {
+    for (int i = 0; i < vranks; i++) {
         ranks_of(r, reverse(i, r->levels), &first, &end);
         size_t count = begin[end] - begin[first];
         weft_schedule_copy(s, weft_elements_slice(in, begin[first], count),
@@ -62,14 +62,14 @@ static struct weft_elements between(const struct weft_reduction *r, const size_t
     return weft_elements_slice(r->mine, at[first], at[end] - at[first]);
 }
 
-/* Each level keeps one half of the range of reversed places. */
+/* Each level keeps one half of the range of reversed vranks. */
 static void halve(struct weft_reduction *r, const size_t *at)
 {
     int first = 0, end = 1 << r->levels;
     for (int level = 0; level < r->levels; level++) {
         int middle = first + (end - first) / 2;
-        bool upper = r->place >> level & 1;
-        weft_reduction_exchange(r, r->place ^ 1 << level,
+        bool upper = r->vrank >> level & 1;
+        weft_reduction_exchange(r, r->vrank ^ 1 << level,
                                 upper ? between(r, at, first, middle) : between(r, at, middle, end),
                                 upper ? between(r, at, middle, end)
                                       : between(r, at, first, middle));
@@ -89,13 +89,13 @@ static void by_halving(struct weft_schedule *s, struct weft_elements in, struct 
     if (s->failed)
         return;
     weft_reduction_fold(&r);
-    if (r.place < 0) {
+    if (r.vrank < 0) {
         weft_schedule_receive(s, s->rank + 1, out);
         return;
     }
     halve(&r, at);
-    size_t mine = at[reverse(r.place, r.levels)];
-    if (r.place < r.extra) {
+    size_t mine = at[reverse(r.vrank, r.levels)];
+    if (r.vrank < r.extra) {
         size_t theirs = begin[s->rank] - begin[s->rank - 1];
         weft_schedule_send(s, s->rank - 1, weft_elements_slice(r.mine, mine, theirs));
         mine += theirs;
@@ -134,9 +134,9 @@ static void by_pairs(struct weft_schedule *s, struct weft_elements in, struct we
 }
 
 void weft_build_reduce_scatter(struct weft_schedule *s, struct weft_elements in, void *out,
-                               const struct weft_blocks *parts, enum weft_algorithm algorithm)
+                               const struct weft_blocks *split, enum weft_algorithm algorithm)
 {
-    const size_t *begin = begins_of(s, parts);
+    const size_t *begin = begins_of(s, split);
     if (s->failed)
         return;
     struct weft_elements own = {out, begin[s->rank + 1] - begin[s->rank], in.type};

@@ -14,10 +14,10 @@ void weft_reduction_init(struct weft_reduction *r)
         r->levels++;
     r->extra = size - (1 << r->levels);
     if (rank >= 2 * r->extra)
-        r->place = rank - r->extra;
+        r->vrank = rank - r->extra;
     else
-        r->place = rank % 2 ? rank / 2 : -1;
-    weft_assert(r->extra >= 0 && r->extra < 1 << r->levels && r->place < 1 << r->levels);
+        r->vrank = rank % 2 ? rank / 2 : -1;
+    weft_assert(r->extra >= 0 && r->extra < 1 << r->levels && r->vrank < 1 << r->levels);
 }
 
 void weft_reduction_fold(struct weft_reduction *r)
@@ -25,7 +25,7 @@ void weft_reduction_fold(struct weft_reduction *r)
     struct weft_schedule *s = r->s;
     if (s->rank >= 2 * r->extra)
         return;
-    if (r->place < 0) {
+    if (r->vrank < 0) {
         weft_schedule_send(s, s->rank + 1, r->mine);
         weft_schedule_fence(s);
         return;
@@ -42,7 +42,7 @@ void weft_reduction_unfold(struct weft_reduction *r)
     struct weft_schedule *s = r->s;
     if (s->rank >= 2 * r->extra)
         return;
-    if (r->place < 0)
+    if (r->vrank < 0)
         weft_schedule_receive(s, s->rank + 1, r->mine);
     else
         weft_schedule_send(s, s->rank - 1, r->mine);
@@ -50,10 +50,10 @@ void weft_reduction_unfold(struct weft_reduction *r)
 }
 
 /* The part of `other` at the offset of a part of `mine`. */
-static struct weft_elements in_other(const struct weft_reduction *r, struct weft_elements part)
+static struct weft_elements in_other(const struct weft_reduction *r, struct weft_elements segment)
 {
-    part.at = (void *)((uintptr_t)r->other + ((uintptr_t)part.at - (uintptr_t)r->mine.at));
-    return part;
+    segment.at = (void *)((uintptr_t)r->other + ((uintptr_t)segment.at - (uintptr_t)r->mine.at));
+    return segment;
 }
 
 void weft_reduction_exchange(struct weft_reduction *r, int partner, struct weft_elements give,
@@ -61,12 +61,12 @@ void weft_reduction_exchange(struct weft_reduction *r, int partner, struct weft_
 {
     struct weft_schedule *s = r->s;
     struct weft_elements theirs = in_other(r, keep);
-    weft_assert(r->place >= 0 && partner != r->place && partner < 1 << r->levels);
+    weft_assert(r->vrank >= 0 && partner != r->vrank && partner < 1 << r->levels);
     int rank = weft_reduction_rank(r, partner);
     weft_schedule_receive(s, rank, theirs);
     weft_schedule_send(s, rank, give);
     weft_schedule_fence(s);
-    if (partner < r->place || s->op->commutative) {
+    if (partner < r->vrank || s->op->commutative) {
         weft_schedule_combine(s, theirs, keep.at);
     } else {
         void *mine = r->mine.at;
@@ -79,13 +79,13 @@ void weft_reduction_exchange(struct weft_reduction *r, int partner, struct weft_
 
 void weft_reduction_double(struct weft_reduction *r)
 {
-    for (int level = 0; r->place >= 0 && level < r->levels; level++) {
-        int partner = r->place ^ 1 << level, rank = weft_reduction_rank(r, partner);
+    for (int level = 0; r->vrank >= 0 && level < r->levels; level++) {
+        int partner = r->vrank ^ 1 << level, rank = weft_reduction_rank(r, partner);
         struct weft_elements theirs = {r->other, r->mine.count, r->mine.type};
         weft_schedule_receive(r->s, rank, theirs);
         weft_schedule_send(r->s, rank, r->mine);
         weft_schedule_fence(r->s);
-        if (partner < r->place) {
+        if (partner < r->vrank) {
             weft_schedule_combine(r->s, theirs, r->mine.at);
         } else { /* also if the operation is commutative: both partners compute the same bits */
             weft_schedule_combine(r->s, r->mine, theirs.at);
@@ -96,12 +96,12 @@ void weft_reduction_double(struct weft_reduction *r)
     }
 }
 
-struct weft_elements weft_reduction_part(const struct weft_reduction *r, int place, int levels)
+struct weft_elements weft_reduction_segment(const struct weft_reduction *r, int vrank, int levels)
 {
     size_t first = 0, count = r->mine.count;
     for (int level = 0; level < levels; level++) {
         size_t half = count / 2;
-        if (place >> level & 1) {
+        if (vrank >> level & 1) {
             first += half;
             count -= half;
         } else {
@@ -113,19 +113,19 @@ struct weft_elements weft_reduction_part(const struct weft_reduction *r, int pla
 
 void weft_reduction_halve(struct weft_reduction *r)
 {
-    for (int level = 0; r->place >= 0 && level < r->levels; level++) {
-        int partner = r->place ^ 1 << level;
-        weft_reduction_exchange(r, partner, weft_reduction_part(r, partner, level + 1),
-                                weft_reduction_part(r, r->place, level + 1));
+    for (int level = 0; r->vrank >= 0 && level < r->levels; level++) {
+        int partner = r->vrank ^ 1 << level;
+        weft_reduction_exchange(r, partner, weft_reduction_segment(r, partner, level + 1),
+                                weft_reduction_segment(r, r->vrank, level + 1));
     }
 }
 
 void weft_reduction_collect(struct weft_reduction *r)
 {
-    for (int level = r->place < 0 ? 0 : r->levels; level > 0; level--) {
-        int partner = r->place ^ 1 << (level - 1), rank = weft_reduction_rank(r, partner);
-        weft_schedule_receive(r->s, rank, weft_reduction_part(r, partner, level));
-        weft_schedule_send(r->s, rank, weft_reduction_part(r, r->place, level));
+    for (int level = r->vrank < 0 ? 0 : r->levels; level > 0; level--) {
+        int partner = r->vrank ^ 1 << (level - 1), rank = weft_reduction_rank(r, partner);
+        weft_schedule_receive(r->s, rank, weft_reduction_segment(r, partner, level));
+        weft_schedule_send(r->s, rank, weft_reduction_segment(r, r->vrank, level));
         weft_schedule_fence(r->s);
     }
 }

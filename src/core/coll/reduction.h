@@ -5,11 +5,11 @@
  *
  * `extra` is the number of ranks beyond the largest power of two. The first 2 * extra ranks are
  * folded: each even rank sends its data to the next rank and is then inactive. Active ranks have
- * the places 0, 1, …, in the order of ranks.
+ * the vranks 0, 1, …, in the order of ranks.
  *
  * Invariants:
  *  - After level k, `mine` (or a part of it) is the combination of the operands of the 2^(k+1)
- *    places that differ in the lowest k + 1 bits, in order: the lower half is the left operand. So
+ *    vranks that differ in the lowest k + 1 bits, in order: the lower half is the left operand. So
  *    the operation need not be commutative, and after doubling all ranks have the same bits.
  *  - Each level divides a part in the middle, by elements, so each rank can compute all parts.
  */
@@ -24,10 +24,10 @@ struct weft_reduction {
     void *other;               /* a buffer of the same size; may be swapped with mine.at */
     int levels;                /* 1 << levels ranks are active */
     int extra;
-    int place; /* -1: inactive */
+    int vrank; /* -1: inactive */
 };
 
-/* Fills levels, extra and place. */
+/* Fills levels, extra and vrank. */
 void weft_reduction_init(struct weft_reduction *r);
 
 /* Folds, and sends the result to the inactive ranks. */
@@ -41,19 +41,19 @@ void weft_reduction_double(struct weft_reduction *r);
 void weft_reduction_exchange(struct weft_reduction *r, int partner, struct weft_elements give,
                              struct weft_elements keep);
 
-/* Recursive halving: weft_reduction_part of `mine` has this rank's part of the result. */
+/* Recursive halving: weft_reduction_segment of `mine` has this rank's part of the result. */
 void weft_reduction_halve(struct weft_reduction *r);
 
-/* The part of `mine` of a place after `levels` levels of halving. */
-struct weft_elements weft_reduction_part(const struct weft_reduction *r, int place, int levels);
+/* The part of `mine` of a vrank after `levels` levels of halving. */
+struct weft_elements weft_reduction_segment(const struct weft_reduction *r, int vrank, int levels);
 
 /* The reverse of halving: every active rank receives all parts. */
 void weft_reduction_collect(struct weft_reduction *r);
 
-/* The rank of a place. */
-static inline int weft_reduction_rank(const struct weft_reduction *r, int place)
+/* The rank of a vrank. */
+static inline int weft_reduction_rank(const struct weft_reduction *r, int vrank)
 {
-    return place < r->extra ? 2 * place + 1 : place + r->extra;
+    return vrank < r->extra ? 2 * vrank + 1 : vrank + r->extra;
 }
 
 #endif

@@ -3,8 +3,8 @@
  * MPI_Scatter and MPI_Scatterv: short blocks down a binomial tree, packed; long blocks directly
  * from the root.
  *
- * Invariant: a place is a rank counted from the root. In the tree, block i of a rank's row is that
- * of place + i, and all blocks have the same number of bytes.
+ * Invariant: a vrank is a rank counted from the root. In the tree, block i of a rank's row is that
+ * of vrank + i, and all blocks have the same number of bytes.
  */
 #include "core/coll/schedule.h"
 #include "core/coll/tree.h"
@@ -49,15 +49,15 @@ static void down_the_tree(struct weft_schedule *s, const struct weft_blocks *in,
         row = root_row(s, in, block);
     } else {
         if (tree.children)
-            row = weft_schedule_row(s, (size_t)(tree.end - tree.place) * block);
+            row = weft_schedule_row(s, (size_t)(tree.end - tree.vrank) * block);
         weft_schedule_receive(s, (int)((tree.parent + root) % s->size), row);
         weft_schedule_fence(s);
     }
     for (int i = tree.children; i-- > 0;) {
         struct weft_subtree child = weft_tree_child(&tree, i);
-        weft_schedule_send(s, (int)((child.place + root) % s->size),
-                           weft_elements_slice(row, (size_t)(child.place - tree.place) * block,
-                                               (size_t)(child.end - child.place) * block));
+        weft_schedule_send(s, (int)((child.vrank + root) % s->size),
+                           weft_elements_slice(row, (size_t)(child.vrank - tree.vrank) * block,
+                                               (size_t)(child.end - child.vrank) * block));
     }
     if (tree.parent < 0)
         weft_schedule_copy(s, weft_block(in, root), out);

@@ -24,7 +24,7 @@ enum { LONG_PIECE = 64 << 10, SPARE_MAX = 16 << 20 };
 
 struct weft_memory {
     struct weft_memory *next;
-    size_t room;
+    size_t space;
     _Alignas(16) unsigned char bytes[];
 };
 
@@ -41,7 +41,7 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
         if (!s)
             return NULL;
         s->steps = NULL;
-        s->room = 0;
+        s->space = 0;
     }
     s->count = s->after = s->next = s->done = 0;
     s->kind = args->kind;
@@ -122,13 +122,13 @@ static void give_back(struct weft_vci *vci, struct weft_memory *memory)
 {
     struct weft_memory **at = &vci->coll.spare;
     size_t bytes = 0;
-    if (memory->room < LONG_PIECE || memory->room > SPARE_MAX) {
+    if (memory->space < LONG_PIECE || memory->space > SPARE_MAX) {
         free(memory);
         return;
     }
     memory->next = *at;
     *at = memory;
-    while (*at && (bytes += (*at)->room) <= SPARE_MAX)
+    while (*at && (bytes += (*at)->space) <= SPARE_MAX)
         at = &(*at)->next;
     free_pieces(at);
 }
@@ -154,10 +154,10 @@ void weft_schedule_put(struct weft_schedule *s)
         s->memory = memory->next;
         give_back(vci, memory);
     }
-    if (s->room > KEPT_STEPS_MAX) {
+    if (s->space > KEPT_STEPS_MAX) {
         free(s->steps);
         s->steps = NULL;
-        s->room = 0;
+        s->space = 0;
     }
     if (vci->coll.kept_count >= KEPT_MAX) {
         free(s->steps);
@@ -227,7 +227,7 @@ WEFT_COLD static void fail(struct weft_schedule *s, size_t bytes)
 static struct weft_memory *take_spare(struct weft_vci *vci, size_t bytes)
 {
     struct weft_memory **at = &vci->coll.spare, *memory;
-    while (*at && ((*at)->room < bytes || (*at)->room / 4 > bytes))
+    while (*at && ((*at)->space < bytes || (*at)->space / 4 > bytes))
         at = &(*at)->next;
     memory = *at;
     if (memory)
@@ -242,15 +242,15 @@ static struct weft_memory *new_piece(struct weft_vci *vci, size_t bytes)
         return memory;
     memory = bytes > SIZE_MAX / 2 ? NULL : malloc(sizeof *memory + (bytes ? bytes : 1));
     if (memory)
-        memory->room = bytes;
+        memory->space = bytes;
     return memory;
 }
 
 void *weft_schedule_memory(struct weft_schedule *s, size_t bytes)
 {
     size_t rounded = bytes / 16 * 16 + (bytes % 16 ? 16 : 0);
-    weft_assert(s->used <= WEFT_SCHEDULE_ROOM && s->used % 16 == 0);
-    if (weft_likely(rounded <= WEFT_SCHEDULE_ROOM - s->used)) {
+    weft_assert(s->used <= WEFT_SCHEDULE_SPACE && s->used % 16 == 0);
+    if (weft_likely(rounded <= WEFT_SCHEDULE_SPACE - s->used)) {
         void *at = s->own + s->used;
         s->used += rounded;
         return at;
@@ -303,14 +303,14 @@ struct weft_blocks weft_schedule_cut(struct weft_schedule *s, struct weft_elemen
 
 WEFT_COLD static void grow(struct weft_schedule *s)
 {
-    uint32_t room = s->room ? 2 * s->room : FIRST_STEPS;
-    struct weft_step *steps = realloc(s->steps, room * sizeof *steps);
+    uint32_t space = s->space ? 2 * s->space : FIRST_STEPS;
+    struct weft_step *steps = realloc(s->steps, space * sizeof *steps);
     if (!steps) {
-        fail(s, room * sizeof *steps);
+        fail(s, space * sizeof *steps);
         return;
     }
     s->steps = steps;
-    s->room = room;
+    s->space = space;
 }
 
 /* Appends a step. Returns NULL if memory is short. */
@@ -318,7 +318,7 @@ static struct weft_step *add(struct weft_schedule *s, enum weft_step_kind kind, 
 {
     weft_assert(s->after <= s->count);
     weft_assert(kind > WEFT_STEP_RECEIVE || (peer >= 0 && peer < s->size));
-    if (weft_unlikely(s->count == s->room))
+    if (weft_unlikely(s->count == s->space))
         grow(s);
     if (weft_unlikely(s->failed))
         return NULL;

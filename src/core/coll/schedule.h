@@ -31,7 +31,7 @@ struct weft_step {
     struct weft_elements to;      /* destination, or the right operand and the result */
 };
 
-enum { WEFT_SCHEDULE_ROOM = 2048 }; /* bytes of memory in the schedule itself */
+enum { WEFT_SCHEDULE_SPACE = 2048 }; /* bytes of memory in the schedule itself */
 
 struct weft_memory; /* a malloc'ed piece */
 
@@ -60,7 +60,7 @@ enum weft_fault {
 struct weft_schedule {
     /* The steps */
     struct weft_step *steps;
-    uint32_t count, room;
+    uint32_t count, space;
     uint32_t after; /* for the next step to be added */
     enum weft_coll_kind kind;
     enum weft_algorithm algorithm;
@@ -100,7 +100,7 @@ struct weft_schedule {
     bool retains;                       /* has references to op and types of the user's */
     const struct weft_datatype **types; /* in its memory */
     size_t ntypes;
-    _Alignas(16) unsigned char own[WEFT_SCHEDULE_ROOM];
+    _Alignas(16) unsigned char own[WEFT_SCHEDULE_SPACE];
 };
 
 /* An empty schedule. Returns NULL if memory is short. */

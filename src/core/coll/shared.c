@@ -5,9 +5,9 @@
  *
  * The ranks make the area together at one blocking call of the communicator (WEFT_SHM_COLL). A
  * persistent collective has a small one of its own, made when it is initialized, because ranks may
- * start persistent collectives in any order. Then a rank posts its data to its own cells, in
+ * start persistent collectives in any order. Then a rank posts its data to its own slots, in
  * pieces, and copies or combines the pieces of others out of theirs. Long data are messages, for
- * which each two ranks measure the fastest way (shm/way.h).
+ * which each two ranks measure the fastest path (shm/copy_path.h).
  *
  * Invariants:
  *  - The calls of an area are executed in the order in which they began: one that begins while
@@ -101,7 +101,7 @@ static size_t describe(struct weft_shared_call *c, struct cut *cut)
     bool is_root = c->rank == args->root;
     c->give = &args->in;
     c->posts = true;
-    c->parts = c->reduces = c->lengths = false;
+    c->per_rank = c->reduces = c->lengths = false;
     c->source = c->reader = WEFT_SHARED_ALL;
     c->buffers = WEFT_AREA_BUFFERS_IN_STEP;
     c->longest = weft_elements_bytes(in);
@@ -111,8 +111,8 @@ static size_t describe(struct weft_shared_call *c, struct cut *cut)
         c->posts = is_root;
         c->buffers = c->area->buffers;
         c->source = is_root ? WEFT_SHARED_NOBODY : args->root;
-        c->parts = args->kind == WEFT_COLL_SCATTER;
-        if (c->parts && !is_root)
+        c->per_rank = args->kind == WEFT_COLL_SCATTER;
+        if (c->per_rank && !is_root)
             c->longest = args->out.count * args->out.type->size;
         break;
     case WEFT_COLL_REDUCE:
@@ -135,11 +135,11 @@ static size_t describe(struct weft_shared_call *c, struct cut *cut)
     case WEFT_COLL_ALLTOALL:
         c->give = args->in_place ? &args->out : &args->in;
         c->longest = args->out.count * args->out.type->size;
-        c->parts = true;
+        c->per_rank = true;
         break;
     case WEFT_COLL_REDUCE_SCATTER:
     case WEFT_COLL_REDUCE_SCATTER_BLOCK:
-        c->reduces = c->parts = true;
+        c->reduces = c->per_rank = true;
         c->bytes = (uint32_t)c->longest;
         c->longest = make_cut(c, cut);
         c->give = &cut->blocks;
@@ -242,7 +242,7 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
         return false;
     weft_count_add(&weft_counts.collectives, 1);
     uint32_t number = ++comm->coll_sequence;
-    if (weft_unlikely(number % WEFT_AREA_CELLS == 0))
+    if (weft_unlikely(number % WEFT_AREA_SLOTS == 0))
         weft_shared_compare(comm, area);
     set_label(&c, number);
     enum weft_shared_attempt attempt = weft_shared_attempt(&c, number);

@@ -44,7 +44,7 @@ struct weft_area *weft_shared_make_own(struct weft_comm *comm, int tag);
  * it. */
 void weft_shared_skip(struct weft_comm *comm);
 
-/* Warns if other ranks posted data for one of the last WEFT_AREA_CELLS calls of a communicator for
+/* Warns if other ranks posted data for one of the last WEFT_AREA_SLOTS calls of a communicator for
  * which this rank posted data of a call with another root: neither rank waited for the other. */
 WEFT_COLD void weft_shared_compare(const struct weft_comm *comm, const struct weft_area *area);
 

@@ -17,7 +17,7 @@ enum { AREAS_MAX = 64 << 20 }; /* bytes of all areas of a process */
 
 /* What a rank offers. */
 struct offer {
-    struct weft_shm_piece_card card; /* of rank 0 */
+    struct weft_shm_piece_record record; /* of rank 0 */
     uint32_t joins;
 };
 
@@ -32,7 +32,7 @@ static bool is_on_node(const struct weft_comm *comm)
 }
 
 static struct weft_area *new_area(const struct weft_comm *comm, bool small,
-                                  struct weft_shm_piece_card *card)
+                                  struct weft_shm_piece_record *record)
 {
     int world[WEFT_AREA_RANKS_MAX];
     struct weft_area *area;
@@ -41,7 +41,7 @@ static struct weft_area *new_area(const struct weft_comm *comm, bool small,
     uint64_t used = __atomic_load_n(&weft_counts.areas.now, __ATOMIC_RELAXED);
     area = weft_area_new(comm->size, comm->rank, world, small);
     if (area && used + weft_area_bytes(area) <= AREAS_MAX &&
-        (comm->rank > 0 || !weft_area_make(area, card)))
+        (comm->rank > 0 || !weft_area_make(area, record)))
         return area;
     weft_area_free(area);
     return NULL;
@@ -67,7 +67,7 @@ static bool all_join(const struct weft_comm *comm, const struct offer *all)
     return join;
 }
 
-/* By two allgathers: the card of the memory, and whether all ranks have mapped it. A rank that
+/* By two allgathers: the record of the memory, and whether all ranks have mapped it. A rank that
  * refuses the call takes part in neither: the first one fails at all others, which do not begin the
  * second, so that all ranks have taken as many sequence numbers. *made is NULL if the ranks cannot
  * share memory. */
@@ -75,7 +75,7 @@ WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **ma
                           enum weft_fault *fault)
 {
     struct offer mine = {0}, all[WEFT_AREA_RANKS_MAX] = {0};
-    struct weft_area *area = new_area(comm, tag >= 0, &mine.card);
+    struct weft_area *area = new_area(comm, tag >= 0, &mine.record);
     *made = NULL;
     mine.joins = area != NULL;
     int code = exchange(comm, tag, &mine, all, fault);
@@ -84,7 +84,7 @@ WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **ma
         return code;
     }
     bool use = !code && all_join(comm, all);
-    mine.joins = use && weft_area_join(area, &all[0].card) == 0;
+    mine.joins = use && weft_area_join(area, &all[0].record) == 0;
     int second = exchange(comm, tag, &mine, all, fault);
     if (code || second || !mine.joins || !all_join(comm, all)) {
         weft_area_free(area);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A collective call through shared memory, for the files shared*.c: what its ranks do, how a rank
- * posts to its cells and how it waits for those of others (shm/area.h).
+ * posts to its slots and how it waits for those of others (shm/area.h).
  *
  * A call is executed by functions that return false where they have to wait, and are called again
  * once what they wait for may be there: they continue where they stopped. A blocking call polls in
@@ -43,7 +43,7 @@ struct weft_shared_call {
     struct weft_area *area;
     int n, rank;
     uint32_t number;       /* of this call, as in coll_sequence */
-    uint32_t label, bytes; /* of each cell */
+    uint32_t label, bytes; /* of each slot */
     uint64_t stamp;        /* of the first piece */
     int error;
     bool over;               /* the other ranks do not complete this call */
@@ -67,7 +67,7 @@ struct weft_shared_call {
     bool posts;       /* this rank posts data */
     int source;       /* the rank whose data this rank takes, ALL or NOBODY */
     int reader;       /* the rank that takes what this one posts, or ALL */
-    bool parts;       /* each rank has one block for each rank; else all take the same */
+    bool per_rank;    /* each rank has one block for each rank; else all take the same */
     bool reduces;     /* operands are combined */
     bool lengths;     /* each block has its own length: MPI_Allgatherv */
     unsigned buffers; /* that the ranks use */
@@ -81,7 +81,7 @@ static inline size_t weft_shared_least(size_t a, size_t b)
 }
 
 /* The place of the data that a rank takes from another. */
-static inline struct weft_elements weft_shared_place(const struct weft_shared_call *c, int from)
+static inline struct weft_elements weft_shared_target(const struct weft_shared_call *c, int from)
 {
     const struct weft_coll_args *args = c->args;
     const struct weft_blocks *one = args->kind == WEFT_COLL_BCAST ? &args->in : &args->out;
@@ -90,15 +90,15 @@ static inline struct weft_elements weft_shared_place(const struct weft_shared_ca
     return (struct weft_elements){one->at, one->count, one->type};
 }
 
-/* The bytes that the cells of a rank should name. */
+/* The bytes that the slots of a rank should name. */
 static inline uint32_t weft_shared_wanted(const struct weft_shared_call *c, int from)
 {
-    return c->lengths ? (uint32_t)weft_elements_bytes(weft_shared_place(c, from)) : c->bytes;
+    return c->lengths ? (uint32_t)weft_elements_bytes(weft_shared_target(c, from)) : c->bytes;
 }
 
 /* ---- Errors and waiting: shared_wait.c */
 
-/* Stores the error of a cell whose label is not that of this call. */
+/* Stores the error of a slot whose label is not that of this call. */
 WEFT_COLD void weft_shared_reject(struct weft_shared_call *c, uint32_t label, uint32_t bytes,
                                   int from);
 
@@ -124,13 +124,13 @@ void weft_shared_poll(struct weft_shared_call *c);
 enum weft_shared_wait weft_shared_await_posts(struct weft_shared_call *c, uint64_t stamp);
 
 /* Awaits that all ranks have completed a stamp, and stores the last one that they have. */
-enum weft_shared_wait weft_shared_learn(struct weft_shared_call *c, uint64_t stamp);
+enum weft_shared_wait weft_shared_read_done(struct weft_shared_call *c, uint64_t stamp);
 
 /* Frees what the waits and errors of a blocking call needed. */
 void weft_shared_complete(struct weft_shared_call *c);
 
 /* All other ranks have posted a stamp: they have completed all but the last AHEAD pieces. */
-static inline void weft_shared_know(struct weft_shared_call *c, uint64_t stamp)
+static inline void weft_shared_is_done(struct weft_shared_call *c, uint64_t stamp)
 {
     uint64_t completed = stamp - WEFT_SHARED_AHEAD, before = c->stamp - 1;
     c->area->known = completed > before ? completed : before;
@@ -149,18 +149,18 @@ static inline enum weft_shared_wait weft_shared_await(struct weft_shared_call *c
 static inline enum weft_shared_wait weft_shared_await_post(struct weft_shared_call *c,
                                                            uint64_t stamp, int from)
 {
-    const struct weft_area_cell *cell = weft_area_cell(c->area, from, stamp);
-    enum weft_shared_wait post = weft_shared_await(c, &cell->stamp, stamp, from);
+    const struct weft_area_slot *slot = weft_area_slot(c->area, from, stamp);
+    enum weft_shared_wait post = weft_shared_await(c, &slot->stamp, stamp, from);
     if (post != WEFT_SHARED_REACHED ||
-        weft_likely(cell->label == c->label && cell->bytes == weft_shared_wanted(c, from)))
+        weft_likely(slot->label == c->label && slot->bytes == weft_shared_wanted(c, from)))
         return post;
-    weft_shared_reject(c, cell->label, cell->bytes, from);
+    weft_shared_reject(c, slot->label, slot->bytes, from);
     return WEFT_SHARED_NEVER;
 }
 
 /* ---- Posting */
 
-/* Takes a cell or buffer for a stamp. If the ranks may not have completed its former one, it waits
+/* Takes a slot or buffer for a stamp. If the ranks may not have completed its former one, it waits
  * until they have completed that of the place three quarters of the ring ahead, if it is of a
  * former call, so that a rank that is ahead of the others waits rarely. */
 static inline bool weft_shared_take(struct weft_shared_call *c, uint64_t *ring, unsigned n,
@@ -169,7 +169,7 @@ static inline bool weft_shared_take(struct weft_shared_call *c, uint64_t *ring, 
     unsigned i = weft_area_index(stamp, n);
     uint64_t before = ring[i], ahead = ring[(i + n - n / 4) & (n - 1)];
     if (weft_unlikely(before > c->area->known) && before != stamp &&
-        weft_shared_learn(c, ahead > before && ahead < c->stamp ? ahead : before) ==
+        weft_shared_read_done(c, ahead > before && ahead < c->stamp ? ahead : before) ==
             WEFT_SHARED_LATER)
         return false;
     weft_assert(before <= stamp);
@@ -177,15 +177,15 @@ static inline bool weft_shared_take(struct weft_shared_call *c, uint64_t *ring, 
     return true;
 }
 
-/* The cell of a stamp, for so many bytes of data; NULL: it is not free yet. */
-static inline struct weft_area_cell *weft_shared_reserve(struct weft_shared_call *c, uint64_t stamp,
+/* The slot of a stamp, for so many bytes of data; NULL: it is not free yet. */
+static inline struct weft_area_slot *weft_shared_reserve(struct weft_shared_call *c, uint64_t stamp,
                                                          size_t bytes)
 {
-    if (!weft_shared_take(c, c->area->cell_stamps, WEFT_AREA_CELLS, stamp) ||
+    if (!weft_shared_take(c, c->area->slot_stamps, WEFT_AREA_SLOTS, stamp) ||
         (bytes > WEFT_AREA_INLINE &&
          !weft_shared_take(c, c->area->buffer_stamps, c->buffers, stamp)))
         return NULL;
-    return weft_area_cell(c->area, c->rank, stamp);
+    return weft_area_slot(c->area, c->rank, stamp);
 }
 
 static inline void weft_shared_ring(const struct weft_shared_call *c, int reader)
@@ -194,13 +194,13 @@ static inline void weft_shared_ring(const struct weft_shared_call *c, int reader
     weft_area_ring(c->area, all ? 0 : reader, all ? c->n : reader + 1);
 }
 
-static inline void weft_shared_post(struct weft_shared_call *c, struct weft_area_cell *cell,
+static inline void weft_shared_post(struct weft_shared_call *c, struct weft_area_slot *slot,
                                     uint64_t stamp)
 {
-    weft_assert(cell == weft_area_cell(c->area, c->rank, stamp) && stamp >= cell->stamp);
-    cell->label = c->label | (weft_unlikely(c->error) ? WEFT_SHARED_FAILED : 0);
-    cell->bytes = c->bytes;
-    atomic_store_explicit(&cell->stamp, stamp, memory_order_release);
+    weft_assert(slot == weft_area_slot(c->area, c->rank, stamp) && stamp >= slot->stamp);
+    slot->label = c->label | (weft_unlikely(c->error) ? WEFT_SHARED_FAILED : 0);
+    slot->bytes = c->bytes;
+    atomic_store_explicit(&slot->stamp, stamp, memory_order_release);
     if (c->source != WEFT_SHARED_NOBODY) /* else set_done follows */
         weft_shared_ring(c, c->reader);
 }
@@ -220,7 +220,7 @@ void weft_shared_copy_own(const struct weft_shared_call *c);
 /* In pieces (shared_pieces.c): the most bytes of a block in a piece. */
 static inline size_t weft_shared_piece(const struct weft_shared_call *c)
 {
-    return c->parts ? c->area->part : c->area->piece;
+    return c->per_rank ? c->area->block : c->area->piece;
 }
 
 bool weft_shared_run_by_pieces(struct weft_shared_call *c);

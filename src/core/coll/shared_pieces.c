@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Collectives through shared memory in pieces: a rank posts its data to its own cells, and copies
+ * Collectives through shared memory in pieces: a rank posts its data to its own slots, and copies
  * or combines the pieces of others out of theirs.
  */
 #include "core/coll/shared_internal.h"
@@ -16,18 +16,18 @@ static inline size_t within(struct weft_elements block, size_t at, size_t length
 
 static bool post_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, size_t length)
 {
-    int blocks = c->parts ? c->n : 1;
+    int blocks = c->per_rank ? c->n : 1;
     size_t bytes = length * (size_t)blocks;
-    struct weft_area_cell *cell = weft_shared_reserve(c, stamp, bytes);
-    if (weft_unlikely(!cell))
+    struct weft_area_slot *slot = weft_shared_reserve(c, stamp, bytes);
+    if (weft_unlikely(!slot))
         return false;
     unsigned char *data = weft_area_data(c->area, c->rank, stamp, bytes, c->buffers);
     for (int i = 0; i < blocks; i++, data += length) {
         struct weft_elements block = weft_block(c->give, i);
-        if (!c->parts || i != c->rank)
+        if (!c->per_rank || i != c->rank)
             weft_datatype_pack(block.type, block.at, at, data, within(block, at, length));
     }
-    weft_shared_post(c, cell, stamp);
+    weft_shared_post(c, slot, stamp);
     return true;
 }
 
@@ -37,20 +37,20 @@ static bool post_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, si
 static inline const unsigned char *posted(const struct weft_shared_call *c, uint64_t stamp,
                                           int from, size_t length)
 {
-    size_t blocks = c->parts ? (size_t)c->n : 1;
+    size_t blocks = c->per_rank ? (size_t)c->n : 1;
     return weft_area_data(c->area, from, stamp, length * blocks, c->buffers) +
-           (c->parts ? (size_t)c->rank * length : 0);
+           (c->per_rank ? (size_t)c->rank * length : 0);
 }
 
 static bool take_piece(struct weft_shared_call *c, uint64_t stamp, int from, size_t at,
                        size_t length)
 {
-    struct weft_elements place = weft_shared_place(c, from);
+    struct weft_elements location = weft_shared_target(c, from);
     enum weft_shared_wait post = weft_shared_await_post(c, stamp, from);
-    __builtin_prefetch(weft_area_cell(c->area, from, stamp + 1)); /* of the next call, too */
+    __builtin_prefetch(weft_area_slot(c->area, from, stamp + 1)); /* of the next call, too */
     if (post == WEFT_SHARED_REACHED)
-        weft_datatype_unpack(place.type, place.at, at, posted(c, stamp, from, length),
-                             within(place, at, length));
+        weft_datatype_unpack(location.type, location.at, at, posted(c, stamp, from, length),
+                             within(location, at, length));
     return post != WEFT_SHARED_LATER;
 }
 
@@ -59,7 +59,7 @@ static bool take_piece(struct weft_shared_call *c, uint64_t stamp, int from, siz
 static bool reduce_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, size_t length)
 {
     struct weft_operands o;
-    struct weft_elements own = weft_block(c->give, c->parts ? c->rank : 0);
+    struct weft_elements own = weft_block(c->give, c->per_rank ? c->rank : 0);
     enum weft_shared_wait posts = weft_shared_await_posts(c, stamp);
     if (posts != WEFT_SHARED_REACHED)
         return posts == WEFT_SHARED_NEVER;
@@ -77,7 +77,7 @@ void weft_shared_copy_own(const struct weft_shared_call *c)
     if (args->kind == WEFT_COLL_SCATTER && c->rank == args->root)
         weft_elements_copy(weft_block(&args->in, c->rank), out);
     else if (c->source == WEFT_SHARED_ALL)
-        weft_elements_copy(weft_block(c->give, c->parts ? c->rank : 0),
+        weft_elements_copy(weft_block(c->give, c->per_rank ? c->rank : 0),
                            weft_block(&args->out, c->rank));
 }
 
@@ -86,10 +86,10 @@ void weft_shared_copy_own(const struct weft_shared_call *c)
 bool weft_shared_synchronize(struct weft_shared_call *c)
 {
     if (c->next == c->stamp) {
-        struct weft_area_cell *cell = weft_shared_reserve(c, c->next, 0);
-        if (weft_unlikely(!cell))
+        struct weft_area_slot *slot = weft_shared_reserve(c, c->next, 0);
+        if (weft_unlikely(!slot))
             return false;
-        weft_shared_post(c, cell, c->next++);
+        weft_shared_post(c, slot, c->next++);
     }
     return weft_shared_await_posts(c, c->stamp) != WEFT_SHARED_LATER;
 }
@@ -105,7 +105,7 @@ static bool take_pieces(struct weft_shared_call *c, uint64_t stamp, size_t at, s
             return false;
     c->taken = 1;
     if (!c->over && !c->error)
-        weft_shared_know(c, stamp);
+        weft_shared_is_done(c, stamp);
     return true;
 }
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Short collectives through shared memory: one attempt at a call whose data have no holes and fit
- * into a cell of each rank.
+ * into a slot of each rank.
  *
  * Invariants:
- *  - Cells have the stamps, labels and data of the general way (shared.c), which continues a call
- *    that waits longer; ranks of one call may take different ways.
+ *  - Slots have the stamps, labels and data of the general path (shared.c), which continues a call
+ *    that waits longer; ranks of one call may take different paths.
  *  - Until all data are there, it writes to nothing that a rank may read again.
  */
 #include "core/coll/shared_internal.h"
 
-enum { LOOKS = 16 }; /* at a cell, before the general way continues */
+enum { LOOKS = 16 }; /* at a slot, before the general way continues */
 
 /* Bytes that a rank posts, if it does. */
 static inline size_t posted_bytes(const struct weft_shared_call *c)
 {
-    return c->parts ? c->longest * (size_t)c->n : c->longest;
+    return c->per_rank ? c->longest * (size_t)c->n : c->longest;
 }
 
 static inline bool is_short(const struct weft_shared_call *c)
@@ -23,21 +23,21 @@ static inline bool is_short(const struct weft_shared_call *c)
     const struct weft_coll_args *args = c->args;
     return posted_bytes(c) <= WEFT_AREA_INLINE &&
            args->in.type->flags & args->out.type->flags & WEFT_TYPE_CONTIGUOUS &&
-           !(c->lengths || (c->parts && (c->reduces || args->in_place))) &&
+           !(c->lengths || (c->per_rank && (c->reduces || args->in_place))) &&
            c->area->began == atomic_load_explicit(&c->area->ended, memory_order_relaxed);
 }
 
 static inline bool post(struct weft_shared_call *c, uint64_t stamp)
 {
     struct weft_area *area = c->area;
-    unsigned i = weft_area_index(stamp, WEFT_AREA_CELLS);
-    struct weft_area_cell *cell = &area->ranks[c->rank].seat->cells[i];
-    if (weft_unlikely(area->cell_stamps[i] > area->known))
+    unsigned i = weft_area_index(stamp, WEFT_AREA_SLOTS);
+    struct weft_area_slot *slot = &area->ranks[c->rank].seat->slots[i];
+    if (weft_unlikely(area->slot_stamps[i] > area->known))
         return false;
-    area->cell_stamps[i] = stamp;
-    weft_area_copy(cell->data, c->give->at, posted_bytes(c));
+    area->slot_stamps[i] = stamp;
+    weft_area_copy(slot->data, c->give->at, posted_bytes(c));
     c->error = MPI_SUCCESS;
-    weft_shared_post(c, cell, stamp);
+    weft_shared_post(c, slot, stamp);
     return true;
 }
 
@@ -45,24 +45,24 @@ static inline bool post(struct weft_shared_call *c, uint64_t stamp)
 static inline const unsigned char *posted(const struct weft_shared_call *c, uint64_t stamp,
                                           int from)
 {
-    const struct weft_area_cell *cell = weft_area_cell(c->area, from, stamp);
-    for (int i = 0; atomic_load_explicit(&cell->stamp, memory_order_acquire) < stamp; i++) {
+    const struct weft_area_slot *slot = weft_area_slot(c->area, from, stamp);
+    for (int i = 0; atomic_load_explicit(&slot->stamp, memory_order_acquire) < stamp; i++) {
         if (i == LOOKS)
             return NULL;
         weft_lock_pause();
     }
-    if (weft_unlikely(cell->label != c->label || cell->bytes != c->bytes))
+    if (weft_unlikely(slot->label != c->label || slot->bytes != c->bytes))
         return NULL;
-    return cell->data + (c->parts ? (size_t)c->rank * c->longest : 0);
+    return slot->data + (c->per_rank ? (size_t)c->rank * c->longest : 0);
 }
 
 /* What this rank gives itself. */
-static inline void copy_own(const struct weft_shared_call *c, unsigned char *place)
+static inline void copy_own(const struct weft_shared_call *c, unsigned char *location)
 {
     const unsigned char *own = c->give->at;
-    own += c->parts ? (size_t)c->rank * c->longest : 0;
-    if (own != place)
-        weft_area_copy(place, own, c->longest);
+    own += c->per_rank ? (size_t)c->rank * c->longest : 0;
+    if (own != location)
+        weft_area_copy(location, own, c->longest);
 }
 
 static inline bool take_one(struct weft_shared_call *c, uint64_t stamp)
@@ -73,19 +73,19 @@ static inline bool take_one(struct weft_shared_call *c, uint64_t stamp)
         return false;
     weft_area_copy(args->kind == WEFT_COLL_BCAST ? args->in.at : args->out.at, data, c->longest);
     /* of the next call */
-    __builtin_prefetch(weft_area_cell(c->area, c->source, stamp + (1 << WEFT_AREA_PIECE_BITS)));
+    __builtin_prefetch(weft_area_slot(c->area, c->source, stamp + (1 << WEFT_AREA_PIECE_BITS)));
     return true;
 }
 
 static inline bool take_all(struct weft_shared_call *c, uint64_t stamp)
 {
-    unsigned char *place = c->args->out.at;
-    for (int i = 0; i < c->n; i++, place += c->longest) {
+    unsigned char *location = c->args->out.at;
+    for (int i = 0; i < c->n; i++, location += c->longest) {
         const unsigned char *data = i == c->rank ? NULL : posted(c, stamp, i);
         if (i == c->rank)
-            copy_own(c, place);
+            copy_own(c, location);
         else if (weft_likely(data != NULL))
-            weft_area_copy(place, data, c->longest);
+            weft_area_copy(location, data, c->longest);
         else
             return false;
     }
@@ -133,7 +133,7 @@ static inline bool take(struct weft_shared_call *c, uint64_t stamp)
 {
     bool taken;
     if (c->source == WEFT_SHARED_NOBODY) {
-        if (c->parts)
+        if (c->per_rank)
             copy_own(c, c->args->out.at);
         return true;
     }

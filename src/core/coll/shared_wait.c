@@ -48,9 +48,9 @@ static const char *kind_of(uint32_t label)
 
 static const char different[] = "all ranks have to make the same calls in the same order";
 
-/* Another rank may use a cell again for a later call meanwhile: then its label has another number,
+/* Another rank may use a slot again for a later call meanwhile: then its label has another number,
  * though its stamp may still be the former one. */
-static bool differs(const struct weft_area_cell *mine, const struct weft_area_cell *other)
+static bool differs(const struct weft_area_slot *mine, const struct weft_area_slot *other)
 {
     uint32_t a = mine->label & ~(uint32_t)WEFT_SHARED_FAILED;
     uint32_t b = other->label & ~(uint32_t)WEFT_SHARED_FAILED;
@@ -62,9 +62,9 @@ void weft_shared_compare(const struct weft_comm *comm, const struct weft_area *a
     if (weft_coll_any_failed() || weft_counts.deaths)
         return; /* the ranks that got the error do not post what the others do */
     for (int i = 0; i < area->n; i++)
-        for (int k = 0; k < WEFT_AREA_CELLS && i != area->self; k++) {
-            const struct weft_area_cell *mine = &area->ranks[area->self].seat->cells[k];
-            const struct weft_area_cell *other = &area->ranks[i].seat->cells[k];
+        for (int k = 0; k < WEFT_AREA_SLOTS && i != area->self; k++) {
+            const struct weft_area_slot *mine = &area->ranks[area->self].seat->slots[k];
+            const struct weft_area_slot *other = &area->ranks[i].seat->slots[k];
             uint64_t stamp = atomic_load_explicit(&mine->stamp, memory_order_relaxed);
             if (weft_likely(!stamp ||
                             stamp != atomic_load_explicit(&other->stamp, memory_order_acquire)) ||
@@ -105,10 +105,10 @@ void weft_shared_reject(struct weft_shared_call *c, uint32_t label, uint32_t byt
 /* Stores the error if a rank is dead. */
 WEFT_COLD static bool is_dead(struct weft_shared_call *c, int rank)
 {
-    const struct weft_peer *peer = weft_peer_known(0, weft_comm_world_of(c->args->comm, rank));
+    const struct weft_peer *peer = weft_peer_find(0, weft_comm_world_of(c->args->comm, rank));
     if (!peer || peer->lane != WEFT_LANE_DEAD)
         return false;
-    fail_call(c, weft_failure_say(peer), WEFT_FAULT_RECORDED, rank, 0);
+    fail_call(c, weft_failure_report(peer), WEFT_FAULT_RECORDED, rank, 0);
     return true;
 }
 
@@ -222,11 +222,11 @@ enum weft_shared_wait weft_shared_await_posts(struct weft_shared_call *c, uint64
         all = one == WEFT_SHARED_NEVER ? one : all;
     }
     if (all == WEFT_SHARED_REACHED)
-        weft_shared_know(c, stamp);
+        weft_shared_is_done(c, stamp);
     return all;
 }
 
-enum weft_shared_wait weft_shared_learn(struct weft_shared_call *c, uint64_t stamp)
+enum weft_shared_wait weft_shared_read_done(struct weft_shared_call *c, uint64_t stamp)
 {
     uint64_t known = UINT64_MAX;
     enum weft_shared_wait all = await_done(c, stamp);

@@ -62,13 +62,13 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, s
                                      .peers = comm->peers,
                                      .rank = comm->rank,
                                      .size = comm->size,
-                                     .deal = comm->deal,
+                                     .stream = comm->stream,
                                      .comm = comm};
     if (lanes.net == 0 || weft_net_software_matching())
         channel->held = WEFT_HELD_ALWAYS; /* the provider matches none of its messages */
     channel->sources = (uint32_t)comm->size;
     channel->wildcards_held = channel->held != 0 || lanes.shm > 0;
-    channel->net_bits = weft_net_context_bits(comm->deal, context);
+    channel->net_bits = weft_net_context_bits(comm->stream, context);
     channel->net_rank = weft_net_rank_bits(comm->rank);
 }
 
@@ -79,7 +79,7 @@ static struct weft_channel *channel_for(struct weft_comm *comm, unsigned use)
     struct weft_channel *const channels[WEFT_CONTEXTS] = {
         [WEFT_CONTEXT_P2P] = &comm->p2p,
         [WEFT_CONTEXT_COLL] = &comm->coll,
-        [WEFT_CONTEXT_PARTITIONED] = &comm->part,
+        [WEFT_CONTEXT_PARTITIONED] = &comm->partitioned,
         [WEFT_CONTEXT_ANNOUNCING] = &comm->announcing,
         [WEFT_CONTEXT_MAKING] = &comm->making,
         [WEFT_CONTEXT_GROUPING] = &comm->grouping,
@@ -118,15 +118,16 @@ static int count_uses(struct weft_comm *comm)
     return uses;
 }
 
-/* Deals a communicator onto a VCI. far: some rank is not reached through shared memory. */
-static void deal(struct weft_comm *comm, int block, bool far)
+/* Assigns a communicator to a stream and its VCI. far: some rank is not reached through shared
+ * memory. */
+static void assign_stream(struct weft_comm *comm, int block, bool far)
 {
-    unsigned deals = far ? weft_net_deals() : weft.deals;
+    unsigned streams = far ? weft_net_streams() : weft.streams;
     comm->block = block;
-    comm->deal = block < PREDEFINED ? 0 : (unsigned)(block - PREDEFINED + 1) % deals;
-    comm->vci = &weft.vcis[comm->deal % weft.nvcis];
-    comm->peers = weft_group_open_peers(comm->remote, comm->deal);
-    weft_assert(comm->deal < weft.deals && comm->rank < comm->group->size);
+    comm->stream = block < PREDEFINED ? 0 : (unsigned)(block - PREDEFINED + 1) % streams;
+    comm->vci = &weft.vcis[comm->stream % weft.nvcis];
+    comm->peers = weft_group_open_peers(comm->remote, comm->stream);
+    weft_assert(comm->stream < weft.streams && comm->rank < comm->group->size);
     if (!comm->peers)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", comm->size);
 }
@@ -137,9 +138,9 @@ void weft_comm_open(struct weft_comm *comm, int block)
     struct weft_comm *local = comm->local;
     struct lanes lanes = lanes_of(comm), local_lanes = local ? lanes_of(local) : lanes;
     bool far = lanes.net || local_lanes.net;
-    deal(comm, block, far);
+    assign_stream(comm, block, far);
     if (local)
-        deal(local, block, far);
+        assign_stream(local, block, far);
     for (unsigned use = 0; use < WEFT_CONTEXTS; use++) {
         bool of_local = use >= WEFT_CONTEXT_LOCAL_COLL;
         if (!of_local || local)
@@ -157,7 +158,7 @@ void weft_comm_open(struct weft_comm *comm, int block)
 /* Sets the fields that follow from the groups. */
 static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
 {
-    if (weft.deals == 1 && !weft_group_open_peers(remote, 0)) /* else weft_comm_open does it */
+    if (weft.streams == 1 && !weft_group_open_peers(remote, 0)) /* else weft_comm_open does it */
         return false;
     comm->object.kind = WEFT_KIND_COMM;
     comm->group = weft_group_keep(group);

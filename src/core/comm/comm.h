@@ -45,12 +45,12 @@ struct weft_comm {
     struct weft_refusal *refusals;      /* calls that other ranks refused: core/coll/refusal.h */
     struct weft_bsend_buffer bsend;     /* the buffer of MPI_Comm_attach_buffer */
 
-    struct weft_channel part, announcing, making, grouping; /* see enum weft_context_use */
+    struct weft_channel partitioned, announcing, making, grouping; /* see enum weft_context_use */
     struct weft_group *group, *remote; /* the local group; the group that peers describe */
     struct weft_comm *local; /* of an inter-communicator: over the local group, internal use only */
     bool first_half;         /* of an inter-communicator: the local group comes first where both
                                 groups are put in one order */
-    unsigned deal;           /* index of the table of peers: core/message/vci.h */
+    unsigned stream;         /* index of the table of peers: core/message/vci.h */
     int block;               /* its block of context ids */
     bool named;              /* the name is allocated */
     bool referred;           /* during weft_comm_sweep: a request or message refers to it */
@@ -166,7 +166,7 @@ static inline int weft_comm_total(const struct weft_comm *comm)
     return comm->local ? comm->local->size + comm->size : comm->size;
 }
 
-static inline int weft_comm_place(const struct weft_comm *comm)
+static inline int weft_comm_new_rank(const struct weft_comm *comm)
 {
     return comm->local && !comm->first_half ? comm->size + comm->rank : comm->rank;
 }

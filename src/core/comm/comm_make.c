@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tags that every provider has room for. */
+/* Tags that every provider has space for. */
 enum { MAKING_TAGS = 1 << 24 };
 
 int weft_comm_making_tag(struct weft_comm *over)
@@ -37,7 +37,7 @@ static uint64_t prepare(struct weft_context_alloc *alloc, struct weft_comm *over
     alloc->use = WEFT_CONTEXT_MAKING;
     alloc->tag = weft_comm_making_tag(over);
     alloc->size = weft_comm_total(over);
-    alloc->index = weft_comm_place(over);
+    alloc->index = weft_comm_new_rank(over);
     return key_of(&over->making, alloc->tag);
 }
 

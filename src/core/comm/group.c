@@ -105,8 +105,8 @@ void weft_group_release(struct weft_group *group)
     weft_assert(!group || group->refs > 0);
     if (!group || --group->refs > 0 || group == &weft_group_empty)
         return;
-    for (unsigned deal = 0; deal < WEFT_LOCKS_MAX && !group->shares_peers; deal++)
-        free(group->peers[deal]);
+    for (unsigned stream = 0; stream < WEFT_LOCKS_MAX && !group->shares_peers; stream++)
+        free(group->peers[stream]);
     weft_nodes_forget(group->nodes);
     weft_session_release(group->session);
     weft_handle_retire(&group->object);
@@ -118,25 +118,25 @@ static bool is_world(const struct weft_group *group)
     return group->size == weft.job.size && group->first == 0 && group->stride == 1;
 }
 
-struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned deal)
+struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned stream)
 {
-    weft_assert(deal < WEFT_LOCKS_MAX);
-    struct weft_peer **peers = group->peers[deal];
+    weft_assert(stream < WEFT_LOCKS_MAX);
+    struct weft_peer **peers = group->peers[stream];
     if (peers)
         return peers;
-    if (weft_peers_open(deal) && is_world(group)) {
+    if (weft_peers_open(stream) && is_world(group)) {
         group->shares_peers = true;
-        return group->peers[deal] = weft.peers[deal];
+        return group->peers[stream] = weft.peers[stream];
     }
-    if (weft.peers[deal])
+    if (weft.peers[stream])
         peers = malloc((size_t)(group->size ? group->size : 1) * sizeof *peers);
     if (!peers) {
         weft_error_set(MPI_ERR_NO_MEM, "no memory for a table of %d peers", group->size);
         return NULL;
     }
     for (int i = 0; i < group->size; i++)
-        peers[i] = weft.peers[deal][weft_group_world(group, i)];
-    return group->peers[deal] = peers;
+        peers[i] = weft.peers[stream][weft_group_world(group, i)];
+    return group->peers[stream] = peers;
 }
 
 int weft_group_rank_of(const struct weft_group *group, int world)

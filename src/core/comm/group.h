@@ -32,7 +32,7 @@ struct weft_group {
     struct weft_object object;
     int refs;
     int size, rank;
-    struct weft_peer **peers[WEFT_LOCKS_MAX]; /* by deal; NULL until a communicator needs it */
+    struct weft_peer **peers[WEFT_LOCKS_MAX]; /* by stream; NULL until a communicator needs it */
     bool shares_peers;                        /* peers are tables of the process, not to be freed */
     struct weft_nodes *nodes;     /* core/comm/nodes.h; NULL until a collective needs them */
     struct weft_session *session; /* the session of its process set, referenced; or NULL */
@@ -69,8 +69,8 @@ void weft_group_list(const struct weft_group *group, int32_t *world);
 struct weft_group *weft_group_keep(struct weft_group *group);
 void weft_group_release(struct weft_group *group);
 
-/* The table of peers of a group in a deal (core/message/vci.h). NULL without memory. */
-struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned deal);
+/* The table of peers of a group in a stream (core/message/vci.h). NULL without memory. */
+struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned stream);
 
 /* The rank of a world rank in a sealed group, or -1. Linear in the group's size without a stride.
  */

@@ -38,12 +38,12 @@ int weft_nodes_name(char *name, size_t len);
 void weft_nodes_finalize(void);
 
 /* The index of a rank among the ranks of its node. */
-static inline int weft_nodes_place(const struct weft_nodes *nodes, int rank)
+static inline int weft_nodes_index(const struct weft_nodes *nodes, int rank)
 {
-    int place = 0;
-    while (nodes->order[nodes->begin[nodes->node[rank]] + place] != rank)
-        place++;
-    return place;
+    int location = 0;
+    while (nodes->order[nodes->begin[nodes->node[rank]] + location] != rank)
+        location++;
+    return location;
 }
 
 static inline int weft_nodes_size(const struct weft_nodes *nodes, int node)

@@ -89,10 +89,10 @@ int weft_reorder_graph(struct weft_comm *over, const struct weft_edge *edges, in
     return code;
 }
 
-int weft_reorder_place(const int *order, int rank)
+int weft_reorder_rank_of(const int *order, int rank)
 {
-    int place = 0;
-    while (order && order[place] != rank)
-        place++;
-    return order ? place : rank;
+    int location = 0;
+    while (order && order[location] != rank)
+        location++;
+    return order ? location : rank;
 }

@@ -25,6 +25,6 @@ int weft_reorder_find(struct weft_comm *over, int **order);
 int weft_reorder_graph(struct weft_comm *over, const struct weft_edge *edges, int n, int **order);
 
 /* The position of a rank in an order (NULL: the rank). */
-int weft_reorder_place(const int *order, int rank);
+int weft_reorder_rank_of(const int *order, int rank);
 
 #endif

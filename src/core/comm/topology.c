@@ -84,7 +84,7 @@ int weft_topology_attach(struct weft_comm *over, int *order, int size,
 {
     int code = MPI_SUCCESS;
     struct weft_comm *made = NULL;
-    if (weft_reorder_place(order, over->rank) < size) {
+    if (weft_reorder_rank_of(order, over->rank) < size) {
         struct weft_group *group = order || size < over->size
                                        ? weft_group_include(over->group, size, order)
                                        : weft_group_keep(over->group);

@@ -44,7 +44,7 @@ struct weft_topology *weft_topology_cart(int ndims, const int *dims, const int *
 struct weft_topology *weft_topology_graph(int nnodes, const int *index, const int *edges);
 
 /* A distributed graph of these degrees. The caller fills the arrays at `data`: sources,
- * destinations, and the weights of both, for which there is room also in an unweighted graph. */
+ * destinations, and the weights of both, for which there is space also in an unweighted graph. */
 struct weft_topology *weft_topology_dist(int in, bool sources_weighted, int out,
                                          bool destinations_weighted);
 

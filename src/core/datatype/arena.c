@@ -12,18 +12,18 @@ void *weft_arena_adopt(struct weft_arena *arena, void *memory, size_t bytes)
 {
     if (!memory)
         return NULL;
-    if (arena->count == arena->room) {
-        size_t room = arena->room ? 2 * arena->room : 4;
-        void **pieces = realloc(arena->pieces, room * sizeof *pieces);
+    if (arena->count == arena->space) {
+        size_t space = arena->space ? 2 * arena->space : 4;
+        void **pieces = realloc(arena->pieces, space * sizeof *pieces);
         if (!pieces) {
             arena->failed = true;
             free(memory);
             return NULL;
         }
         arena->pieces = pieces;
-        arena->room = room;
+        arena->space = space;
     }
-    weft_assert(arena->count < arena->room);
+    weft_assert(arena->count < arena->space);
     arena->pieces[arena->count++] = memory;
     arena->bytes += bytes;
     return memory;

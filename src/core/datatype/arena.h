@@ -13,7 +13,7 @@
 
 struct weft_arena {
     void **pieces;
-    size_t count, room;
+    size_t count, space;
     size_t bytes; /* of all pieces */
     bool failed;
 };

@@ -11,7 +11,7 @@
 
 /* The indices that the type selects in one dimension: from `first`, `blocks` blocks of `block`
  * indices, `stride` apart, then the first `rest` indices of another block. */
-struct part {
+struct section {
     MPI_Count first, block, blocks, stride, rest;
 };
 
@@ -31,7 +31,7 @@ static void begin(struct array *a, struct weft_datatype *type)
 }
 
 /* Returns false if the array is too large. */
-static bool add_dimension(struct array *a, MPI_Count size, struct part p)
+static bool add_dimension(struct array *a, MPI_Count size, struct section p)
 {
     struct weft_arena *arena = &a->type->arena;
     MPI_Count taken = p.blocks * p.block + p.rest;
@@ -117,48 +117,49 @@ int weft_datatype_build_subarray(struct weft_datatype *type)
                                   "%lld elements from index %lld on are no part of dimension %zu, "
                                   "which has %lld",
                                   (long long)n, (long long)start, d, (long long)size);
-        if (!add_dimension(&a, size, (struct part){start, n, 1, 0, 0}))
+        if (!add_dimension(&a, size, (struct section){start, n, 1, 0, 0}))
             return weft_bounds_too_large();
     }
     return end(&a);
 }
 
-/* The indices of a dimension that process `place` of `places` has. Returns MPI_SUCCESS, or
+/* The indices of a dimension that process `process` of `processes` has. Returns MPI_SUCCESS, or
  * MPI_ERR_ARG, recorded. */
-static int distribute(MPI_Count size, int kind, int argument, int places, int place,
-                      struct part *out)
+static int distribute(MPI_Count size, int kind, int argument, int processes, int process,
+                      struct section *out)
 {
     bool by_default = argument == MPI_DISTRIBUTE_DFLT_DARG;
     MPI_Count block = by_default ? 1 : argument;
-    *out = (struct part){0, size, 1, 0, 0};
+    *out = (struct section){0, size, 1, 0, 0};
     if (kind == MPI_DISTRIBUTE_NONE) {
-        if (places != 1)
-            return weft_error_set(
-                MPI_ERR_ARG, "a dimension that is not distributed has %d processes, not 1", places);
+        if (processes != 1)
+            return weft_error_set(MPI_ERR_ARG,
+                                  "a dimension that is not distributed has %d processes, not 1",
+                                  processes);
         return MPI_SUCCESS;
     }
     if (kind == MPI_DISTRIBUTE_BLOCK && by_default)
-        block = size / places + (size % places != 0);
+        block = size / processes + (size % processes != 0);
     if (block < 1)
         return weft_error_set(MPI_ERR_ARG, "the distribution argument %lld is not positive",
                               (long long)block);
-    if (kind == MPI_DISTRIBUTE_BLOCK && size / places + (size % places != 0) > block)
+    if (kind == MPI_DISTRIBUTE_BLOCK && size / processes + (size % processes != 0) > block)
         return weft_error_set(MPI_ERR_ARG, "%d blocks of %lld do not cover the %lld elements",
-                              places, (long long)block, (long long)size);
-    weft_wide first = (weft_wide)place * block;
+                              processes, (long long)block, (long long)size);
+    weft_wide first = (weft_wide)process * block;
     if (first >= size) {
-        *out = (struct part){0, 0, 0, 0, 0};
+        *out = (struct section){0, 0, 0, 0, 0};
         return MPI_SUCCESS;
     }
-    weft_wide round = (weft_wide)places * block;
+    weft_wide round = (weft_wide)processes * block;
     MPI_Count left = size - (MPI_Count)first;
     if (kind == MPI_DISTRIBUTE_BLOCK || round >= left) {
-        *out = (struct part){(MPI_Count)first, left < block ? left : block, 1, 0, 0};
+        *out = (struct section){(MPI_Count)first, left < block ? left : block, 1, 0, 0};
         return MPI_SUCCESS;
     }
     MPI_Count stride = (MPI_Count)round, rest = left % stride;
-    *out = (struct part){(MPI_Count)first, block, left / stride + (rest >= block), stride,
-                         rest < block ? rest : 0};
+    *out = (struct section){(MPI_Count)first, block, left / stride + (rest >= block), stride,
+                            rest < block ? rest : 0};
     return MPI_SUCCESS;
 }
 
@@ -168,7 +169,7 @@ struct darray {
     int size, rank, order;
     size_t ndims;
     struct weft_numbers sizes;
-    const int *kinds, *arguments, *places;
+    const int *kinds, *arguments, *processes;
 };
 
 static int read_darray(const struct weft_envelope *r, struct darray *d)
@@ -178,23 +179,23 @@ static int read_darray(const struct weft_envelope *r, struct darray *d)
     d->sizes = weft_envelope_numbers(r, r->nlarge ? 0 : 3);
     d->kinds = n + 3 + (r->nlarge ? 0 : d->ndims);
     d->arguments = d->kinds + d->ndims;
-    d->places = d->arguments + d->ndims;
+    d->processes = d->arguments + d->ndims;
     if (d->order != MPI_ORDER_C && d->order != MPI_ORDER_FORTRAN)
         return bad_order(d->order);
     if (d->size < 1 || d->rank < 0 || d->rank >= d->size)
         return weft_error_set(MPI_ERR_ARG, "rank %d is not in a group of %d", d->rank, d->size);
-    weft_wide places = 1;
+    weft_wide processes = 1;
     for (size_t i = 0; i < d->ndims; i++) {
         int kind = d->kinds[i];
-        if (d->places[i] < 1 || weft_number(d->sizes, i) < 1)
+        if (d->processes[i] < 1 || weft_number(d->sizes, i) < 1)
             return weft_error_set(MPI_ERR_ARG, "dimension %zu has %lld elements and %d processes",
-                                  i, (long long)weft_number(d->sizes, i), d->places[i]);
+                                  i, (long long)weft_number(d->sizes, i), d->processes[i]);
         if (kind != MPI_DISTRIBUTE_NONE && kind != MPI_DISTRIBUTE_BLOCK &&
             kind != MPI_DISTRIBUTE_CYCLIC)
             return weft_error_set(MPI_ERR_ARG, "%d is no distribution of dimension %zu", kind, i);
-        places *= places > INT32_MAX ? 1 : d->places[i];
+        processes *= processes > INT32_MAX ? 1 : d->processes[i];
     }
-    if (places != d->size)
+    if (processes != d->size)
         return weft_error_set(MPI_ERR_ARG,
                               "the process grid does not have as many places as the %d processes",
                               d->size);
@@ -213,13 +214,13 @@ int weft_datatype_build_darray(struct weft_datatype *type)
         size_t at = dimension(i, d.ndims, d.order);
         int after = 1; /* processes of the later dimensions: ranks are in row-major order */
         for (size_t j = at + 1; j < d.ndims; j++)
-            after *= d.places[j];
-        struct part part;
-        code = distribute(weft_number(d.sizes, at), d.kinds[at], d.arguments[at], d.places[at],
-                          d.rank / after % d.places[at], &part);
+            after *= d.processes[j];
+        struct section section;
+        code = distribute(weft_number(d.sizes, at), d.kinds[at], d.arguments[at], d.processes[at],
+                          d.rank / after % d.processes[at], &section);
         if (code)
             return code;
-        if (!add_dimension(&a, weft_number(d.sizes, at), part))
+        if (!add_dimension(&a, weft_number(d.sizes, at), section))
             return weft_bounds_too_large();
     }
     return end(&a);

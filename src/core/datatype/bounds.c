@@ -34,7 +34,7 @@ void weft_bounds_cover(struct weft_bounds *bounds, const struct weft_datatype *o
     if (marked)
         extend(&bounds->marked, begin, end);
     else
-        extend(&bounds->whole, begin, end);
+        extend(&bounds->padded, begin, end);
     if (old->size)
         extend(&bounds->data, low + old->true_lb, high + old->true_lb + old->true_extent);
     if (old->align > bounds->align)
@@ -73,9 +73,9 @@ int weft_bounds_apply(const struct weft_bounds *bounds, struct weft_datatype *ty
 {
     uint32_t align = bounds->align ? bounds->align : 1;
     if (!weft_bounds_fit(bounds->size) || !span_fits(&bounds->marked) ||
-        !span_fits(&bounds->whole) || !span_fits(&bounds->data))
+        !span_fits(&bounds->padded) || !span_fits(&bounds->data))
         return weft_bounds_too_large();
-    struct weft_span span = bounds->whole;
+    struct weft_span span = bounds->padded;
     if (span.any)
         span.high += (align - (span.high - span.low) % align) % align;
     if (bounds->marked.any)

@@ -47,10 +47,10 @@ static int build_strided(struct weft_datatype *type, const struct weft_datatype 
     return MPI_SUCCESS;
 }
 
-/* Block i is lengths[i] elements of types[i] at byte places[i] * unit. */
+/* Block i is lengths[i] elements of types[i] at byte displacements[i] * unit. */
 struct blocks {
     size_t count;
-    struct weft_numbers lengths, places;
+    struct weft_numbers lengths, displacements;
     struct weft_datatype *const *types;
     bool one_length, one_type; /* entry 0 is used for all blocks */
     MPI_Aint unit;
@@ -74,8 +74,8 @@ static int bound_blocks(struct weft_datatype *type, const struct blocks *b)
         if (length < 0)
             return weft_error_set(MPI_ERR_ARG, "the length %lld of block %zu is negative",
                                   (long long)length, i);
-        weft_bounds_cover(&bounds, type_of(b, i), (weft_wide)weft_number(b->places, i) * b->unit,
-                          length);
+        weft_bounds_cover(&bounds, type_of(b, i),
+                          (weft_wide)weft_number(b->displacements, i) * b->unit, length);
         weft_bounds_count(&bounds, type_of(b, i), length);
     }
     return weft_bounds_apply(&bounds, type);
@@ -112,7 +112,7 @@ static int build_blocks(struct weft_datatype *type, const struct blocks *b)
     for (size_t i = 0; i < b->count; i++) {
         make_block(&block, &type->arena, type_of(b, i), length_of(b, i));
         /* Unsigned: the product may overflow for an empty block, whose offset is not used. */
-        uintptr_t at = (uintptr_t)weft_number(b->places, i) * (uintptr_t)b->unit;
+        uintptr_t at = (uintptr_t)weft_number(b->displacements, i) * (uintptr_t)b->unit;
         weft_layout_list_add(&layouts, block.layout, (MPI_Aint)at);
         weft_signature_list_add(&signatures, block.signature);
     }
@@ -182,23 +182,23 @@ static int build(struct weft_datatype *type)
         return build_strided(type, old, (MPI_Count)count, weft_number(n, 1),
                              weft_number(weft_envelope_bytes(r, 2), 0));
     case MPI_COMBINER_INDEXED:
-        b.places = weft_envelope_numbers(r, 1 + count);
+        b.displacements = weft_envelope_numbers(r, 1 + count);
         b.unit = old->extent;
         return build_blocks(type, &b);
     case MPI_COMBINER_HINDEXED:
-        b.places = weft_envelope_bytes(r, 1 + count);
+        b.displacements = weft_envelope_bytes(r, 1 + count);
         return build_blocks(type, &b);
     case MPI_COMBINER_STRUCT:
-        b.places = weft_envelope_bytes(r, 1 + count);
+        b.displacements = weft_envelope_bytes(r, 1 + count);
         b.one_type = false;
         return build_blocks(type, &b);
     case MPI_COMBINER_INDEXED_BLOCK:
-        b.places = weft_envelope_numbers(r, 2);
+        b.displacements = weft_envelope_numbers(r, 2);
         b.unit = old->extent;
         b.one_length = true;
         return build_blocks(type, &b);
     case MPI_COMBINER_HINDEXED_BLOCK:
-        b.places = weft_envelope_bytes(r, 2);
+        b.displacements = weft_envelope_bytes(r, 2);
         b.one_length = true;
         return build_blocks(type, &b);
     case MPI_COMBINER_SUBARRAY:

@@ -21,7 +21,7 @@ struct weft_span {
  * data. */
 struct weft_bounds {
     struct weft_span data;   /* the bytes of data */
-    struct weft_span whole;  /* elements without marked bounds, with their padding */
+    struct weft_span padded; /* elements without marked bounds, with their padding */
     struct weft_span marked; /* elements with marked bounds */
     uint32_t align;
     weft_wide size;                  /* bytes of data */

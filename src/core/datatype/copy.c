@@ -34,8 +34,8 @@ static void copy_indexed(enum weft_copy direction, const MPI_Aint *at, size_t co
 }
 
 /* A whole layout. */
-static void copy_whole(enum weft_copy direction, const struct weft_layout *layout, uintptr_t data,
-                       char *packed);
+static void copy_full(enum weft_copy direction, const struct weft_layout *layout, uintptr_t data,
+                      char *packed);
 
 /* count passes, stride bytes apart, of a body without columns. */
 static __attribute__((noinline)) void long_passes(enum weft_copy direction,
@@ -44,7 +44,7 @@ static __attribute__((noinline)) void long_passes(enum weft_copy direction,
 {
     if (count <= 1) {
         if (count)
-            copy_whole(direction, body, data, packed);
+            copy_full(direction, body, data, packed);
         return;
     }
     if (body->kind == WEFT_LAYOUT_RUN) {
@@ -63,7 +63,7 @@ static __attribute__((noinline)) void long_passes(enum weft_copy direction,
         return;
     }
     for (size_t i = 0; i < count; i++, data += (uintptr_t)stride, packed += body->size)
-        copy_whole(direction, body, data, packed);
+        copy_full(direction, body, data, packed);
 }
 
 /* count passes, stride bytes apart. Inlined, because bodies with columns are short. */
@@ -85,15 +85,15 @@ static void entries(enum weft_copy direction, const struct weft_layout *list, si
         size_t bytes = weft_layout_entry(list, i);
         uintptr_t at = data + (uintptr_t)list->at[i];
         if (list->bodies && list->bodies[i])
-            copy_whole(direction, list->bodies[i], at, packed);
+            copy_full(direction, list->bodies[i], at, packed);
         else
             weft_run_copy(direction, at, packed, bytes);
         packed += bytes;
     }
 }
 
-static void copy_whole(enum weft_copy direction, const struct weft_layout *layout, uintptr_t data,
-                       char *packed)
+static void copy_full(enum weft_copy direction, const struct weft_layout *layout, uintptr_t data,
+                      char *packed)
 {
     data += (uintptr_t)layout->offset;
     switch (layout->kind) {
@@ -113,12 +113,12 @@ static void copy_whole(enum weft_copy direction, const struct weft_layout *layou
 }
 
 /* Bytes [from, to) of a layout; packed begins with byte from. */
-static void copy_part(enum weft_copy direction, const struct weft_layout *layout, uintptr_t data,
-                      size_t from, size_t to, char *packed);
+static void copy_range(enum weft_copy direction, const struct weft_layout *layout, uintptr_t data,
+                       size_t from, size_t to, char *packed);
 
-/* copy_part for an unlimited number of passes. */
-static void passes_part(enum weft_copy direction, const struct weft_layout *body, MPI_Aint stride,
-                        uintptr_t data, size_t from, size_t to, char *packed)
+/* copy_range for an unlimited number of passes. */
+static void passes_range(enum weft_copy direction, const struct weft_layout *body, MPI_Aint stride,
+                         uintptr_t data, size_t from, size_t to, char *packed)
 {
     size_t skip = from, bytes = to - from;
     if (skip >= body->size) {
@@ -127,7 +127,7 @@ static void passes_part(enum weft_copy direction, const struct weft_layout *body
     }
     if (skip) {
         size_t n = body->size - skip < bytes ? body->size - skip : bytes;
-        copy_part(direction, body, data, skip, skip + n, packed);
+        copy_range(direction, body, data, skip, skip + n, packed);
         data += (uintptr_t)stride;
         packed += n;
         bytes -= n;
@@ -136,12 +136,12 @@ static void passes_part(enum weft_copy direction, const struct weft_layout *body
     passes(direction, body, stride, count, data, packed);
     bytes -= count * body->size;
     if (bytes)
-        copy_part(direction, body, data + count * (uintptr_t)stride, 0, bytes,
-                  packed + count * body->size);
+        copy_range(direction, body, data + count * (uintptr_t)stride, 0, bytes,
+                   packed + count * body->size);
 }
 
-static void blocks_part(enum weft_copy direction, const struct weft_layout *layout, uintptr_t data,
-                        size_t from, size_t to, char *packed)
+static void blocks_range(enum weft_copy direction, const struct weft_layout *layout, uintptr_t data,
+                         size_t from, size_t to, char *packed)
 {
     size_t block = weft_layout_block(layout), i = from / block, skip = from % block;
     if (skip) {
@@ -160,39 +160,39 @@ static void blocks_part(enum weft_copy direction, const struct weft_layout *layo
 }
 
 /* A part of entry i. */
-static void entry_part(enum weft_copy direction, const struct weft_layout *list, size_t i,
-                       uintptr_t data, size_t from, size_t to, char *packed)
+static void entry_range(enum weft_copy direction, const struct weft_layout *list, size_t i,
+                        uintptr_t data, size_t from, size_t to, char *packed)
 {
     data += (uintptr_t)list->at[i];
     if (list->bodies && list->bodies[i])
-        copy_part(direction, list->bodies[i], data, from, to, packed);
+        copy_range(direction, list->bodies[i], data, from, to, packed);
     else
         weft_run_copy(direction, data + from, packed, to - from);
 }
 
-static void list_part(enum weft_copy direction, const struct weft_layout *list, uintptr_t data,
-                      size_t from, size_t to, char *packed)
+static void list_range(enum weft_copy direction, const struct weft_layout *list, uintptr_t data,
+                       size_t from, size_t to, char *packed)
 {
     size_t first = weft_find_start(list->begin, list->count, from);
     size_t last = weft_find_start(list->begin, list->count, to - 1);
     size_t skip = from - list->begin[first];
     if (first == last) {
-        entry_part(direction, list, first, data, skip, to - list->begin[first], packed);
+        entry_range(direction, list, first, data, skip, to - list->begin[first], packed);
         return;
     }
     if (skip) {
         size_t n = weft_layout_entry(list, first) - skip;
-        entry_part(direction, list, first, data, skip, skip + n, packed);
+        entry_range(direction, list, first, data, skip, skip + n, packed);
         packed += n;
         first++;
     }
     entries(direction, list, first, last, data, packed);
     packed += list->begin[last] - list->begin[first];
-    entry_part(direction, list, last, data, 0, to - list->begin[last], packed);
+    entry_range(direction, list, last, data, 0, to - list->begin[last], packed);
 }
 
-static void copy_part(enum weft_copy direction, const struct weft_layout *layout, uintptr_t data,
-                      size_t from, size_t to, char *packed)
+static void copy_range(enum weft_copy direction, const struct weft_layout *layout, uintptr_t data,
+                       size_t from, size_t to, char *packed)
 {
     weft_assert(from < to && to <= layout->size);
     data += (uintptr_t)layout->offset;
@@ -201,13 +201,13 @@ static void copy_part(enum weft_copy direction, const struct weft_layout *layout
         weft_run_copy(direction, data + from, packed, to - from);
         return;
     case WEFT_LAYOUT_LOOP:
-        passes_part(direction, layout->body, layout->stride, data, from, to, packed);
+        passes_range(direction, layout->body, layout->stride, data, from, to, packed);
         return;
     case WEFT_LAYOUT_BLOCKS:
-        blocks_part(direction, layout, data, from, to, packed);
+        blocks_range(direction, layout, data, from, to, packed);
         return;
     case WEFT_LAYOUT_LIST:
-        list_part(direction, layout, data, from, to, packed);
+        list_range(direction, layout, data, from, to, packed);
         return;
     }
 }
@@ -234,10 +234,10 @@ void weft_layout_copy(enum weft_copy direction, const struct weft_layout *layout
     direction = add_far(direction,
                         to); /* `to`, not to - from: the pieces before it have filled the cache */
     if (continues_loop(layout, extent))
-        passes_part(direction, layout->body, layout->stride, data + (uintptr_t)layout->offset, from,
-                    to, packed);
+        passes_range(direction, layout->body, layout->stride, data + (uintptr_t)layout->offset,
+                     from, to, packed);
     else
-        passes_part(direction, layout, extent, data, from, to, packed);
+        passes_range(direction, layout, extent, data, from, to, packed);
 }
 
 void weft_layout_copy_all(enum weft_copy direction, const struct weft_layout *layout,

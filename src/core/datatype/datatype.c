@@ -110,10 +110,10 @@ MPI_Count weft_datatype_elements(const struct weft_datatype *type, size_t bytes)
     if (!signature)
         return bytes ? MPI_UNDEFINED : 0;
     weft_assert(signature->bytes == type->size);
-    MPI_Count whole = (MPI_Count)(bytes / type->size * signature->elements);
+    MPI_Count all = (MPI_Count)(bytes / type->size * signature->elements);
     if (!weft_signature_count(signature, bytes % type->size, &rest))
         return MPI_UNDEFINED;
-    return whole + (MPI_Count)rest;
+    return all + (MPI_Count)rest;
 }
 
 bool weft_datatype_bytes_of(const struct weft_datatype *type, MPI_Count elements, size_t *bytes)

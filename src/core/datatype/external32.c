@@ -103,9 +103,9 @@ static void read_long_double(unsigned char *out, const unsigned char *in)
 static void convert_piece(struct weft_basic basic, bool read, unsigned char *out,
                           const unsigned char *in, size_t count)
 {
-    size_t size = basic.size / basic.parts, external = basic.external / basic.parts;
+    size_t size = basic.size / basic.components, external = basic.external / basic.components;
     bool sign = basic.form == WEFT_FORM_SIGNED;
-    for (size_t n = count * basic.parts; n; n--) {
+    for (size_t n = count * basic.components; n; n--) {
         if (basic.form == WEFT_FORM_PLAIN)
             reverse(out, in, size);
         else if (basic.form == WEFT_FORM_LONG_DOUBLE)
@@ -131,7 +131,7 @@ enum { PIECE = 4096 };
 static void convert_basic(struct conversion *c, struct weft_basic basic, size_t count)
 {
     unsigned char piece[PIECE];
-    weft_assert(basic.size % basic.parts == 0 && basic.external % basic.parts == 0);
+    weft_assert(basic.size % basic.components == 0 && basic.external % basic.components == 0);
     size_t most = PIECE / basic.size;
     while (count) {
         size_t n = count < most ? count : most, bytes = n * basic.size;

@@ -13,7 +13,7 @@
 
 struct list {
     struct weft_run *runs;
-    size_t used, room;
+    size_t used, space;
     bool full;
 };
 
@@ -28,14 +28,14 @@ static void add_run(struct list *list, MPI_Aint at, size_t bytes)
     struct weft_run *last = list->used ? &list->runs[list->used - 1] : NULL;
     if (last && plus(last->at, (MPI_Aint)last->bytes) == at)
         last->bytes += bytes;
-    else if (list->used < list->room)
+    else if (list->used < list->space)
         list->runs[list->used++] = (struct weft_run){at, bytes};
     else
         list->full = true;
 }
 
-static void add_part(struct list *list, const struct weft_layout *layout, MPI_Aint base,
-                     size_t from, size_t to);
+static void add_piece(struct list *list, const struct weft_layout *layout, MPI_Aint base,
+                      size_t from, size_t to);
 
 /* Bytes [from, to) of copies of a body, stride bytes apart. */
 static void add_loop(struct list *list, const struct weft_layout *body, MPI_Aint stride,
@@ -48,7 +48,7 @@ static void add_loop(struct list *list, const struct weft_layout *body, MPI_Aint
     }
     for (; from < to && !list->full; pass++) {
         size_t begin = pass * body->size, end = to - begin < body->size ? to - begin : body->size;
-        add_part(list, body, plus(base, (MPI_Aint)(pass * (size_t)stride)), from - begin, end);
+        add_piece(list, body, plus(base, (MPI_Aint)(pass * (size_t)stride)), from - begin, end);
         from = begin + end;
     }
 }
@@ -66,15 +66,15 @@ static void add_entries(struct list *list, const struct weft_layout *layout, MPI
         const struct weft_layout *body = layout->bodies ? layout->bodies[i] : NULL;
         MPI_Aint at = plus(base, layout->at[i]);
         if (body)
-            add_part(list, body, at, from - begin, end);
+            add_piece(list, body, at, from - begin, end);
         else
             add_run(list, plus(at, (MPI_Aint)(from - begin)), end - (from - begin));
         from = begin + end;
     }
 }
 
-static void add_part(struct list *list, const struct weft_layout *layout, MPI_Aint base,
-                     size_t from, size_t to)
+static void add_piece(struct list *list, const struct weft_layout *layout, MPI_Aint base,
+                      size_t from, size_t to)
 {
     weft_assert(from < to && to <= layout->size && !list->full);
     base = plus(base, layout->offset);
@@ -87,9 +87,9 @@ static void add_part(struct list *list, const struct weft_layout *layout, MPI_Ai
 }
 
 size_t weft_layout_list_runs(const struct weft_layout *layout, MPI_Aint extent, MPI_Aint base,
-                             size_t from, size_t to, struct weft_run *runs, size_t room)
+                             size_t from, size_t to, struct weft_run *runs, size_t space)
 {
-    struct list list = {runs, 0, room, false};
+    struct list list = {runs, 0, space, false};
     add_loop(&list, layout, extent, base, from, to);
     return list.used;
 }

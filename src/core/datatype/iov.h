@@ -13,9 +13,9 @@ struct weft_run {
 };
 
 /* Lists the runs of bytes [from, to), from < to, of the packed form of elements extent bytes apart,
- * up to room of them; adjacent runs are merged. Returns how many. If they end before `to`, room was
- * short: call again from there. */
+ * up to space of them; adjacent runs are merged. Returns how many. If they end before `to`, space
+ * was short: call again from there. */
 size_t weft_layout_list_runs(const struct weft_layout *layout, MPI_Aint extent, MPI_Aint base,
-                             size_t from, size_t to, struct weft_run *runs, size_t room);
+                             size_t from, size_t to, struct weft_run *runs, size_t space);
 
 #endif

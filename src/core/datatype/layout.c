@@ -109,27 +109,27 @@ const struct weft_layout *weft_layout_repeat(struct weft_arena *arena,
                                              .runs = loop.runs, .stride = stride, .body = layout});
 }
 
-void weft_layout_list_begin(struct weft_layout_list *list, struct weft_arena *arena, size_t room)
+void weft_layout_list_begin(struct weft_layout_list *list, struct weft_arena *arena, size_t space)
 {
-    *list = (struct weft_layout_list){.arena = arena, .room = room ? room : 1};
-    list->at = malloc(list->room * sizeof *list->at);
-    list->begin = malloc((list->room + 1) * sizeof *list->begin);
+    *list = (struct weft_layout_list){.arena = arena, .space = space ? space : 1};
+    list->at = malloc(list->space * sizeof *list->at);
+    list->begin = malloc((list->space + 1) * sizeof *list->begin);
     if (!list->at || !list->begin)
         arena->failed = true;
 }
 
 static bool grow(struct weft_layout_list *list)
 {
-    size_t room = list->room ? 2 * list->room : 1;
-    MPI_Aint *at = realloc(list->at, room * sizeof *at);
+    size_t space = list->space ? 2 * list->space : 1;
+    MPI_Aint *at = realloc(list->at, space * sizeof *at);
     if (at)
         list->at = at;
-    size_t *begin = realloc(list->begin, (room + 1) * sizeof *begin);
+    size_t *begin = realloc(list->begin, (space + 1) * sizeof *begin);
     if (begin)
         list->begin = begin;
     const struct weft_layout **bodies = NULL;
     if (list->bodies) {
-        bodies = realloc(list->bodies, room * sizeof *bodies);
+        bodies = realloc(list->bodies, space * sizeof *bodies);
         if (bodies)
             list->bodies = bodies;
     }
@@ -137,23 +137,23 @@ static bool grow(struct weft_layout_list *list)
         list->arena->failed = true;
         return false;
     }
-    list->room = room;
+    list->space = space;
     return true;
 }
 
 static void append(struct weft_layout_list *list, MPI_Aint at, const struct weft_layout *body,
                    size_t bytes)
 {
-    if (list->arena->failed || (list->count == list->room && !grow(list)))
+    if (list->arena->failed || (list->count == list->space && !grow(list)))
         return;
     if (body && !list->bodies) {
-        list->bodies = calloc(list->room, sizeof *list->bodies);
+        list->bodies = calloc(list->space, sizeof *list->bodies);
         if (!list->bodies) {
             list->arena->failed = true;
             return;
         }
     }
-    weft_assert(bytes > 0 && list->count < list->room);
+    weft_assert(bytes > 0 && list->count < list->space);
     list->at[list->count] = at;
     list->begin[list->count] = list->size;
     if (list->bodies)
@@ -240,7 +240,7 @@ static bool evenly_spaced(const struct weft_layout_list *list)
 static void keep_arrays(struct weft_layout_list *list)
 {
     size_t n = list->count;
-    if (n < list->room) {
+    if (n < list->space) {
         MPI_Aint *at = realloc(list->at, n * sizeof *at);
         list->at = at ? at : list->at;
         size_t *begin = realloc(list->begin, (n + 1) * sizeof *begin);

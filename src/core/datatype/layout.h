@@ -95,7 +95,7 @@ const struct weft_layout *weft_layout_repeat(struct weft_arena *arena,
 /* A sequence of layouts: begin, add any number of times, end. */
 struct weft_layout_list {
     struct weft_arena *arena;
-    size_t count, room;
+    size_t count, space;
     size_t size; /* bytes of all entries so far */
     size_t runs;
     MPI_Aint *at;
@@ -103,8 +103,8 @@ struct weft_layout_list {
     const struct weft_layout **bodies; /* NULL while all entries are runs */
 };
 
-/* room: expected number of entries. */
-void weft_layout_list_begin(struct weft_layout_list *list, struct weft_arena *arena, size_t room);
+/* space: expected number of entries. */
+void weft_layout_list_begin(struct weft_layout_list *list, struct weft_arena *arena, size_t space);
 void weft_layout_list_add(struct weft_layout_list *list, const struct weft_layout *layout,
                           MPI_Aint at);
 const struct weft_layout *weft_layout_list_end(struct weft_layout_list *list);

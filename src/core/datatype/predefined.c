@@ -37,11 +37,11 @@ static struct weft_basic basic_of(const struct weft_predefined_type *row)
     if (handle == MPI_WCHAR)
         return (struct weft_basic){(uint8_t)bytes, 2, WEFT_FORM_UNSIGNED, 1};
     if (handle == MPI_COMPLEX4 || handle == MPI_COMPLEX32)
-        basic.parts = 2;
+        basic.components = 2;
     switch (row->basic_type) {
     case WEFT_BASIC_FLOAT_COMPLEX:
     case WEFT_BASIC_DOUBLE_COMPLEX:
-        basic.parts = 2;
+        basic.components = 2;
         return basic;
     case WEFT_BASIC_LONG_DOUBLE:
     case WEFT_BASIC_LONG_DOUBLE_INT:

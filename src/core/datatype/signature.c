@@ -58,7 +58,7 @@ void weft_signature_list_begin(struct weft_signature_list *list, struct weft_are
 static bool same_basic(struct weft_basic a, struct weft_basic b)
 {
     return a.size && a.size == b.size && a.external == b.external && a.form == b.form &&
-           a.parts == b.parts;
+           a.components == b.components;
 }
 
 /* Appends b to *a, if both repeat the same body or basic element. Returns false otherwise. */
@@ -87,15 +87,15 @@ static void append_last(struct weft_signature_list *list)
 {
     if (!list->last)
         return;
-    if (list->count == list->room) {
-        size_t room = list->room ? 2 * list->room : 8;
-        const struct weft_signature **entries = realloc(list->entries, room * sizeof *entries);
+    if (list->count == list->space) {
+        size_t space = list->space ? 2 * list->space : 8;
+        const struct weft_signature **entries = realloc(list->entries, space * sizeof *entries);
         if (!entries) {
             list->arena->failed = true;
             return;
         }
         list->entries = entries;
-        list->room = room;
+        list->space = space;
     }
     list->entries[list->count++] =
         list->joined.bytes ? keep(list->arena, list->joined) : list->last;
@@ -133,7 +133,7 @@ const struct weft_signature *weft_signature_list_end(struct weft_signature_list 
     size_t *begin = weft_arena_get(arena, n * sizeof *begin);
     size_t *before = weft_arena_get(arena, n * sizeof *before);
     const struct weft_signature **entries =
-        weft_arena_adopt(arena, list->entries, list->room * sizeof(void *));
+        weft_arena_adopt(arena, list->entries, list->space * sizeof(void *));
     if (!begin || !before || !entries)
         return NULL;
     for (size_t i = 0; i < n; i++) {

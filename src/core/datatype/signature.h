@@ -28,10 +28,10 @@ enum weft_form {
 
 /* A basic element; a complex number is one element of two parts. */
 struct weft_basic {
-    uint8_t size;     /* bytes in memory and in the packed form */
-    uint8_t external; /* bytes in external32 */
-    uint8_t form;     /* enum weft_form */
-    uint8_t parts;    /* numbers in it, each of size / parts bytes */
+    uint8_t size;       /* bytes in memory and in the packed form */
+    uint8_t external;   /* bytes in external32 */
+    uint8_t form;       /* enum weft_form */
+    uint8_t components; /* numbers in it, each of size / parts bytes */
 };
 
 struct weft_signature {
@@ -53,7 +53,7 @@ const struct weft_signature *weft_signature_repeat(struct weft_arena *arena,
 
 struct weft_signature_list {
     struct weft_arena *arena;
-    size_t count, room;
+    size_t count, space;
     const struct weft_signature **entries;
     const struct weft_signature *last; /* added last and not yet an entry, or NULL */
     struct weft_signature joined;      /* last with what was joined to it, if joined.bytes > 0 */

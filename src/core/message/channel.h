@@ -7,7 +7,7 @@
  *  - A channel's context id belongs to one communicator while any of its messages can be under way.
  *  - A channel with held != 0 posts no receive to the provider, because an older receive that could
  *    match a message of the net, or an older message taken out of the provider, is in software.
- *  - rank, size, deal, vci and peers are those of the communicator (core/comm/comm.h) from
+ *  - rank, size, stream, vci and peers are those of the communicator (core/comm/comm.h) from
  *    weft_comm_open on.
  */
 #ifndef WEFT_CHANNEL_H
@@ -58,7 +58,7 @@ struct weft_channel {
     struct weft_vci *vci;
     struct weft_peer **peers; /* by rank; weft_peer_unknown before first contact */
     int rank, size;           /* messages carry this rank, and go to ranks below size */
-    unsigned deal;            /* index of the table of peers: core/message/vci.h */
+    unsigned stream;          /* index of the table of peers: core/message/vci.h */
     int uses;                 /* messages that matched probes took, and no receive yet */
     struct weft_comm *comm;
     struct weft_channel *next_held;
@@ -98,7 +98,7 @@ static inline struct weft_peer *weft_channel_peer(const struct weft_channel *cha
     struct weft_peer *peer = channel->peers[rank];
     return weft_likely(peer != &weft_peer_unknown)
                ? peer
-               : weft_peer_known(channel->deal, weft_channel_world(channel, rank));
+               : weft_peer_find(channel->stream, weft_channel_world(channel, rank));
 }
 
 /* As weft_channel_peer, with first contact if necessary. NULL as for weft_peer_connect. */

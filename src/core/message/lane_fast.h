@@ -22,7 +22,7 @@ struct weft_net_fast {
     uint64_t ready_bits;   /* the form of a message in ready mode, in the tag word */
     uint64_t number_bits;  /* of the completion data: how much of a peer's sequence they carry */
     unsigned number_shift; /* where these bits begin */
-    uint32_t short_pieces; /* iovecs of a receive that lands in its request */
+    uint32_t short_pieces; /* iovecs of a receive into its request */
     ssize_t (*post)(struct fid_ep *ep, const struct iovec *iov, void **descriptors, size_t pieces,
                     uint64_t source, uint64_t word, uint64_t ignore,
                     void *context); /* its fi_trecvv */

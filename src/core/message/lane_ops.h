@@ -24,7 +24,7 @@ struct weft_lane_ops {
     void (*kept)(const struct weft_arrival *message, int by);
 
     /* A rank has died. */
-    void (*bury)(struct weft_peer *peer);
+    void (*close_dead)(struct weft_peer *peer);
     bool (*waits_for_peer)(const struct weft_request *request);
     void (*abandon)(struct weft_request *request);
     bool (*net_withdraw)(struct weft_request *request);

@@ -147,7 +147,7 @@ void weft_match_init(struct weft_matcher *m)
 {
     m->next_order = 0;
     m->head = m->tail = m->express;
-    m->room = m->express + WEFT_MATCH_EXPRESS;
+    m->space = m->express + WEFT_MATCH_EXPRESS;
     m->patience = 0;
     m->binned = m->unexpected = m->wild = 0;
     open_bins(&m->posted_by_tag);
@@ -260,7 +260,7 @@ struct weft_match_receive *weft_match_arrive(struct weft_matcher *m, uint32_t co
             return take_express(m, at);
         if (at - m->head == NEAR) {
             m->patience = PATIENCE;
-            weft_match_spill(m);
+            weft_match_use_bins(m);
         }
     }
     return m->binned ? arrive_in_bins(m, context, source, tag) : NULL;
@@ -357,17 +357,17 @@ static void post_to_bins(struct weft_matcher *m, struct weft_match_receive *rece
     m->wild += is_wild(receive);
 }
 
-void weft_match_spill(struct weft_matcher *m)
+void weft_match_use_bins(struct weft_matcher *m)
 {
     for (struct weft_match_receive **at = m->head; at < m->tail; at++)
         post_to_bins(m, *at);
     m->head = m->tail = m->express;
-    m->room = m->express;
+    m->space = m->express;
     weft_assert(weft_match_posted(m) == m->binned);
 }
 
-/* True when there is room in the express queue, or could be made. */
-static bool make_room(struct weft_matcher *m)
+/* True when there is space in the express queue, or could be made. */
+static bool make_space(struct weft_matcher *m)
 {
     if (m->binned)
         return false;
@@ -380,18 +380,18 @@ static bool make_room(struct weft_matcher *m)
     memmove(m->express, m->head, posted * sizeof m->express[0]);
     m->head = m->express;
     m->tail = m->head + posted;
-    m->room = m->express + WEFT_MATCH_EXPRESS;
-    return m->tail < m->room;
+    m->space = m->express + WEFT_MATCH_EXPRESS;
+    return m->tail < m->space;
 }
 
 void weft_match_post(struct weft_matcher *m, struct weft_match_receive *receive)
 {
     weft_assert(!weft_match_find(m, receive->context, receive->source, receive->tag));
     receive->zero = 0;
-    if (!is_wild(receive) && (m->tail < m->room || make_room(m)) &&
+    if (!is_wild(receive) && (m->tail < m->space || make_space(m)) &&
         weft_match_post_express(m, receive))
         return;
-    weft_match_spill(m);
+    weft_match_use_bins(m);
     post_to_bins(m, receive);
 }
 

@@ -77,7 +77,7 @@ struct weft_match_bins {
 
 struct weft_matcher {
     struct weft_match_receive **head, **tail; /* the express queue: entries from head to tail */
-    struct weft_match_receive **room; /* end of the express queue's room; equal to its start while
+    struct weft_match_receive **space; /* end of the express queue's space; equal to its start while
                                          receives go to the bins */
     uint32_t patience;   /* receives that still go to the bins, even if these are empty */
     uint64_t next_order; /* receives that were posted to the bins so far */
@@ -121,7 +121,7 @@ static inline __attribute__((always_inline)) bool
 weft_match_post_express(struct weft_matcher *m, struct weft_match_receive *receive)
 {
     struct weft_match_receive **tail = m->tail;
-    if (__builtin_expect(tail >= m->room, 0))
+    if (__builtin_expect(tail >= m->space, 0))
         return false;
     weft_assert(!receive->queued && !m->binned);
     weft_assert(receive->source != WEFT_MATCH_ANY_SOURCE && receive->tag != WEFT_MATCH_ANY_TAG);
@@ -149,7 +149,7 @@ weft_match_arrive_express(struct weft_matcher *m, uint64_t label, uint64_t key)
 }
 
 /* Moves all receives to the bins, which keep their posting order in `order`. */
-void weft_match_spill(struct weft_matcher *m);
+void weft_match_use_bins(struct weft_matcher *m);
 
 /* Makes both queues empty. */
 void weft_match_init(struct weft_matcher *m);

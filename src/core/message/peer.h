@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Peers: one object for each process that this one exchanges messages with, in each deal (vci.h),
- * made at first contact. A peer belongs to the VCI of its deal.
+ * Peers: one object for each process that this one exchanges messages with, in each stream (vci.h),
+ * made at first contact. A peer belongs to the VCI of its stream.
  *
  * Invariant: weft.peers[d][w] is weft_peer_unknown until first contact with world rank w, whose
  * limits are all 0, so that the fast path needs no test for it; then it never changes. The lane of
@@ -77,7 +77,7 @@ struct weft_net_peer {
     struct weft_peer *next_backlogged;
     double report_after; /* seconds without a connection before the next report; 0: the first */
     struct weft_request *sync, **sync_end;       /* eager synchronous sends not yet matched */
-    struct weft_request *readers, **readers_end; /* receives whose reads wait for room */
+    struct weft_request *readers, **readers_end; /* receives whose reads wait for space */
     size_t reading;                              /* bytes of its messages that are being read */
     uint32_t fetching;                           /* rendezvous receives from it that are active */
     uint32_t fins;                               /* FINs to be sent: entries of fin_numbers */
@@ -90,7 +90,7 @@ struct weft_net_peer {
 
 struct weft_peer {
     uint8_t lane;      /* enum weft_lane */
-    uint8_t deal;      /* the table it is in: core/message/vci.h */
+    uint8_t stream;    /* the table it is in: core/message/vci.h */
     uint8_t vci;       /* the number of the VCI it belongs to */
     int32_t world;     /* its rank in MPI_COMM_WORLD */
     uint32_t sequence; /* of the next user message to it on the net lane, or to itself */
@@ -98,7 +98,8 @@ struct weft_peer {
      * sets them at first contact; a dead peer has none. */
     size_t send_limit;            /* of a send by the lane's inject function; 0 with
                                      WEFT_COUNTERS=all, and while the lane shm has a backlog */
-    size_t recv_in_request_limit; /* of a receive from the provider that lands in its request */
+    size_t recv_in_request_limit; /* of a receive from the provider that is received into its
+                                     request */
     size_t recv_provider_limit;   /* of any posted to the provider, where the provider matches */
     size_t recv_software_limit;   /* of one posted to the matcher, where software matches */
     struct weft_net_peer net;     /* its first members share a cache line with those above */
@@ -121,22 +122,22 @@ static inline void weft_peer_event(enum weft_event_type type, const struct weft_
                                                          .bytes = bytes});
 }
 
-/* Makes the table of peers of a deal. False if memory is short. */
-bool weft_peers_open(unsigned deal);
+/* Makes the table of peers of a stream. False if memory is short. */
+bool weft_peers_open(unsigned stream);
 void weft_peers_close(void);
 
-/* The peer of a world rank in the table of a deal, or NULL before first contact. */
-struct weft_peer *weft_peer_known(unsigned deal, int world);
+/* The peer of a world rank in the table of a stream, or NULL before first contact. */
+struct weft_peer *weft_peer_find(unsigned stream, int world);
 
 /* The peer, connected if necessary. NULL as for weft_peer_connect. */
-struct weft_peer *weft_peer_get(unsigned deal, int world);
+struct weft_peer *weft_peer_get(unsigned stream, int world);
 
 /* An object for a world rank that has none, not connected. NULL if memory is short. */
-struct weft_peer *weft_peer_make(unsigned deal, int world);
+struct weft_peer *weft_peer_make(unsigned stream, int world);
 
-/* First contact with a world rank in a deal. Returns NULL with the reason in weft_error_set
+/* First contact with a world rank in a stream. Returns NULL with the reason in weft_error_set
  * (MPI_ERR_OTHER). */
-struct weft_peer *weft_peer_connect(unsigned deal, int world);
+struct weft_peer *weft_peer_connect(unsigned stream, int world);
 
 /* backlog.c: appends an entry; removes the first, which may be freed by now and was followed by
  * rest; removes any, and returns false if it is not there. */

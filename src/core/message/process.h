@@ -31,11 +31,11 @@ enum weft_others {
 struct weft_process {
     struct weft_vci vcis[WEFT_VCIS_MAX]; /* nvcis of them are in use */
     unsigned nvcis;
-    /* Communicators are dealt onto this many numbers: nvcis, unless this process has one VCI and
+    /* Communicators are assigned to so many streams: nvcis, unless this process has one VCI and
      * rank 0 has more. */
-    unsigned deals;
+    unsigned streams;
     struct weft_job job;
-    struct weft_peer **peers[WEFT_VCIS_MAX]; /* by deal and world rank; or NULL */
+    struct weft_peer **peers[WEFT_VCIS_MAX]; /* by stream and world rank; or NULL */
     struct weft_partitioned *partitioned;    /* operations that have something to do */
     struct weft_file *files;                 /* that are open: core/file/file.h */
     struct weft_file_form *file_forms;       /* of MPI_Register_datarep */

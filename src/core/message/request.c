@@ -69,19 +69,19 @@ void weft_request_finalize(void)
 static const char no_memory[] = "no memory for another request; complete or free some first";
 
 /* Room for one more slab: an array twice as long, which leads to the one before. */
-static bool make_room(struct weft_request_pool *pool)
+static bool make_space(struct weft_request_pool *pool)
 {
-    size_t room = pool->room ? 2 * pool->room : 16;
-    if (pool->nslabs < pool->room)
+    size_t space = pool->space ? 2 * pool->space : 16;
+    if (pool->nslabs < pool->space)
         return true;
-    struct weft_request **array = malloc((room + 1) * sizeof *array);
+    struct weft_request **array = malloc((space + 1) * sizeof *array);
     if (!array)
         return false;
     *array++ = (void *)pool->slabs;
     if (pool->nslabs)
         memcpy(array, pool->slabs, pool->nslabs * sizeof *array);
     pool->slabs = array;
-    pool->room = room;
+    pool->space = space;
     return true;
 }
 
@@ -91,7 +91,7 @@ WEFT_COLD static struct weft_request *grow_pool(struct weft_vci *vci)
 {
     struct weft_request_pool *pool = &vci->requests;
     struct weft_request *slab = NULL;
-    if (make_room(pool))
+    if (make_space(pool))
         slab = aligned_alloc(64, WEFT_REQUEST_SLAB * sizeof *slab);
     if (!slab) {
         weft_error_set(MPI_ERR_NO_MEM, no_memory);
@@ -106,7 +106,7 @@ WEFT_COLD static struct weft_request *grow_pool(struct weft_vci *vci)
         slab[i].next = pool->free;
         pool->free = &slab[i];
     }
-    weft_assert(!slab[WEFT_REQUEST_SLAB - 1].next && pool->nslabs < pool->room);
+    weft_assert(!slab[WEFT_REQUEST_SLAB - 1].next && pool->nslabs < pool->space);
     pool->slabs[pool->nslabs] = slab;
     pool->nslabs++;
     return pool->free;

@@ -151,7 +151,7 @@ struct weft_request_pool {
     /* Another thread may read these two: the array is replaced by a longer one, and kept. */
     struct weft_request **_Atomic slabs;
     _Atomic size_t nslabs;
-    size_t room; /* members of the array; the one before the first is the array before, or NULL */
+    size_t space; /* members of the array; the one before the first is the array before, or NULL */
 };
 
 enum { WEFT_REQUEST_SLAB = 256 };

@@ -78,7 +78,7 @@ static bool find_sender(struct weft_request *receive, const struct weft_arrival 
         return false;
     }
     if (receive->peer ||
-        (message->place != WEFT_DATA_AT_SENDER && message->mode != WEFT_SEND_SYNCHRONOUS))
+        (message->location != WEFT_DATA_AT_SENDER && message->mode != WEFT_SEND_SYNCHRONOUS))
         return true;
     receive->peer = weft_channel_connect(receive->channel, message->source);
     if (receive->peer)
@@ -91,7 +91,7 @@ static bool find_sender(struct weft_request *receive, const struct weft_arrival 
 static void take_data(struct weft_request *receive, const struct weft_arrival *message)
 {
     size_t bytes = weft_request_fit(receive, message->length);
-    if (message->place == WEFT_DATA_LOCAL) {
+    if (message->location == WEFT_DATA_LOCAL) {
         struct weft_request *send = (struct weft_request *)message->data;
         weft_assert(send->op == WEFT_REQUEST_SEND && send->pending > 0);
         weft_datatype_copy(send->type, send->buffer, receive->type, receive->buffer, bytes);
@@ -108,7 +108,7 @@ void weft_deliver(struct weft_request *receive, const struct weft_arrival *messa
     receive->source = message->source;
     receive->tag = message->tag;
     if (weft_likely(find_sender(receive, message))) {
-        if (message->place == WEFT_DATA_AT_SENDER) {
+        if (message->location == WEFT_DATA_AT_SENDER) {
             weft_lane_ops->fetch(receive, message);
             return;
         }
@@ -181,9 +181,9 @@ WEFT_COLD static void report_unready(const struct weft_arrival *message)
 static void copy_data(struct weft_message *kept, const struct weft_arrival *message)
 {
     kept->arrival.data = kept->data;
-    if (message->place == WEFT_DATA_LOCAL) {
+    if (message->location == WEFT_DATA_LOCAL) {
         struct weft_request *send = (struct weft_request *)message->data;
-        kept->arrival.place = WEFT_DATA_HERE;
+        kept->arrival.location = WEFT_DATA_HERE;
         weft_datatype_pack(send->type, send->buffer, 0, kept->data, send->bytes);
         weft_request_event(send);
     } else {
@@ -203,7 +203,7 @@ WEFT_COLD static int report_no_memory(const struct weft_arrival *message)
 /* True if a kept message of this process refers to its send, which completes with the receive. */
 static bool refers_to_send(const struct weft_arrival *message)
 {
-    if (message->place != WEFT_DATA_LOCAL)
+    if (message->location != WEFT_DATA_LOCAL)
         return false;
     bool credits = message->peer->kept < weft.eager_credits || message->length <= SELF_ALWAYS;
     return message->mode == WEFT_SEND_SYNCHRONOUS || message->length > SELF_BUFFERED || !credits;
@@ -212,15 +212,15 @@ static bool refers_to_send(const struct weft_arrival *message)
 static int keep(struct weft_matcher *matcher, const struct weft_arrival *message)
 {
     bool refers = refers_to_send(message);
-    size_t room = refers ? 0 : message->bytes;
+    size_t space = refers ? 0 : message->bytes;
     if (weft_unlikely(message->mode == WEFT_SEND_READY))
         report_unready(message);
-    struct weft_message *kept = malloc(sizeof *kept + room);
+    struct weft_message *kept = malloc(sizeof *kept + space);
     if (!kept)
         return report_no_memory(message);
     kept->object = (struct weft_object){WEFT_KIND_MESSAGE, 0};
     kept->arrival = *message;
-    kept->arrival.bytes = room;
+    kept->arrival.bytes = space;
     kept->channel = NULL;
     if (!refers)
         copy_data(kept, message);
@@ -229,7 +229,7 @@ static int keep(struct weft_matcher *matcher, const struct weft_arrival *message
     kept->match.tag = message->tag;
     weft_match_store(matcher, &kept->match);
     weft_count_unexpected(message->context, message->source);
-    weft_count_level(&weft_counts.unexpected_bytes, (int64_t)room);
+    weft_count_level(&weft_counts.unexpected_bytes, (int64_t)space);
     weft_lane_ops->kept(&kept->arrival, 1);
     weft_count_level(&weft_counts.unexpected, 1);
     if (weft_event_wanted(WEFT_EVENT_UNEXPECTED))

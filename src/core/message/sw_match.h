@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Matching in software, and delivery: where an arrived message meets its receive.
+ * Matching in software, and delivery: an arrived message and its receive.
  *
  * The matcher (match.h) handles neither memory nor lanes. This module connects it with requests
  * and lanes: a lane describes an arrived message once (struct weft_arrival), and one function,
@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 /* Where the data of an arrived message are. */
-enum weft_data_place {
+enum weft_data_location {
     WEFT_DATA_HERE,      /* data: the packed data */
     WEFT_DATA_AT_SENDER, /* data: the header of an RTS; the lane fetches the data */
     WEFT_DATA_LOCAL      /* data: the send request, of this process, still pending */
@@ -29,9 +29,9 @@ struct weft_arrival {
     int32_t source, tag;    /* source: the sender's rank in the communicator */
     uint8_t lane;           /* enum weft_lane: SELF, SHM or NET */
     uint8_t mode;           /* enum weft_send_mode */
-    uint8_t place;          /* enum weft_data_place */
+    uint8_t location;       /* enum weft_data_location */
     struct weft_peer *peer; /* the sender, or NULL if the lane does not have it at hand */
-    const void *data;       /* depends on place */
+    const void *data;       /* depends on location */
     size_t bytes;           /* to keep of data: those of the packed data or of the header */
     size_t length;          /* bytes of the user's message: what a probe reports */
     uint64_t id;     /* names the message among those of its sender on its lane, for a cancel */

@@ -2,20 +2,20 @@
 /*
  * VCIs (virtual communication interfaces): what several threads can work on at the same time.
  *
- * A VCI has a lock, a software matcher, a pool of requests, a table of peers, and its parts of the
+ * A VCI has a lock, a software matcher, a pool of requests, a table of peers, and its state of the
  * lanes: rings of its own to each process of the node, and an endpoint of its own (struct
  * weft_net_vci, ofi/ofi_internal.h). Each communicator belongs to one VCI with all its channels, so
- * threads that each use their own communicator do not meet.
+ * threads that each use their own communicator do not wait for each other.
  *
  * A process has one VCI. With MPI_THREAD_MULTIPLE it has WEFT_VCIS of them, if rank 0 has. Each
- * communicator has a number below weft.deals, its deal, which is the same on all ranks: 0 for the
- * predefined ones, and by context id for those that the program makes. A process with several VCIs
- * has the communicator on the VCI with that number. If rank 0 has one endpoint for several VCIs,
- * the deal of a communicator with ranks of other nodes is 0 (weft_net_deals). If another rank has
- * one endpoint where rank 0 has several, it has one VCI.
+ * communicator has a number below weft.streams, its stream, which is the same on all ranks: 0 for
+ * the predefined ones, and by context id for those that the program makes. A process with several
+ * VCIs has the communicator on the VCI with that number. If rank 0 has one endpoint for several
+ * VCIs, the stream of a communicator with ranks of other nodes is 0 (weft_net_streams). If another
+ * rank has one endpoint where rank 0 has several, it has one VCI.
  *
- * Peer objects are for each deal, and so are rings, sequence numbers and credits. A process with
- * one VCI has them for each deal that messages come on, so that both ends agree.
+ * Peer objects are for each stream, and so are rings, sequence numbers and credits. A process with
+ * one VCI has them for each stream that messages come on, so that both ends agree.
  *
  * Locking, with MPI_THREAD_MULTIPLE:
  *  - A message, and a collective, holds the lock of the communicator's VCI (weft_enter_on), an

@@ -130,7 +130,7 @@ static inline int weft_arg_narrow(MPI_Count n)
 int weft_request_to_int(MPI_Request handle);
 MPI_Request weft_request_from_int(int value);
 
-/* Copies a name and its end to where the caller has room for the longest. */
+/* Copies a name and its end to where the caller has space for the longest. */
 void weft_arg_copy_name(const char *from, char *to, int *length);
 
 /* ---- Entering and leaving. Functions that leave raise code unless it is MPI_SUCCESS, and return

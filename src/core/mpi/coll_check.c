@@ -243,7 +243,7 @@ static int check_reduction(const struct weft_check *c, struct weft_coll_args *ar
 }
 
 /* The counts of a reduce_scatter for so many ranks; args->in.count becomes their sum. */
-static int check_parts(const struct weft_check *c, int size, struct weft_coll_args *args)
+static int check_split(const struct weft_check *c, int size, struct weft_coll_args *args)
 {
     struct weft_ints counts = c->call->receive.arrays->counts;
     MPI_Count sum = 0;
@@ -270,7 +270,7 @@ static int check_reduce_scatter(const struct weft_check *c, struct weft_coll_arg
     bool in_place = is_in_place(&call->send) && !comm->local;
     size_t size = (size_t)comm->group->size;
     int code = block ? check_elements(call->receive.count, call->send.type, size, &args->in)
-                     : check_parts(c, comm->group->size, args);
+                     : check_split(c, comm->group->size, args);
     if (code == MPI_SUCCESS)
         code = check_op(c, args);
     if (code != MPI_SUCCESS)

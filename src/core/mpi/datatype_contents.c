@@ -71,9 +71,9 @@ void weft_mpi_type_get_envelope_c(struct weft_datatype *type, MPI_Count *num_int
     *combiner = envelope->combiner;
 }
 
-static bool short_of(MPI_Count room, const void *to, size_t needed)
+static bool short_of(MPI_Count space, const void *to, size_t needed)
 {
-    return needed && (room < (MPI_Count)needed || !to);
+    return needed && (space < (MPI_Count)needed || !to);
 }
 
 static void copy(void *to, const void *from, size_t count, size_t size)

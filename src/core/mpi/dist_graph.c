@@ -52,10 +52,10 @@ static struct weft_edge *list_edges(int n, const int *sources, const int *degree
     return edges;
 }
 
-/* As many as there is room for. */
-static void copy(int *to, const int *from, int n, int room)
+/* As many as there is space for. */
+static void copy(int *to, const int *from, int n, int space)
 {
-    n = n < room ? n : room;
+    n = n < space ? n : space;
     if (to && from && n > 0 && to != MPI_UNWEIGHTED && to != MPI_WEIGHTS_EMPTY &&
         from != MPI_UNWEIGHTED)
         memcpy(to, from, (size_t)n * sizeof *to);
@@ -90,7 +90,7 @@ static int hand_over(struct weft_comm *comm, const int *order, struct weft_topol
 {
     enum { IN, OUT, SOURCES_WEIGHTED, DESTINATIONS_WEIGHTED, NUMBERS };
     const struct weft_topology *named = *dist;
-    int to = order[comm->rank], from = weft_reorder_place(order, comm->rank);
+    int to = order[comm->rank], from = weft_reorder_rank_of(order, comm->rank);
     int sizes[NUMBERS] = {named->dist.in, named->dist.out, named->dist.source_weights != NULL,
                           named->dist.destination_weights != NULL};
     int got[NUMBERS];
@@ -227,10 +227,10 @@ int weft_mpi_dist_graph_create(struct weft_comm *comm, int n, const int *sources
     if (code == MPI_SUCCESS)
         code = gather_edges(comm, mine, count, &all, &total);
     if (code == MPI_SUCCESS)
-        code = weft_topology_attach(
-            comm, order, comm->size,
-            edges_at(weft_reorder_place(order, comm->rank), all, total, weights != MPI_UNWEIGHTED),
-            made);
+        code = weft_topology_attach(comm, order, comm->size,
+                                    edges_at(weft_reorder_rank_of(order, comm->rank), all, total,
+                                             weights != MPI_UNWEIGHTED),
+                                    made);
     else
         free(order);
     if (*made)

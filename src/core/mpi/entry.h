@@ -142,7 +142,7 @@ int weft_mpi_info_create_env(int argc, char *argv[], struct weft_info **made);
 int weft_mpi_info_delete(struct weft_info *info, const char *key);
 int weft_mpi_info_get(struct weft_info *info, const char *key, int length, char *value, int *flag);
 int weft_mpi_info_get_nthkey(struct weft_info *info, int n, char *key);
-int weft_mpi_info_get_string(struct weft_info *info, const char *key, int *room, char *value,
+int weft_mpi_info_get_string(struct weft_info *info, const char *key, int *space, char *value,
                              int *flag);
 int weft_mpi_info_get_valuelen(struct weft_info *info, const char *key, int *length, int *flag);
 

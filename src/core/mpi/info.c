@@ -80,18 +80,18 @@ int weft_mpi_info_get_valuelen(struct weft_info *info, const char *key, int *len
     return MPI_SUCCESS;
 }
 
-int weft_mpi_info_get_string(struct weft_info *info, const char *key, int *room, char *value,
+int weft_mpi_info_get_string(struct weft_info *info, const char *key, int *space, char *value,
                              int *flag)
 {
     const char *found = look_up(info, key, flag);
-    int code = check_length(*room);
+    int code = check_length(*space);
     if (!code)
-        code = weft_arg_result(*room == 0 || value, "value");
+        code = weft_arg_result(*space == 0 || value, "value");
     if (code || !found)
         return code;
-    if (*room > 0)
-        copy_value(found, *room - 1, value);
-    *room = (int)strlen(found) + 1;
+    if (*space > 0)
+        copy_value(found, *space - 1, value);
+    *space = (int)strlen(found) + 1;
     return MPI_SUCCESS;
 }
 

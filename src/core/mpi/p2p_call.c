@@ -5,6 +5,7 @@
  * Invariant: arguments are checked in their order, so that the first wrong one is reported.
  */
 #include "core/mpi/p2p_call.h"
+#include "core/datatype/device.h"
 #include "core/progress/progress.h"
 
 int weft_call_check(const struct weft_call *call, bool receive, struct weft_resolved *out)

@@ -178,7 +178,7 @@ static inline __attribute__((always_inline)) int weft_fast_isend(struct weft_com
                                        : weft_shm_isend(send);
 }
 
-/* Posts a receive where the messages of its source are matched: in the provider, landing in its
+/* Posts a receive where the messages of its source are matched: in the provider, received in its
  * request or in its buffer, or in the software matcher. NULL, without effect: the general path is
  * required. */
 static inline __attribute__((always_inline)) struct weft_request *

@@ -22,7 +22,7 @@ struct call {
     MPI_Count packed_size, *position;
 };
 
-/* Whether the elements exist, and the packed buffer has room for their bytes. */
+/* Whether the elements exist, and the packed buffer has space for their bytes. */
 static int check_buffers(const struct call *call, size_t bytes)
 {
     long long position = *call->position, size = call->packed_size;
@@ -40,26 +40,26 @@ static int check_buffers(const struct call *call, size_t bytes)
     return MPI_SUCCESS;
 }
 
-static char *place_of(const struct call *call)
+static char *address_of(const struct call *call)
 {
     return call->packed ? (char *)call->packed + *call->position : NULL;
 }
 
 /* ---- The bytes as they are */
 
-enum way { PACK, UNPACK };
+enum direction { PACK, UNPACK };
 
-static inline void move(enum way way, const struct weft_datatype *type, const void *buffer,
-                        size_t count, char *place)
+static inline void move(enum direction direction, const struct weft_datatype *type,
+                        const void *buffer, size_t count, char *location)
 {
-    if (way == PACK)
-        weft_datatype_pack_all(type, buffer, count, place);
+    if (direction == PACK)
+        weft_datatype_pack_all(type, buffer, count, location);
     else
-        weft_datatype_unpack_all(type, (void *)buffer, count, place);
+        weft_datatype_unpack_all(type, (void *)buffer, count, location);
 }
 
 /* The checks that the fast path leaves out, with the sentence of the first that fails. */
-static int move_checked(enum way way, struct call call, MPI_Datatype datatype)
+static int move_checked(enum direction direction, struct call call, MPI_Datatype datatype)
 {
     struct weft_datatype *type;
     int code = weft_arg_committed(datatype, &type);
@@ -77,29 +77,30 @@ static int move_checked(enum way way, struct call call, MPI_Datatype datatype)
     if (!bytes)
         return MPI_SUCCESS;
     const struct weft_datatype *in = weft_datatype_at(type, call.buffer);
-    const struct weft_datatype *packed = weft_datatype_at(weft_datatype_byte(), place_of(&call));
-    if (way == PACK)
-        weft_datatype_copy(in, call.buffer, packed, place_of(&call), bytes);
+    const struct weft_datatype *packed = weft_datatype_at(weft_datatype_byte(), address_of(&call));
+    if (direction == PACK)
+        weft_datatype_copy(in, call.buffer, packed, address_of(&call), bytes);
     else
-        weft_datatype_copy(packed, place_of(&call), in, (void *)call.buffer, bytes);
+        weft_datatype_copy(packed, address_of(&call), in, (void *)call.buffer, bytes);
     *call.position += (MPI_Count)bytes;
     return MPI_SUCCESS;
 }
 
 /* Not inlined, so that the fast path needs no stack frame for it. */
-static __attribute__((noinline)) int general(enum way way, const void *buffer, MPI_Count count,
-                                             MPI_Datatype datatype, const void *packed,
-                                             MPI_Count size, MPI_Count *position, MPI_Comm handle)
+static __attribute__((noinline)) int general(enum direction direction, const void *buffer,
+                                             MPI_Count count, MPI_Datatype datatype,
+                                             const void *packed, MPI_Count size,
+                                             MPI_Count *position, MPI_Comm handle)
 {
-    const char *function = way == PACK ? "MPI_Pack" : "MPI_Unpack";
+    const char *function = direction == PACK ? "MPI_Pack" : "MPI_Unpack";
     const struct call call = {buffer, count, NULL, packed, size, position};
     int code;
     struct weft_comm *comm = weft_enter_comm(function, handle, &code);
-    return comm ? weft_leave_comm(comm, move_checked(way, call, datatype), function) : code;
+    return comm ? weft_leave_comm(comm, move_checked(direction, call, datatype), function) : code;
 }
 
 /* With a fast path for the valid calls of one thread. */
-static inline __attribute__((always_inline)) int run(enum way way, const void *buffer,
+static inline __attribute__((always_inline)) int run(enum direction direction, const void *buffer,
                                                      MPI_Count count, MPI_Datatype datatype,
                                                      const void *packed, MPI_Count size,
                                                      MPI_Count *position, MPI_Comm comm)
@@ -111,8 +112,8 @@ static inline __attribute__((always_inline)) int run(enum way way, const void *b
         (size_t)size > WEFT_MEMORY_MAX ||
         __builtin_mul_overflow((size_t)count, type->size, &bytes) ||
         (size_t)*position > (size_t)size || bytes > (size_t)(size - *position))
-        return general(way, buffer, count, datatype, packed, size, position, comm);
-    move(way, type, buffer, (size_t)count, (char *)packed + *position);
+        return general(direction, buffer, count, datatype, packed, size, position, comm);
+    move(direction, type, buffer, (size_t)count, (char *)packed + *position);
     *position += (MPI_Count)bytes;
     return MPI_SUCCESS;
 }
@@ -192,7 +193,7 @@ int weft_mpi_pack_external(const void *inbuf, MPI_Count incount, struct weft_dat
     if (code != MPI_SUCCESS)
         return code;
     weft_datatype_pack_external(bytes ? weft_datatype_at(type, inbuf) : type, inbuf,
-                                (size_t)incount, place_of(&call));
+                                (size_t)incount, address_of(&call));
     *position += bytes;
     return MPI_SUCCESS;
 }
@@ -206,7 +207,7 @@ int weft_mpi_unpack_external(const void *inbuf, MPI_Count insize, MPI_Count *pos
     if (code != MPI_SUCCESS)
         return code;
     weft_datatype_unpack_external(bytes ? weft_datatype_at(type, outbuf) : type, outbuf,
-                                  (size_t)outcount, place_of(&call));
+                                  (size_t)outcount, address_of(&call));
     *position += bytes;
     return MPI_SUCCESS;
 }

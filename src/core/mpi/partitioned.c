@@ -16,7 +16,7 @@
 static int check(const struct weft_call *call, bool receive, int partitions,
                  struct weft_resolved *out)
 {
-    struct weft_call whole = *call;
+    struct weft_call all = *call;
     if (partitions < 0)
         return weft_error_set(MPI_ERR_ARG, "the number of partitions, %d, is negative", partitions);
     if (receive && call->peer == MPI_ANY_SOURCE)
@@ -25,10 +25,10 @@ static int check(const struct weft_call *call, bool receive, int partitions,
     if (receive && call->tag == MPI_ANY_TAG)
         return weft_error_set(MPI_ERR_TAG,
                               "partitioned communication has no MPI_ANY_TAG; name the tag");
-    if (call->count > 0 && __builtin_mul_overflow(call->count, partitions, &whole.count))
+    if (call->count > 0 && __builtin_mul_overflow(call->count, partitions, &all.count))
         return weft_error_set(MPI_ERR_COUNT, "%d partitions of %lld elements are too much",
                               partitions, (long long)call->count);
-    return weft_call_check(&whole, receive, out);
+    return weft_call_check(&all, receive, out);
 }
 
 int weft_call_partitioned_init(const struct weft_call *call, bool receive, int partitions,
@@ -44,7 +44,7 @@ int weft_call_partitioned_init(const struct weft_call *call, bool receive, int p
         code = weft_arg_result(request != NULL, "request");
     if (code != MPI_SUCCESS)
         return code;
-    struct weft_partition_arguments arguments = {.channel = &call->comm->part,
+    struct weft_partition_arguments arguments = {.channel = &call->comm->partitioned,
                                                  .announcing = &call->comm->announcing,
                                                  .buffer = (void *)call->buffer,
                                                  .type = all.type,

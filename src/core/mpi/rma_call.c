@@ -34,7 +34,7 @@ static int check_side(const struct weft_rma_side *side, const char *what,
 /* ---- The target */
 
 /* Where the data of the target begin and end, in bytes from the beginning of its window. */
-static int check_range(const struct weft_win *win, const struct weft_rma_place *to,
+static int check_range(const struct weft_win *win, const struct weft_rma_range *to,
                        struct weft_rma_call *call)
 {
     const struct weft_win_target *target = &win->targets[to->rank];
@@ -156,7 +156,7 @@ static int check_request_epoch(const struct weft_win *win)
  * a target that is locked */
 
 /* Where the data are at the target. NULL: a check is left to the general path. */
-static char *locate_now(const struct weft_win *win, const struct weft_rma_place *to, size_t *bytes)
+static char *locate_now(const struct weft_win *win, const struct weft_rma_range *to, size_t *bytes)
 {
     const struct weft_win_target *target = &win->targets[to->rank];
     uint64_t at, count = (uint64_t)to->count;
@@ -169,7 +169,7 @@ static char *locate_now(const struct weft_win *win, const struct weft_rma_place 
     return target->base + at;
 }
 
-static bool is_alike(const struct weft_rma_side *side, const struct weft_rma_place *to)
+static bool is_alike(const struct weft_rma_side *side, const struct weft_rma_range *to)
 {
     return side->at && side->type == to->type && side->count == to->count;
 }

@@ -21,7 +21,7 @@ struct weft_rma_side {
     MPI_Datatype type;
 };
 
-struct weft_rma_place {
+struct weft_rma_range {
     int rank;
     MPI_Aint disp;
     MPI_Count count;
@@ -33,7 +33,7 @@ struct weft_rma_arguments {
     const struct weft_rma_side *origin;
     const struct weft_rma_side *result; /* of operations that have one beside the origin, or NULL */
     const void *compare;
-    const struct weft_rma_place *target;
+    const struct weft_rma_range *target;
     MPI_Op op; /* of accumulate operations */
 };
 

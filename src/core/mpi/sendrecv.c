@@ -99,9 +99,9 @@ int weft_call_sendrecv(struct weft_call out, const struct weft_call *in, bool re
     struct weft_resolved to;
     int code = replace ? take_copy(&out, &copy) : weft_call_check(&out, false, &to);
     if (code == MPI_SUCCESS) {
-        weft_vci_stay(out.comm->vci);
+        weft_vci_begin_wait(out.comm->vci);
         code = exchange(&out, in, status);
-        weft_vci_leave(out.comm->vci);
+        weft_vci_end_wait(out.comm->vci);
     }
     free(copy);
     return code;

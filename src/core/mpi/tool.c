@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { NAME_ROOM = 64 };
+enum { NAME_SPACE = 64 };
 
 int weft_tool_arg_info(MPI_Info info)
 {
@@ -32,7 +32,7 @@ int weft_mpi_no_hints(MPI_Info *info)
 void weft_mpi_enum_get_item(const struct weft_tool_enum *enumeration, int index, int *value,
                             char *name, int *name_len)
 {
-    char text[NAME_ROOM];
+    char text[NAME_SPACE];
     int len;
     const char *item = weft_tool_enum_item(enumeration, index, &len);
     memcpy(text, item, (size_t)len);
@@ -167,8 +167,8 @@ int weft_mpi_source_get_info(char *name, int *name_len, char *desc, int *desc_le
 static void get_elements(int index, MPI_Datatype *types, MPI_Aint *displacements, int *count)
 {
     int n = weft_event_count((enum weft_event_type)index);
-    int room = count ? *count : 0;
-    for (int i = 0; i < n && i < room; i++) {
+    int space = count ? *count : 0;
+    for (int i = 0; i < n && i < space; i++) {
         if (types)
             types[i] = weft_event_types[index].element[i].type;
         if (displacements)

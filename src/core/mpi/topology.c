@@ -20,10 +20,10 @@ static int null_array(const char *what)
 }
 
 /* The place of this process in an order, which is freed. */
-static void find_place(struct weft_comm *comm, int *order, int places, int *newrank)
+static void find_new_rank(struct weft_comm *comm, int *order, int positions, int *newrank)
 {
-    int place = weft_reorder_place(order, comm->rank);
-    *newrank = place < places ? place : MPI_UNDEFINED;
+    int location = weft_reorder_rank_of(order, comm->rank);
+    *newrank = location < positions ? location : MPI_UNDEFINED;
     free(order);
 }
 
@@ -74,7 +74,7 @@ int weft_mpi_cart_map(struct weft_comm *comm, int ndims, const int *dims, int *n
     int *order = NULL;
     int code = weft_reorder_find(comm, &order);
     if (code == MPI_SUCCESS)
-        find_place(comm, order, weft_cart_size(ndims, dims), newrank);
+        find_new_rank(comm, order, weft_cart_size(ndims, dims), newrank);
     return code;
 }
 
@@ -215,7 +215,7 @@ int weft_mpi_graph_map(struct weft_comm *comm, int nnodes, const int *index, con
     int *order = NULL;
     int code = order_graph(comm, nnodes, index, edges, &order);
     if (code == MPI_SUCCESS)
-        find_place(comm, order, nnodes, newrank);
+        find_new_rank(comm, order, nnodes, newrank);
     return code;
 }
 

@@ -118,7 +118,7 @@ static void describe_tag(const struct weft_channel *channel, int tag, char *buf,
         snprintf(buf, len, "for %s on %.100s", weft_coll_name_of_tag(tag), comm);
     else if (channel == &channel->comm->making || channel == &channel->comm->grouping)
         snprintf(buf, len, "for a communicator made over %.100s", comm);
-    else if (channel == &channel->comm->part || channel == &channel->comm->announcing)
+    else if (channel == &channel->comm->partitioned || channel == &channel->comm->announcing)
         snprintf(buf, len, "of partitioned communication on %.100s", comm);
     else if (tag == MPI_ANY_TAG)
         snprintf(buf, len, "any tag, %.100s", comm);

@@ -205,7 +205,7 @@ static void report_waiting(void *arg)
     times[1] = times[0] + 2 * (now - times[0]);
 }
 
-static void meet(void)
+static void synchronize(void)
 {
     char why[768];
     double times[2] = {weft_seconds()};
@@ -215,25 +215,25 @@ static void meet(void)
         weft_fatal(MPI_ERR_OTHER, "starting MPI: %s", why);
 }
 
-/* Rank 0 settles the number of deals for the job. It made the segment where there is no net. A rank
- * whose provider has fewer endpoints than there are deals has one VCI. */
+/* Rank 0 settles the number of streams for the job. It made the segment where there is no net. A
+ * rank whose provider has fewer endpoints than there are streams has one VCI. */
 static void open_vcis(bool threads)
 {
     char why[768];
-    weft.deals = weft.shm ? weft_shm_deals() : threads ? (unsigned)weft_settings.vcis : 1;
-    if (weft.net && weft_net_agree(&weft.job, &weft.deals, why, sizeof why))
+    weft.streams = weft.shm ? weft_shm_streams() : threads ? (unsigned)weft_settings.vcis : 1;
+    if (weft.net && weft_net_agree(&weft.job, &weft.streams, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     if (weft.net)
         weft.tag_ub = weft_net_tag_ub();
-    if (weft.shm && weft_shm_rings() < weft.deals)
+    if (weft.shm && weft_shm_rings() < weft.streams)
         weft_fatal(
             MPI_ERR_OTHER,
             "the ranks of this node have rings for %u VCIs and rank 0 has %u; give all ranks "
             "the same WEFT_VCIS",
-            weft_shm_rings(), weft.deals);
-    weft_vcis_open(threads && (!weft.net || weft_net_has_all()) ? weft.deals : 1);
+            weft_shm_rings(), weft.streams);
+    weft_vcis_open(threads && (!weft.net || weft_net_has_all()) ? weft.streams : 1);
     weft_shm_open_vcis();
-    weft_assert(weft.nvcis == 1 || weft.nvcis == weft.deals);
+    weft_assert(weft.nvcis == 1 || weft.nvcis == weft.streams);
     if (!weft_peers_open(0))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
 }
@@ -248,32 +248,32 @@ static uint64_t choose_credits(void)
     return bytes > most ? most : bytes < least ? least : bytes;
 }
 
-/* Opens the lanes and meets the others. A job whose ranks all share memory needs no network;
- * whether they do is known to all of them after the fence. */
+/* Opens the lanes and synchronizes with the other ranks. A job whose ranks all share memory needs
+ * no network; whether they do is known to all of them after the fence. */
 static void join(bool threads)
 {
     bool all = weft_shm_expects_all(&weft.job);
-    weft_shm_offer(&weft.job, threads);
+    weft_shm_publish(&weft.job, threads);
     publish_cores();
     if (!all)
         open_net(threads);
     weft_shm_open(&weft.job);
-    meet();
+    synchronize();
     if (all && !weft_shm_has_all()) {
         open_net(threads);
-        meet();
+        synchronize();
     }
     weft.shm = weft_shm_is_open();
     open_vcis(threads);
     weft_shm_begin();
     fetch_cores();
-    if (!weft.net || !weft_net_must_know_all())
+    if (!weft.net || !weft_net_must_connect_all())
         return;
-    for (unsigned deal = 0; deal < weft_net_deals(); deal++)
+    for (unsigned stream = 0; stream < weft_net_streams(); stream++)
         for (int i = 0; i < weft.job.size; i++)
-            if (!weft_shm_reaches(i) && !weft_peer_connect(deal, i))
+            if (!weft_shm_reaches(i) && !weft_peer_connect(stream, i))
                 weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
-    meet();
+    synchronize();
 }
 
 static void open_gpu(void)
@@ -379,7 +379,7 @@ static void see_orphan_send(void *arg, struct weft_request *request)
         *(bool *)arg = true;
 }
 
-static bool sends_under_way(void)
+static bool sends_active(void)
 {
     bool any = false;
     weft_request_each(see_orphan_send, &any);
@@ -394,7 +394,7 @@ static void progress_for_fence(void *arg)
 static void drain(void)
 {
     unsigned idle = 0;
-    while (sends_under_way())
+    while (sends_active())
         if (!weft_progress())
             weft_idle(&idle);
 }

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-int weft_failure_say(const struct weft_peer *peer)
+int weft_failure_report(const struct weft_peer *peer)
 {
     char host[256];
     return weft_error_set(MPI_ERR_PROC_ABORTED,
@@ -67,7 +67,7 @@ static void end(struct weft_request *request)
 {
     weft_assert(request->pending > 0);
     if (!is_posted(request)) {
-        request->error = (uint8_t)weft_failure_say(request->peer);
+        request->error = (uint8_t)weft_failure_report(request->peer);
         weft_lane_ops->abandon(request);
         return;
     }
@@ -77,17 +77,17 @@ static void end(struct weft_request *request)
     } else {
         weft_sw_withdraw(request);
     }
-    request->error = (uint8_t)weft_failure_say(request->peer);
+    request->error = (uint8_t)weft_failure_report(request->peer);
     request->source = MPI_ANY_SOURCE;
     request->tag = MPI_ANY_TAG;
     request->bytes = 0;
     weft_request_event(request);
 }
 
-static void bury(struct weft_peer *peer)
+static void close_dead(struct weft_peer *peer)
 {
     weft_assert(peer->lane == WEFT_LANE_NET || peer->lane == WEFT_LANE_SHM);
-    weft_lane_ops->bury(peer);
+    weft_lane_ops->close_dead(peer);
     struct death death = {.peer = peer};
     do {
         death.found = NULL;
@@ -97,20 +97,20 @@ static void bury(struct weft_peer *peer)
     } while (death.found);
 }
 
-/* First contact with the rank may still come, in any deal: weft_peer_make sees to the others. */
+/* First contact with the rank may still come, in any stream: weft_peer_make sees to the others. */
 static void died(int rank)
 {
-    for (unsigned deal = 0; deal < weft.deals; deal++) {
-        struct weft_peer *peer = weft_peer_known(deal, rank);
-        if (!peer && deal == 0)
-            peer = weft_peer_make(deal, rank);
+    for (unsigned stream = 0; stream < weft.streams; stream++) {
+        struct weft_peer *peer = weft_peer_find(stream, rank);
+        if (!peer && stream == 0)
+            peer = weft_peer_make(stream, rank);
         if (!peer || (peer->lane != WEFT_LANE_NET && peer->lane != WEFT_LANE_SHM))
             continue;
-        if (deal == 0) {
+        if (stream == 0) {
             weft_counts.deaths++;
             weft_peer_event(WEFT_EVENT_DEATH, peer, 0, 0);
         }
-        bury(peer);
+        close_dead(peer);
     }
 }
 

@@ -18,6 +18,6 @@ int weft_failure_check(void);
 WEFT_COLD bool weft_failure_confirm(const struct weft_peer *peer);
 
 /* Records that a rank is dead, for an operation that needs it. Returns MPI_ERR_PROC_ABORTED. */
-WEFT_COLD int weft_failure_say(const struct weft_peer *peer);
+WEFT_COLD int weft_failure_report(const struct weft_peer *peer);
 
 #endif

@@ -328,7 +328,7 @@ WEFT_HOT void weft_request_wait(struct weft_request *request)
     struct weft_vci *vci = weft_unlikely(weft_entry_flags) ? weft_vci_scope(request->vci) : NULL;
     unsigned idle = 0;
     weft_assert(weft_vci_is_held(request->vci));
-    weft_vci_stay(request->vci);
+    weft_vci_begin_wait(request->vci);
     while (request->pending > 0) {
         if (!weft_poll(vci)) {
             weft_idle_for(&idle, request);
@@ -337,7 +337,7 @@ WEFT_HOT void weft_request_wait(struct weft_request *request)
             weft_share();
         }
     }
-    weft_vci_leave(request->vci);
+    weft_vci_end_wait(request->vci);
     if (weft_unlikely(weft_entry_flags))
         end_idle();
 }

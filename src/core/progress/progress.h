@@ -78,14 +78,14 @@ void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request 
 /* A blocking call begins, and ends. In between a lane may count on it that this rank makes
  * progress, and so move a message with the help of both ends (shm/fetch.c). The last call that ends
  * completes these transfers. */
-static inline void weft_vci_stay(struct weft_vci *vci)
+static inline void weft_vci_begin_wait(struct weft_vci *vci)
 {
     vci->waiting++;
 }
 
 WEFT_COLD void weft_vci_complete_transfers(struct weft_vci *vci);
 
-static inline void weft_vci_leave(struct weft_vci *vci)
+static inline void weft_vci_end_wait(struct weft_vci *vci)
 {
     weft_assert(vci->waiting > 0);
     if (--vci->waiting == 0 && weft_unlikely(vci->transfers))

@@ -34,9 +34,9 @@ static struct weft_bsend_entry *take(struct weft_bsend_buffer *buffer, size_t by
 {
     if (!buffer->automatic)
         return weft_bsend_buffer_take(buffer, bytes);
-    size_t whole = sizeof(struct weft_bsend_entry) + bytes,
+    size_t length = sizeof(struct weft_bsend_entry) + bytes,
            unit = _Alignof(struct weft_bsend_entry);
-    struct weft_bsend_entry *entry = aligned_alloc(unit, (whole + unit - 1) / unit * unit);
+    struct weft_bsend_entry *entry = aligned_alloc(unit, (length + unit - 1) / unit * unit);
     if (entry)
         weft_bsend_buffer_append(buffer, entry);
     return entry;
@@ -77,7 +77,7 @@ static void leave_entry(struct weft_request *send)
 
 /* ---- Sending */
 
-WEFT_COLD static int no_room(struct weft_bsend_owner owner, size_t bytes)
+WEFT_COLD static int no_space(struct weft_bsend_owner owner, size_t bytes)
 {
     const struct weft_bsend_buffer *buffer = buffer_of(owner);
     if (!buffer->attached)
@@ -92,7 +92,7 @@ WEFT_COLD static int no_room(struct weft_bsend_owner owner, size_t bytes)
         "the message of %zu bytes does not fit: it and MPI_BSEND_OVERHEAD (%d bytes) need one "
         "piece, and the largest free one has %zu of the %zu bytes attached to %s; attach a larger "
         "buffer, or wait with %s until earlier messages have left it",
-        bytes, MPI_BSEND_OVERHEAD, weft_bsend_buffer_room(buffer), buffer->size, name_of(owner),
+        bytes, MPI_BSEND_OVERHEAD, weft_bsend_buffer_space(buffer), buffer->size, name_of(owner),
         owner.channel  ? "MPI_Comm_flush_buffer"
         : owner.buffer ? "MPI_Session_flush_buffer"
                        : "MPI_Buffer_flush");
@@ -108,7 +108,7 @@ static int start(struct weft_channel *channel, const void *data, size_t bytes,
     struct weft_bsend_entry *entry = take(buffer, bytes);
     while (weft_unlikely(!entry)) { /* a send may be complete, and not yet polled */
         if (!weft_progress())
-            return no_room(owner, bytes);
+            return no_space(owner, bytes);
         entry = take(buffer, bytes);
     }
     weft_datatype_pack(type, data, 0, entry->data, bytes);

@@ -22,25 +22,25 @@ void weft_bsend_buffer_open(struct weft_bsend_buffer *buffer, void *base, size_t
 
 /* The free pieces that an entry may take: the one that follows the newest entry, and the one at the
  * buffer's beginning, if it is another. */
-struct room {
+struct space {
     size_t after, after_bytes, front_bytes;
 };
 
-static struct room room_of(const struct weft_bsend_buffer *buffer)
+static struct space space_of(const struct weft_bsend_buffer *buffer)
 {
     const struct weft_bsend_entry *oldest = buffer->oldest, *newest = buffer->newest;
     weft_assert(!oldest == !newest);
     if (!oldest)
-        return (struct room){0, buffer->size, 0};
+        return (struct space){0, buffer->size, 0};
     if (newest->start < oldest->start)
-        return (struct room){newest->end, oldest->start - newest->end, 0};
-    return (struct room){newest->end, buffer->size - newest->end, oldest->start};
+        return (struct space){newest->end, oldest->start - newest->end, 0};
+    return (struct space){newest->end, buffer->size - newest->end, oldest->start};
 }
 
-size_t weft_bsend_buffer_room(const struct weft_bsend_buffer *buffer)
+size_t weft_bsend_buffer_space(const struct weft_bsend_buffer *buffer)
 {
-    struct room room = room_of(buffer);
-    return room.after_bytes > room.front_bytes ? room.after_bytes : room.front_bytes;
+    struct space space = space_of(buffer);
+    return space.after_bytes > space.front_bytes ? space.after_bytes : space.front_bytes;
 }
 
 void weft_bsend_buffer_append(struct weft_bsend_buffer *buffer, struct weft_bsend_entry *entry)
@@ -75,19 +75,19 @@ void weft_bsend_buffer_remove(struct weft_bsend_entry *entry)
 
 struct weft_bsend_entry *weft_bsend_buffer_take(struct weft_bsend_buffer *buffer, size_t bytes)
 {
-    struct room room = room_of(buffer);
+    struct space space = space_of(buffer);
     size_t needed, start;
     if (__builtin_add_overflow(bytes, (size_t)MPI_BSEND_OVERHEAD, &needed))
         return NULL;
-    if (needed <= room.after_bytes)
-        start = room.after;
-    else if (needed <= room.front_bytes)
+    if (needed <= space.after_bytes)
+        start = space.after;
+    else if (needed <= space.front_bytes)
         start = 0;
     else
         return NULL;
-    char *place = buffer->base + start;
-    place += -(uintptr_t)place % ALIGNMENT;
-    struct weft_bsend_entry *entry = (struct weft_bsend_entry *)place;
+    char *location = buffer->base + start;
+    location += -(uintptr_t)location % ALIGNMENT;
+    struct weft_bsend_entry *entry = (struct weft_bsend_entry *)location;
     entry->start = start;
     entry->end = start + needed;
     weft_assert(entry->end <= buffer->size && entry->data + bytes <= buffer->base + entry->end);

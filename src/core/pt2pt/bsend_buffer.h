@@ -51,14 +51,14 @@ struct weft_bsend_buffer {
 /* Makes size bytes at base, at any alignment, an empty buffer. */
 void weft_bsend_buffer_open(struct weft_bsend_buffer *buffer, void *base, size_t size);
 
-/* Takes an entry for a message of that many bytes. NULL when there is no room for it. */
+/* Takes an entry for a message of that many bytes. NULL when there is no space for it. */
 struct weft_bsend_entry *weft_bsend_buffer_take(struct weft_bsend_buffer *buffer, size_t bytes);
 
 /* An entry's message has been sent. Its space is free when all older ones are sent too. */
 void weft_bsend_buffer_give(struct weft_bsend_entry *entry);
 
 /* Bytes of the largest piece that an entry could take now. */
-size_t weft_bsend_buffer_room(const struct weft_bsend_buffer *buffer);
+size_t weft_bsend_buffer_space(const struct weft_bsend_buffer *buffer);
 
 /* For entries outside the buffer: appends one as the newest; removes any. */
 void weft_bsend_buffer_append(struct weft_bsend_buffer *buffer, struct weft_bsend_entry *entry);

@@ -15,7 +15,7 @@ static struct weft_arrival describe_self(struct weft_request *send)
                                  .tag = send->tag,
                                  .lane = WEFT_LANE_SELF,
                                  .mode = send->mode,
-                                 .place = WEFT_DATA_LOCAL,
+                                 .location = WEFT_DATA_LOCAL,
                                  .peer = send->peer,
                                  .data = send,
                                  .bytes = send->bytes,
@@ -64,7 +64,7 @@ static int connect_peer(struct weft_peer *peer, char *why, size_t len)
  * to it and what it was pushing. The peer's lane is WEFT_LANE_DEAD then. */
 static void close_dead_peer(struct weft_peer *peer)
 {
-    weft_shm_bury(peer);
+    weft_shm_close_dead(peer);
     peer->lane = WEFT_LANE_DEAD;
     peer->send_limit = 0;
     peer->recv_in_request_limit = peer->recv_provider_limit = peer->recv_software_limit = 0;
@@ -102,7 +102,7 @@ void weft_lane_cancel(struct weft_request *request)
 /* Fetches the data of a message that was announced by an RTS, and completes the receive. */
 static void fetch_message(struct weft_request *receive, const struct weft_arrival *message)
 {
-    weft_assert(receive->peer && message->place == WEFT_DATA_AT_SENDER);
+    weft_assert(receive->peer && message->location == WEFT_DATA_AT_SENDER);
     receive->owner = message->lane;
     if (message->lane == WEFT_LANE_SHM)
         weft_shm_fetch(receive, message->data);
@@ -129,7 +129,7 @@ static void count_kept(const struct weft_arrival *message, int by)
 {
     enum { LEAST = 256 };
     struct weft_peer *peer = message->peer;
-    if (message->lane == WEFT_LANE_NET || message->place != WEFT_DATA_HERE)
+    if (message->lane == WEFT_LANE_NET || message->location != WEFT_DATA_HERE)
         return;
     uint64_t cost = message->bytes < LEAST ? LEAST : message->bytes;
     weft_assert(by > 0 || peer->kept >= cost);
@@ -194,7 +194,7 @@ void weft_lane_init(void)
         .fetch = fetch_message,
         .matched = message_matched,
         .kept = count_kept,
-        .bury = close_dead_peer,
+        .close_dead = close_dead_peer,
         .waits_for_peer = waits_for_peer,
         .abandon = abandon_request,
         .net_withdraw = weft_net_withdraw,

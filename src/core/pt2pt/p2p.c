@@ -6,8 +6,8 @@
  *  - A message in software is older than everything of its context still inside the provider, so a
  *    receive looks into software first.
  *  - A receive is in one place only, the provider or the software. From the first message to or
- *    from itself on a channel, a process keeps its wildcard receives there in software, where both
- *    lanes meet; those already posted are withdrawn from the provider, the newest first, so that
+ *    from itself on a channel, a process keeps its wildcard receives there in software, for both
+ *    lanes; those already posted are withdrawn from the provider, the newest first, so that
  *    a message arriving meanwhile still finds the oldest that matches.
  */
 #include "core/pt2pt/p2p.h"
@@ -30,7 +30,7 @@ static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
 struct posted {
     const struct weft_channel *channel;
     struct weft_request **items;
-    size_t count, room;
+    size_t count, space;
     uint64_t first_wildcard; /* of those in the provider */
 };
 
@@ -41,9 +41,9 @@ static void collect_posted(void *arg, struct weft_request *request)
     if (!request->pending || request->op != WEFT_REQUEST_RECV ||
         request->channel != posted->channel || (!in_net && !request->match.queued))
         return;
-    if (posted->count == posted->room) {
-        posted->room = posted->room ? 2 * posted->room : 64;
-        posted->items = realloc(posted->items, posted->room * sizeof(struct weft_request *));
+    if (posted->count == posted->space) {
+        posted->space = posted->space ? 2 * posted->space : 64;
+        posted->items = realloc(posted->items, posted->space * sizeof(struct weft_request *));
         if (!posted->items)
             weft_fatal(MPI_ERR_NO_MEM, "no memory to reorder %zu posted receives", posted->count);
     }
@@ -80,7 +80,7 @@ WEFT_COLD static void mix_lanes(struct weft_channel *channel)
     struct posted posted = {.channel = channel, .first_wildcard = UINT64_MAX};
     size_t taken = 0;
     channel->wildcards_held = channel->took_back = true;
-    weft_match_spill(&channel->vci->matcher); /* from here on their order counts */
+    weft_match_use_bins(&channel->vci->matcher); /* from here on their order counts */
     weft_request_each_of(channel->vci, collect_posted, &posted);
     struct weft_request **items = posted.items;
     if (posted.first_wildcard != UINT64_MAX) {
@@ -101,7 +101,8 @@ static int destination(struct weft_channel *channel, int dest, struct weft_peer 
     *peer = peer_of(channel, dest);
     if (weft_unlikely(!*peer))
         return MPI_ERR_OTHER;
-    return weft_unlikely((*peer)->lane == WEFT_LANE_DEAD) ? weft_failure_say(*peer) : MPI_SUCCESS;
+    return weft_unlikely((*peer)->lane == WEFT_LANE_DEAD) ? weft_failure_report(*peer)
+                                                          : MPI_SUCCESS;
 }
 
 /* Sends what the request describes; pending is 1. */
@@ -171,7 +172,7 @@ static int start_receive(struct weft_request *request)
     struct weft_matcher *matcher = &channel->vci->matcher;
     bool arrived = weft_match_find(matcher, match->context, match->source, match->tag) != NULL;
     if (request->peer && request->peer->lane == WEFT_LANE_DEAD && !arrived) {
-        request->error = (uint8_t)weft_failure_say(request->peer);
+        request->error = (uint8_t)weft_failure_report(request->peer);
         request->bytes = 0;
         weft_request_event(request);
         return MPI_SUCCESS;
@@ -258,7 +259,7 @@ int weft_p2p_recv(struct weft_channel *channel, void *buffer, size_t bytes,
 {
     struct weft_request *request;
     struct weft_vci *vci = channel->vci;
-    weft_vci_stay(vci);
+    weft_vci_begin_wait(vci);
     int code = weft_p2p_irecv(channel, buffer, bytes, type, source, tag, &request);
     if (code == MPI_SUCCESS) {
         weft_request_wait(request);
@@ -266,6 +267,6 @@ int weft_p2p_recv(struct weft_channel *channel, void *buffer, size_t bytes,
         weft_request_status(request, status, false);
         weft_request_put(request);
     }
-    weft_vci_leave(vci);
+    weft_vci_end_wait(vci);
     return code;
 }

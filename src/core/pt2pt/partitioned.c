@@ -142,24 +142,24 @@ void weft_partitioned_close(void)
 /* ---- Messages */
 
 /* Makes a request that was just started a part; it may be complete. */
-static void adopt(struct weft_request *part, struct weft_request *parent)
+static void adopt(struct weft_request *sub, struct weft_request *parent)
 {
-    part->parent = parent;
-    part->flags |= WEFT_REQUEST_SUB;
-    if (!part->pending)
-        weft_partitioned_part(part);
+    sub->parent = parent;
+    sub->flags |= WEFT_REQUEST_SUB;
+    if (!sub->pending)
+        weft_partitioned_sub_ended(sub);
 }
 
 int weft_partitioned_send(int rank, struct weft_channel *channel, int tag, const void *data,
                           size_t bytes, const struct weft_datatype *type,
                           struct weft_request *parent, void *copy)
 {
-    struct weft_request *part;
-    int code = weft_p2p_isend(channel, data, bytes, type, rank, tag, WEFT_SEND_STANDARD, &part);
+    struct weft_request *sub;
+    int code = weft_p2p_isend(channel, data, bytes, type, rank, tag, WEFT_SEND_STANDARD, &sub);
     if (code != MPI_SUCCESS)
         return code;
-    part->sub.copy = copy;
-    adopt(part, parent);
+    sub->sub.copy = copy;
+    adopt(sub, parent);
     return MPI_SUCCESS;
 }
 
@@ -167,29 +167,29 @@ int weft_partitioned_receive(int rank, struct weft_channel *channel, int tag, vo
                              size_t bytes, const struct weft_datatype *type,
                              struct weft_request *parent, uint32_t index)
 {
-    struct weft_request *part;
-    int code = weft_p2p_irecv(channel, data, bytes, type, rank, tag, &part);
+    struct weft_request *sub;
+    int code = weft_p2p_irecv(channel, data, bytes, type, rank, tag, &sub);
     if (code != MPI_SUCCESS)
         return code;
     weft_assert(rank >= 0);
-    part->index = index;
-    adopt(part, parent);
+    sub->index = index;
+    adopt(sub, parent);
     return MPI_SUCCESS;
 }
 
-void weft_partitioned_part(struct weft_request *part)
+void weft_partitioned_sub_ended(struct weft_request *sub)
 {
-    weft_assert(weft_vcis_hold_all() && !part->pending && part->flags & WEFT_REQUEST_SUB);
-    struct weft_request *parent = part->parent;
-    if (parent == &weft_announcements && part->op == WEFT_REQUEST_SEND) {
-        free(part->sub.copy);
-        weft_request_put(part);
+    weft_assert(weft_vcis_hold_all() && !sub->pending && sub->flags & WEFT_REQUEST_SUB);
+    struct weft_request *parent = sub->parent;
+    if (parent == &weft_announcements && sub->op == WEFT_REQUEST_SEND) {
+        free(sub->sub.copy);
+        weft_request_put(sub);
     } else if (parent == &weft_announcements)
-        weft_precv_matched(part);
+        weft_precv_matched(sub);
     else if (parent->op == WEFT_REQUEST_PSEND)
-        weft_psend_part(weft_psend_of(parent), part);
+        weft_psend_sub_ended(weft_psend_of(parent), sub);
     else
-        weft_precv_part(weft_precv_of(parent), part);
+        weft_precv_sub_ended(weft_precv_of(parent), sub);
 }
 
 void weft_partitioned_init(void)
@@ -197,13 +197,13 @@ void weft_partitioned_init(void)
     struct weft_request_ops row = {.name = "partitioned send",
                                    .needs_all = true,
                                    .subs_need_all = true,
-                                   .sub_ended = weft_partitioned_part,
+                                   .sub_ended = weft_partitioned_sub_ended,
                                    .free = free_partitioned};
     weft_request_ops[WEFT_REQUEST_PSEND] = row;
     row.name = "partitioned receive";
     weft_request_ops[WEFT_REQUEST_PRECV] = row;
     weft_request_ops[WEFT_REQUEST_ANNOUNCEMENT] = (struct weft_request_ops){
-        .needs_all = true, .subs_need_all = true, .sub_ended = weft_partitioned_part};
+        .needs_all = true, .subs_need_all = true, .sub_ended = weft_partitioned_sub_ended};
 }
 
 /* ---- Progress */
@@ -293,7 +293,7 @@ static void describe_send(struct text *text, const struct weft_request *request)
         add(text, "not marked ready yet:");
         add_lacking(text, request);
     } else {
-        add(text, "all partitions are ready, %u messages are still under way", send->under_way);
+        add(text, "all partitions are ready, %u messages are still under way", send->in_flight);
     }
 }
 

@@ -42,10 +42,10 @@ struct weft_psend {
     struct weft_partitioned base;
     uint64_t *ready; /* a bit for each partition that was marked in this round */
     uint32_t unflushed;
-    struct weft_partition_range *queue; /* marked and not sent: entries head to tail; has room for a
-                                           range for each partition */
+    struct weft_partition_range *queue; /* marked and not sent: entries head to tail; has space for
+                                           a range for each partition */
     uint32_t head, tail;
-    uint32_t under_way;  /* messages of this round that are not complete */
+    uint32_t in_flight;  /* messages of this round that are not complete */
     uint32_t free_slots; /* a bit for each */
     size_t slot_bytes;
     char *slots; /* where notices are written */
@@ -67,8 +67,8 @@ struct weft_precv {
     uint32_t announced;              /* partitions of the sender, in this round */
     uint32_t *covered;               /* of each own partition: how many of the sender's arrived */
     struct weft_request *notice;     /* has come, and is to be looked at */
-    char *landing;                   /* where notices land */
-    size_t landing_bytes;
+    char *notice_data;               /* where notices land */
+    size_t notice_bytes;
     uint64_t free_pieces; /* a bit for each */
     struct weft_piece pieces[WEFT_PARTITIONED_PIECES];
 };
@@ -94,8 +94,8 @@ void weft_partitioned_queue(struct weft_partitioned *base);
 bool weft_partitioned_has_id(uint32_t id);
 
 /* Starts a message of the operation to, or from, its other side; its parent is that user's request
- * or weft_announcements. What is complete at once is handed to weft_partitioned_part. Return an MPI
- * error class; its sentence is recorded. copy is what a send's sub.copy is to be, index a
+ * or weft_announcements. What is complete at once is handed to weft_partitioned_sub_ended. Return
+ * an MPI error class; its sentence is recorded. copy is what a send's sub.copy is to be, index a
  * receive's index. */
 int weft_partitioned_send(int rank, struct weft_channel *channel, int tag, const void *data,
                           size_t bytes, const struct weft_datatype *type,
@@ -110,7 +110,7 @@ extern struct weft_request weft_announcements;
 /* ---- partitioned_send.c */
 
 void weft_psend_start(struct weft_psend *send);
-void weft_psend_part(struct weft_psend *send, struct weft_request *part);
+void weft_psend_sub_ended(struct weft_psend *send, struct weft_request *sub);
 
 /* Sends what can be sent, and completes the user's request when all is done. */
 void weft_psend_advance(struct weft_psend *send);
@@ -119,13 +119,13 @@ void weft_psend_delete(struct weft_psend *send);
 /* ---- partitioned_recv.c */
 
 void weft_precv_start(struct weft_precv *recv);
-void weft_precv_part(struct weft_precv *recv, struct weft_request *part);
+void weft_precv_sub_ended(struct weft_precv *recv, struct weft_request *sub);
 
 /* Takes what arrived, posts the next receives, and completes the user's request after the last. */
 void weft_precv_advance(struct weft_precv *recv);
 
 /* The receive of its announcement is complete. */
-void weft_precv_matched(struct weft_request *part);
+void weft_precv_matched(struct weft_request *sub);
 
 /* The user freed the request: deleted now, or when its announcement comes. */
 void weft_precv_abandon(struct weft_precv *recv);

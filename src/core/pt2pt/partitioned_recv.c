@@ -49,7 +49,7 @@ int weft_precv_init(const struct weft_partition_arguments *arguments, struct wef
 void weft_precv_delete(struct weft_precv *recv)
 {
     weft_partitioned_drop(&recv->base);
-    free(recv->landing);
+    free(recv->notice_data);
     free(recv->covered);
     free(recv);
 }
@@ -77,28 +77,28 @@ static bool is_announcement(const struct weft_announcement *what, size_t length)
     return length == sizeof *what && what->id > 0 && what->id <= (uint32_t)weft.tag_ub;
 }
 
-/* Makes room for notices. Returns an MPI error class; its sentence is recorded. */
+/* Makes space for notices. Returns an MPI error class; its sentence is recorded. */
 static uint8_t prepare(struct weft_precv *recv)
 {
     size_t all = recv->sender.bytes * recv->sender.partitions, data = 0;
     if (recv->sender.bytes <= WEFT_PARTITIONED_INLINE)
         data = all < WEFT_PARTITIONED_INLINE ? all : WEFT_PARTITIONED_INLINE;
-    recv->landing_bytes = sizeof(struct weft_partition_range) + data;
-    recv->landing = malloc(recv->landing_bytes);
-    if (recv->landing)
+    recv->notice_bytes = sizeof(struct weft_partition_range) + data;
+    recv->notice_data = malloc(recv->notice_bytes);
+    if (recv->notice_data)
         return MPI_SUCCESS;
     return (uint8_t)weft_error_set(MPI_ERR_NO_MEM,
                                    "no memory for a partitioned receive; free some requests first");
 }
 
-void weft_precv_matched(struct weft_request *part)
+void weft_precv_matched(struct weft_request *sub)
 {
-    char *sender = part->buffer;
+    char *sender = sub->buffer;
     struct weft_precv *recv = (struct weft_precv *)(sender - offsetof(struct weft_precv, sender));
-    recv->unmatchable = part->error;
-    if (!part->error && !is_announcement(&recv->sender, part->bytes))
+    recv->unmatchable = sub->error;
+    if (!sub->error && !is_announcement(&recv->sender, sub->bytes))
         recv->unmatchable = damaged(recv);
-    weft_request_put(part);
+    weft_request_put(sub);
     if (!recv->base.request) {
         weft_precv_delete(recv);
         return;
@@ -148,19 +148,19 @@ static void cover(struct weft_precv *recv, struct weft_partition_range range)
 /* ---- Receiving */
 
 /* The part of the buffer, in bytes of data, where a range's data belong. */
-struct room {
+struct space {
     size_t offset, bytes;
 };
 
-static struct room room_of(const struct weft_precv *recv, struct weft_partition_range range)
+static struct space space_of(const struct weft_precv *recv, struct weft_partition_range range)
 {
     size_t all = recv->base.bytes * recv->base.is.partitions;
-    struct room room = {range.first * recv->sender.bytes, range.count * recv->sender.bytes};
-    if (room.offset > all)
-        room.offset = all;
-    if (room.bytes > all - room.offset)
-        room.bytes = all - room.offset; /* the sizes disagree: finish reports it */
-    return room;
+    struct space space = {range.first * recv->sender.bytes, range.count * recv->sender.bytes};
+    if (space.offset > all)
+        space.offset = all;
+    if (space.bytes > all - space.offset)
+        space.bytes = all - space.offset; /* the sizes disagree: finish reports it */
+    return space;
 }
 
 static void receive_data(struct weft_precv *recv, struct weft_partition_range range)
@@ -168,29 +168,29 @@ static void receive_data(struct weft_precv *recv, struct weft_partition_range ra
     const struct weft_partition_arguments *is = &recv->base.is;
     const struct weft_datatype *type = weft_datatype_byte();
     weft_assert(recv->free_pieces);
-    struct room room = room_of(recv, range);
+    struct space space = space_of(recv, range);
     uint32_t index = (uint32_t)__builtin_ctzll(recv->free_pieces);
     struct weft_piece *piece = &recv->pieces[index];
     char *data = is->buffer;
     piece->range = range;
     piece->staging = NULL;
     if (is->type->flags & WEFT_TYPE_CONTIGUOUS) {
-        data += room.offset;
-    } else if (room.bytes && room.offset % is->type->size == 0) {
+        data += space.offset;
+    } else if (space.bytes && space.offset % is->type->size == 0) {
         type = is->type;
-        data += (ptrdiff_t)(room.offset / type->size) * type->extent;
-    } else if (room.bytes) {
-        data = piece->staging = malloc(room.bytes);
+        data += (ptrdiff_t)(space.offset / type->size) * type->extent;
+    } else if (space.bytes) {
+        data = piece->staging = malloc(space.bytes);
         if (!data) {
-            room.bytes = 0;
+            space.bytes = 0;
             recv->base.error = (uint8_t)weft_error_set(
                 MPI_ERR_NO_MEM, "no memory to unpack %u partitions; cut both sides alike",
                 range.count);
         }
     }
     recv->free_pieces &= ~(UINT64_C(1) << index);
-    int code = weft_partitioned_receive(is->rank, is->channel, (int)recv->base.id, data, room.bytes,
-                                        type, recv->base.request, index);
+    int code = weft_partitioned_receive(is->rank, is->channel, (int)recv->base.id, data,
+                                        space.bytes, type, recv->base.request, index);
     if (code != MPI_SUCCESS) {
         recv->base.error = (uint8_t)code;
         recv->lost = true;
@@ -199,29 +199,29 @@ static void receive_data(struct weft_precv *recv, struct weft_partition_range ra
     }
 }
 
-static void piece_arrived(struct weft_precv *recv, struct weft_request *part)
+static void piece_arrived(struct weft_precv *recv, struct weft_request *sub)
 {
-    struct weft_piece *piece = &recv->pieces[part->index];
-    weft_assert(part->index < WEFT_PARTITIONED_PIECES && !(recv->free_pieces >> part->index & 1));
-    if (part->error && !recv->base.error)
-        recv->base.error = part->error;
+    struct weft_piece *piece = &recv->pieces[sub->index];
+    weft_assert(sub->index < WEFT_PARTITIONED_PIECES && !(recv->free_pieces >> sub->index & 1));
+    if (sub->error && !recv->base.error)
+        recv->base.error = sub->error;
     if (piece->staging)
         weft_datatype_unpack(recv->base.is.type, recv->base.is.buffer,
-                             room_of(recv, piece->range).offset, piece->staging, part->bytes);
+                             space_of(recv, piece->range).offset, piece->staging, sub->bytes);
     free(piece->staging);
     cover(recv, piece->range);
-    recv->free_pieces |= UINT64_C(1) << part->index;
-    weft_request_put(part);
+    recv->free_pieces |= UINT64_C(1) << sub->index;
+    weft_request_put(sub);
 }
 
-void weft_precv_part(struct weft_precv *recv, struct weft_request *part)
+void weft_precv_sub_ended(struct weft_precv *recv, struct weft_request *sub)
 {
-    if (part->index == NOTICE) {
+    if (sub->index == NOTICE) {
         weft_assert(recv->posted && !recv->notice);
         recv->posted = false;
-        recv->notice = part;
+        recv->notice = sub;
     } else {
-        piece_arrived(recv, part);
+        piece_arrived(recv, sub);
     }
     weft_partitioned_queue(&recv->base);
 }
@@ -241,27 +241,27 @@ static bool is_notice(const struct weft_precv *recv, struct weft_partition_range
 /* Takes the data that came with a notice, or posts their receive. */
 static void take_notice(struct weft_precv *recv)
 {
-    struct weft_request *part = recv->notice;
+    struct weft_request *sub = recv->notice;
     struct weft_partition_range range;
     recv->notice = NULL;
-    memcpy(&range, recv->landing, sizeof range);
-    if (part->error || !is_notice(recv, range, part->bytes)) {
-        recv->base.error = part->error ? part->error : damaged(recv);
+    memcpy(&range, recv->notice_data, sizeof range);
+    if (sub->error || !is_notice(recv, range, sub->bytes)) {
+        recv->base.error = sub->error ? sub->error : damaged(recv);
         recv->lost = true;
-        weft_request_put(part);
+        weft_request_put(sub);
         return;
     }
     recv->noticed = true;
     recv->announced += range.count;
     if (range.count * recv->sender.bytes <= WEFT_PARTITIONED_INLINE) {
-        struct room room = room_of(recv, range);
-        weft_datatype_unpack(recv->base.is.type, recv->base.is.buffer, room.offset,
-                             recv->landing + sizeof range, room.bytes);
+        struct space space = space_of(recv, range);
+        weft_datatype_unpack(recv->base.is.type, recv->base.is.buffer, space.offset,
+                             recv->notice_data + sizeof range, space.bytes);
         cover(recv, range);
     } else {
         receive_data(recv, range);
     }
-    weft_request_put(part);
+    weft_request_put(sub);
 }
 
 static bool more_to_come(const struct weft_precv *recv)
@@ -275,8 +275,8 @@ static void post_notice(struct weft_precv *recv)
     weft_assert(weft_partitioned_active(&recv->base) && !recv->notice && recv->free_pieces);
     recv->posted = true;
     const struct weft_partition_arguments *is = &recv->base.is;
-    int code = weft_partitioned_receive(is->rank, is->channel, (int)recv->base.id, recv->landing,
-                                        recv->landing_bytes, weft_datatype_byte(),
+    int code = weft_partitioned_receive(is->rank, is->channel, (int)recv->base.id,
+                                        recv->notice_data, recv->notice_bytes, weft_datatype_byte(),
                                         recv->base.request, NOTICE);
     if (code != MPI_SUCCESS) {
         recv->base.error = (uint8_t)code;

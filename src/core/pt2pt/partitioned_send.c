@@ -117,30 +117,30 @@ static void send_bytes(struct weft_psend *send, const void *data, size_t bytes,
                        const struct weft_datatype *type, char *slot)
 {
     const struct weft_partition_arguments *is = &send->base.is;
-    send->under_way++;
+    send->in_flight++;
     int code = weft_partitioned_send(is->rank, is->channel, (int)send->base.id, data, bytes, type,
                                      send->base.request, slot);
     if (code == MPI_SUCCESS)
         return;
     send->base.error = (uint8_t)code;
-    send->under_way--;
+    send->in_flight--;
     if (slot)
         send->free_slots |= 1u << (size_t)(slot - send->slots) / send->slot_bytes;
 }
 
-void weft_psend_part(struct weft_psend *send, struct weft_request *part)
+void weft_psend_sub_ended(struct weft_psend *send, struct weft_request *sub)
 {
-    char *slot = part->sub.copy;
-    weft_assert(send->under_way > 0);
+    char *slot = sub->sub.copy;
+    weft_assert(send->in_flight > 0);
     weft_assert(!slot ||
                 !(send->free_slots >> (size_t)(slot - send->slots) / send->slot_bytes & 1));
     if (slot)
         send->free_slots |= 1u << (size_t)(slot - send->slots) / send->slot_bytes;
-    if (part->error)
-        send->base.error = part->error;
-    send->under_way--;
-    weft_request_put(part);
-    if (!send->under_way || send->head != send->tail)
+    if (sub->error)
+        send->base.error = sub->error;
+    send->in_flight--;
+    weft_request_put(sub);
+    if (!send->in_flight || send->head != send->tail)
         weft_partitioned_queue(&send->base);
 }
 
@@ -175,7 +175,7 @@ static uint32_t portion(const struct weft_psend *send, uint32_t count)
 static void finish(struct weft_psend *send)
 {
     struct weft_request *request = send->base.request;
-    if (send->unflushed || send->under_way || send->head != send->tail)
+    if (send->unflushed || send->in_flight || send->head != send->tail)
         return;
     weft_assert(request->pending == 1);
     request->error = send->base.error;
@@ -206,7 +206,7 @@ void weft_psend_advance(struct weft_psend *send)
 void weft_psend_start(struct weft_psend *send)
 {
     uint32_t n = send->base.is.partitions;
-    weft_assert(!send->under_way && send->head == send->tail);
+    weft_assert(!send->in_flight && send->head == send->tail);
     memset(send->ready, 0, words(n) * sizeof *send->ready);
     send->head = send->tail = 0;
     send->unflushed = n;

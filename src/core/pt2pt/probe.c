@@ -46,7 +46,7 @@ int weft_probe_source(const struct weft_channel *channel, int source)
     struct weft_peer *peer = source >= 0 ? weft_channel_peer(channel, source) : NULL;
     if (!peer || peer->lane != WEFT_LANE_DEAD)
         return MPI_SUCCESS;
-    return weft_failure_say(peer);
+    return weft_failure_report(peer);
 }
 
 int weft_probe_wait(struct weft_channel *channel, int source, int tag, struct weft_message **out)

@@ -65,7 +65,7 @@ static void pair_to_packed(enum weft_basic_type element, const char *pair, char 
 }
 
 /* On integers: operations at a target have absolute places. */
-static char *place(char *base, MPI_Aint at)
+static char *location(char *base, MPI_Aint at)
 {
     return (char *)((uintptr_t)base + (uintptr_t)at);
 }
@@ -285,7 +285,7 @@ struct cursor {
 static void move(struct cursor *cursor, char *base, char *packed, size_t bytes, bool write)
 {
     for (size_t done = 0, n; done < bytes; done += n) {
-        char *at = place(base, cursor->run->at) + cursor->offset;
+        char *at = location(base, cursor->run->at) + cursor->offset;
         n = cursor->run->bytes - cursor->offset;
         n = n < bytes - done ? n : bytes - done;
         memcpy(write ? at : packed + done, write ? packed + done : at, n);
@@ -335,7 +335,7 @@ int weft_rma_apply(const struct weft_rma_apply *apply, char *base, const struct 
         return combine_pairs(apply, base, runs, done, in, out);
     }
     for (size_t i = 0; i < nruns; i++) {
-        int failed = combine_run(apply, place(base, runs[i].at), runs[i].bytes,
+        int failed = combine_run(apply, location(base, runs[i].at), runs[i].bytes,
                                  in ? in + done : NULL, out ? out + done : NULL);
         code = failed ? failed : code;
         done += runs[i].bytes;

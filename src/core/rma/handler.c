@@ -16,7 +16,7 @@
  * Invariants:
  *  - Nothing here waits; a lock that is not free puts the rank that requests it into a queue, and
  *    one that a dead rank holds is refused.
- *  - A packet that is not whole changes nothing but the window's fault.
+ *  - An incomplete packet changes nothing but the window's fault.
  */
 #include "core/rma/message.h"
 #include "core/base/error.h"
@@ -53,8 +53,8 @@ static int resolve_runs(const struct weft_win *win, const struct weft_rma_packet
 }
 
 /* Whether the packet is as long as its fields claim. */
-static bool is_whole(const struct weft_win *win, const struct weft_rma_packet *packet,
-                     size_t length)
+static bool is_complete(const struct weft_win *win, const struct weft_rma_packet *packet,
+                        size_t length)
 {
     if (length < sizeof *packet || length > win->packet || packet->runs > WEFT_RMA_RUNS ||
         packet->bytes > WEFT_RMA_DATA_BYTES)
@@ -69,7 +69,7 @@ static bool is_whole(const struct weft_win *win, const struct weft_rma_packet *p
 /* ---- Operations */
 
 /* Whether elements are whole in each run. Only those with padding in memory may lie in two. */
-static bool has_whole_elements(const struct weft_rma_packet *packet, const struct weft_run *runs)
+static bool has_full_elements(const struct weft_rma_packet *packet, const struct weft_run *runs)
 {
     enum weft_basic_type element = (enum weft_basic_type)packet->element;
     size_t size = weft_rma_element_bytes(element);
@@ -89,7 +89,7 @@ static int apply_to(const struct weft_win *win, int source, const struct weft_rm
             : NULL;
     enum weft_basic_type element = (enum weft_basic_type)packet->element;
     if (!op || op->id == WEFT_OP_USER || element >= WEFT_BASIC_KINDS ||
-        weft_op_check(op, element) != MPI_SUCCESS || !has_whole_elements(packet, runs))
+        weft_op_check(op, element) != MPI_SUCCESS || !has_full_elements(packet, runs))
         return MPI_ERR_INTERN;
     struct weft_rma_apply apply = {.op = op,
                                    .element = element,
@@ -260,7 +260,7 @@ void weft_rma_release_dead(struct weft_win *win)
 void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_packet *packet,
                      size_t length)
 {
-    if (source < 0 || source >= win->comm->size || !is_whole(win, packet, length)) {
+    if (source < 0 || source >= win->comm->size || !is_complete(win, packet, length)) {
         win->fault = weft_error_set(MPI_ERR_INTERN,
                                     "a packet of %zu bytes from rank %d for a window is damaged",
                                     length, source);

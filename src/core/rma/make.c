@@ -36,14 +36,14 @@ struct extent {
 };
 
 /* What ranks exchange when their parts are open. */
-struct card {
+struct record {
     int32_t code; /* MPI_SUCCESS or an error class */
     int32_t exposed;
-    struct weft_net_place place;
+    struct weft_net_memory location;
 };
 
 /* Where the memory of members begins in the segment. */
-struct places {
+struct offsets {
     size_t *at; /* by member */
     size_t bytes;
 };
@@ -157,18 +157,19 @@ static size_t control_bytes(int n)
 }
 
 /* False when the sum of the sizes is too large. */
-static bool lay_out(const struct weft_win *win, const struct extent *extents, struct places *places)
+static bool lay_out(const struct weft_win *win, const struct extent *extents,
+                    struct offsets *offsets)
 {
     enum { PAGE = 4096 };
     size_t at = round_up(control_bytes(win->nmembers), PAGE);
     for (int i = 0; i < win->nmembers; i++) {
         size_t bytes = allocates(win) ? (size_t)extents[win->members[i]].bytes : 0;
         at = round_up(at, alignment_of(win, bytes));
-        places->at[i] = at;
+        offsets->at[i] = at;
         if (bytes > (size_t)1 << 62 || (at += bytes) > (size_t)1 << 62)
             return false;
     }
-    places->bytes = round_up(at, PAGE);
+    offsets->bytes = round_up(at, PAGE);
     return true;
 }
 
@@ -176,20 +177,20 @@ static bool lay_out(const struct weft_win *win, const struct extent *extents, st
 static int open_segment(struct weft_win *win, size_t bytes, bool *all)
 {
     int maker = win->members[0], failed = 0;
-    struct weft_shm_piece_card card = {0};
-    struct weft_shm_piece_card *cards = calloc((size_t)win->comm->size, sizeof *cards);
-    if (!cards)
+    struct weft_shm_piece_record record = {0};
+    struct weft_shm_piece_record *records = calloc((size_t)win->comm->size, sizeof *records);
+    if (!records)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
     if (win->nmembers == 1)
         failed = weft_shm_piece_private(bytes, &win->segment);
     else if (win->member == 0)
-        failed = weft_shm_piece_make(bytes, &win->segment, &card);
-    int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&card, sizeof card),
-                                   weft_elements_of_bytes(cards, sizeof card));
+        failed = weft_shm_piece_make(bytes, &win->segment, &record);
+    int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&record, sizeof record),
+                                   weft_elements_of_bytes(records, sizeof record));
     if (code == MPI_SUCCESS && win->member > 0)
-        failed =
-            cards[maker].bytes == bytes ? weft_shm_piece_join(&cards[maker], &win->segment) : -1;
-    free(cards);
+        failed = records[maker].bytes == bytes ? weft_shm_piece_join(&records[maker], &win->segment)
+                                               : -1;
+    free(records);
     int well = !failed, everywhere = 0;
     struct weft_elements mine = {&well, 1, weft_handle_object(MPI_INT)};
     if (code == MPI_SUCCESS)
@@ -209,7 +210,7 @@ static int open_segment(struct weft_win *win, size_t bytes, bool *all)
 }
 
 /* No other rank uses the memory before agree_on(). */
-static void use_segment(struct weft_win *win, const struct places *places)
+static void use_segment(struct weft_win *win, const struct offsets *offsets)
 {
     int n = win->nmembers;
     weft_assert(win->member < n && win->members[win->member] == win->comm->rank);
@@ -219,7 +220,7 @@ static void use_segment(struct weft_win *win, const struct places *places)
         target->shared_by =
             (_Atomic uint8_t *)(win->segment.at + (n + 1) * CONTROL_BYTES) + (size_t)i * (size_t)n;
         if (allocates(win))
-            target->base = win->segment.at + places->at[i];
+            target->base = win->segment.at + offsets->at[i];
     }
     struct weft_win_target *self = &win->targets[win->comm->rank];
     if (win->segment.dirty && win->member == 0)
@@ -230,13 +231,13 @@ static void use_segment(struct weft_win *win, const struct places *places)
 }
 
 /* A segment of this rank only. */
-static int open_private(struct weft_win *win, const struct extent *extents, struct places *places)
+static int open_private(struct weft_win *win, const struct extent *extents, struct offsets *offsets)
 {
     weft_shm_piece_free(&win->segment);
     win->members[0] = win->comm->rank;
     win->nmembers = 1;
     win->member = 0;
-    if (lay_out(win, extents, places) && !weft_shm_piece_private(places->bytes, &win->segment))
+    if (lay_out(win, extents, offsets) && !weft_shm_piece_private(offsets->bytes, &win->segment))
         return MPI_SUCCESS;
     return weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %lld bytes",
                           (long long)win->bytes);
@@ -247,10 +248,10 @@ static int open_memory(struct weft_win *win, const struct extent *extents)
     bool all = false;
     int code = MPI_SUCCESS;
     find_members(win);
-    struct places places = {.at = calloc((size_t)win->nmembers, sizeof *places.at)};
-    if (!places.at)
+    struct offsets offsets = {.at = calloc((size_t)win->nmembers, sizeof *offsets.at)};
+    if (!offsets.at)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
-    bool large = !lay_out(win, extents, &places);
+    bool large = !lay_out(win, extents, &offsets);
     if (win->flavor == MPI_WIN_FLAVOR_SHARED && win->nmembers < win->comm->size)
         code = weft_error_set(MPI_ERR_RMA_SHARED,
                               "%d of the %d ranks are on other nodes and cannot share memory; "
@@ -258,13 +259,13 @@ static int open_memory(struct weft_win *win, const struct extent *extents)
                               "of those that can",
                               win->comm->size - win->nmembers, win->comm->size);
     if (code == MPI_SUCCESS)
-        code = open_segment(win, large ? 0 : places.bytes, &all);
+        code = open_segment(win, large ? 0 : offsets.bytes, &all);
     if (code == MPI_SUCCESS && !all)
         code = win->flavor == MPI_WIN_FLAVOR_SHARED ? MPI_ERR_RMA_SHARED
-                                                    : open_private(win, extents, &places);
+                                                    : open_private(win, extents, &offsets);
     if (code == MPI_SUCCESS)
-        use_segment(win, &places);
-    free(places.at);
+        use_segment(win, &offsets);
+    free(offsets.at);
     return code;
 }
 
@@ -309,9 +310,9 @@ static bool is_on_net(const struct weft_win *win, int rank)
     return weft_lane_to(weft_comm_world_of(win->comm, rank)) == WEFT_LANE_NET;
 }
 
-/* Registers this rank's memory for ranks of other nodes, if the provider moves data. Else the card
- * stays without `exposed`. */
-static void expose(struct weft_win *win, struct card *card)
+/* Registers this rank's memory for ranks of other nodes, if the provider moves data. Else the
+ * record stays without `exposed`. */
+static void expose(struct weft_win *win, struct record *record)
 {
     bool others = false;
     for (int rank = 0; rank < win->comm->size && !others; rank++)
@@ -319,15 +320,15 @@ static void expose(struct weft_win *win, struct card *card)
     win->net = others && win->flavor != MPI_WIN_FLAVOR_DYNAMIC ? weft_net_rma() : 0;
     if (win->net && win->bytes)
         win->exposed = weft_net_region_open(win->comm->vci->number, win->base, (size_t)win->bytes,
-                                            &card->place);
-    card->exposed = win->net && (win->exposed || !win->bytes);
+                                            &record->location);
+    record->exposed = win->net && (win->exposed || !win->bytes);
 }
 
 /* The provider moves puts and gets if every rank's memory is registered. */
-static void use_exposed(struct weft_win *win, const struct card *cards)
+static void use_exposed(struct weft_win *win, const struct record *records)
 {
     int rank = 0, self = win->comm->rank;
-    while (rank < win->comm->size && cards[rank].exposed)
+    while (rank < win->comm->size && records[rank].exposed)
         rank++;
     if (rank == self && win->net && weft_settings.verbose)
         weft_warn("the %lld bytes of a window cannot be registered; all ranks put and get by "
@@ -340,7 +341,7 @@ static void use_exposed(struct weft_win *win, const struct card *cards)
     }
     for (rank = 0; rank < win->comm->size; rank++) {
         win->targets[rank].by_net = is_on_net(win, rank);
-        win->targets[rank].place = cards[rank].place;
+        win->targets[rank].location = records[rank].location;
     }
 }
 
@@ -348,19 +349,20 @@ static void use_exposed(struct weft_win *win, const struct card *cards)
  */
 static int agree_on(struct weft_win *win, int code)
 {
-    struct card mine = {.code = code}, *cards = calloc((size_t)win->comm->size, sizeof *cards);
+    struct record mine = {.code = code},
+                  *records = calloc((size_t)win->comm->size, sizeof *records);
     int worst = MPI_SUCCESS;
-    if (!cards)
+    if (!records)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
     if (code == MPI_SUCCESS)
         expose(win, &mine);
     int failed = weft_coll_allgather(win->comm, weft_elements_of_bytes(&mine, sizeof mine),
-                                     weft_elements_of_bytes(cards, sizeof mine));
+                                     weft_elements_of_bytes(records, sizeof mine));
     for (int rank = 0; rank < win->comm->size; rank++)
-        worst = cards[rank].code > worst ? cards[rank].code : worst;
+        worst = records[rank].code > worst ? records[rank].code : worst;
     if (failed == MPI_SUCCESS && worst == MPI_SUCCESS)
-        use_exposed(win, cards);
-    free(cards);
+        use_exposed(win, records);
+    free(records);
     if (code != MPI_SUCCESS || failed != MPI_SUCCESS)
         return code ? code : failed;
     return worst == MPI_SUCCESS ? worst
@@ -562,13 +564,13 @@ bool weft_win_contains(const struct weft_win *win, int64_t at, uint64_t bytes, c
     *where = (char *)(intptr_t)at;
     for (size_t i = 0; i < win->nregions && bytes;) {
         uint64_t offset = (uint64_t)at - (uint64_t)(uintptr_t)win->regions[i].base;
-        uint64_t room = (uint64_t)win->regions[i].bytes;
-        if (offset >= room) {
+        uint64_t space = (uint64_t)win->regions[i].bytes;
+        if (offset >= space) {
             i++;
             continue;
         }
         /* What does not lie in this region has to begin in another one. */
-        uint64_t inside = bytes < room - offset ? bytes : room - offset;
+        uint64_t inside = bytes < space - offset ? bytes : space - offset;
         at += (int64_t)inside;
         bytes -= inside;
         i = 0;

@@ -62,8 +62,8 @@ int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet 
     size_t length =
         (size_t)(weft_rma_packet_data(packet) - (char *)packet) + weft_rma_packet_carries(packet);
     weft_assert(length <= WEFT_RMA_PACKET_BYTES && weft_vci_is_held(win->comm->vci));
-    int code = weft_p2p_isend(&win->comm->part, packet, length, weft_datatype_byte(), rank, TAG,
-                              WEFT_SEND_STANDARD, &request);
+    int code = weft_p2p_isend(&win->comm->partitioned, packet, length, weft_datatype_byte(), rank,
+                              TAG, WEFT_SEND_STANDARD, &request);
     if (code != MPI_SUCCESS || !request->pending) {
         if (code == MPI_SUCCESS)
             weft_request_put(request);
@@ -78,21 +78,21 @@ int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet 
 }
 
 /* A message of a window is complete. */
-static void sub_ended(struct weft_request *part)
+static void sub_ended(struct weft_request *sub)
 {
     struct weft_win *win =
-        (struct weft_win *)((char *)part->parent - offsetof(struct weft_win, parent));
-    if (part->op == WEFT_REQUEST_RECV) {
-        part->vci->windows.arrived = true; /* in a slot */
+        (struct weft_win *)((char *)sub->parent - offsetof(struct weft_win, parent));
+    if (sub->op == WEFT_REQUEST_RECV) {
+        sub->vci->windows.arrived = true; /* in a slot */
         return;
     }
     weft_assert(win->sends_pending > 0);
     win->sends_pending--;
-    if (part->op == WEFT_REQUEST_RMA)
-        weft_rma_moved(win, part->sub.copy, part->error);
+    if (sub->op == WEFT_REQUEST_RMA)
+        weft_rma_moved(win, sub->sub.copy, sub->error);
     else
-        free(part->sub.copy);
-    weft_request_put(part);
+        free(sub->sub.copy);
+    weft_request_put(sub);
 }
 
 const struct weft_request_ops weft_rma_request_ops = {.name = "operation on a window",
@@ -116,8 +116,8 @@ static const char *name_of(const struct weft_win *win)
 
 static int post(struct weft_win *win, struct weft_rma_slot *slot)
 {
-    int code = weft_p2p_irecv(&win->comm->part, slot->packet, win->packet, weft_datatype_byte(),
-                              MPI_ANY_SOURCE, TAG, &slot->request);
+    int code = weft_p2p_irecv(&win->comm->partitioned, slot->packet, win->packet,
+                              weft_datatype_byte(), MPI_ANY_SOURCE, TAG, &slot->request);
     if (code != MPI_SUCCESS) {
         slot->request = NULL;
         return code;
@@ -262,7 +262,7 @@ bool weft_rma_is_dead(const struct weft_win *win, int rank)
 
 int weft_rma_report_dead(const struct weft_win *win, int rank)
 {
-    return weft_failure_say(weft_comm_peer(win->comm, rank));
+    return weft_failure_report(weft_comm_peer(win->comm, rank));
 }
 
 int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *polls)

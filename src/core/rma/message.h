@@ -3,11 +3,11 @@
  * Messages of windows: operations on targets whose memory this process cannot reach, and the
  * synchronization between any two ranks.
  *
- * A packet is one message on the channel `part` of the window's communicator: a header, the places
- * in the target's window as a list of runs of bytes, and the data in packed form. An operation
- * whose data do not fit is several packets, each of which can be applied alone. Every rank keeps
- * WEFT_RMA_SLOTS receives from any source posted, and handles their messages in the order of
- * posting.
+ * A packet is one message on the channel `partitioned` of the window's communicator: a header, the
+ * places in the target's window as a list of runs of bytes, and the data in packed form. An
+ * operation whose data do not fit is several packets, each of which can be applied alone. Every
+ * rank keeps WEFT_RMA_SLOTS receives from any source posted, and handles their messages in the
+ * order of posting.
  *
  * Invariants:
  *  - Packets of one rank to another are handled in the order in which they were sent. So an ACK
@@ -70,7 +70,7 @@ int weft_rma_open(struct weft_win *win);
 /* Withdraws the receives; no message to this rank is under way. */
 void weft_rma_close(struct weft_win *win);
 
-/* A packet to be sent, with room for so many runs and bytes of data. Ends the job when memory is
+/* A packet to be sent, with space for so many runs and bytes of data. Ends the job when memory is
  * short. */
 struct weft_rma_packet *weft_rma_packet_make(enum weft_rma_packet_kind kind, size_t runs,
                                              size_t bytes);

@@ -16,7 +16,7 @@
 
 enum { CHUNK = 8192 };
 
-static void *place(const void *base, int64_t offset)
+static void *location(const void *base, int64_t offset)
 {
     return (void *)((uintptr_t)base + (uintptr_t)offset);
 }
@@ -32,7 +32,7 @@ size_t weft_rma_list_runs(const struct weft_rma_call *call, size_t done, size_t 
         bytes += runs[i].bytes;
     weft_assert(*nruns <= WEFT_RMA_RUNS && bytes > 0 && bytes <= end - done);
     size_t surplus = call->op ? bytes % weft_rma_element_bytes(type->basic_type) : 0;
-    for (bytes -= surplus; surplus;) { /* of the last element, which is not whole */
+    for (bytes -= surplus; surplus;) { /* of the last element, which is incomplete */
         struct weft_run *last = &runs[*nruns - 1];
         size_t cut = surplus < last->bytes ? surplus : last->bytes;
         last->bytes -= cut;
@@ -72,7 +72,7 @@ static int copy_by_kernel(struct weft_win_target *target, const struct weft_rma_
         size_t n;
         bytes = weft_rma_list_runs(call, done, most, runs, &n);
         for (size_t i = 0; i < n; i++)
-            there[i] = (struct iovec){place((void *)target->remote, runs[i].at), runs[i].bytes};
+            there[i] = (struct iovec){location((void *)target->remote, runs[i].at), runs[i].bytes};
         if (put && !run)
             weft_datatype_pack(origin->type, origin->at, done, chunk, bytes);
         if (weft_shm_window_copy(target->pid, put, run ? run + done : chunk, bytes, there, n)) {
@@ -89,9 +89,9 @@ static int copy_by_kernel(struct weft_win_target *target, const struct weft_rma_
 /* ---- Accumulate operations */
 
 /* Bytes [from, to) of the packed form, all of whose runs at the target fit into the list. */
-static int apply_part(const struct weft_rma_apply *apply, const struct weft_rma_call *call,
-                      char *base, size_t from, const struct weft_run *runs, size_t nruns,
-                      size_t bytes)
+static int apply_piece(const struct weft_rma_apply *apply, const struct weft_rma_call *call,
+                       char *base, size_t from, const struct weft_run *runs, size_t nruns,
+                       size_t bytes)
 {
     _Alignas(16) char in[CHUNK], out[CHUNK];
     bool reads = call->op->id != WEFT_OP_NO_OP;
@@ -105,15 +105,15 @@ static int apply_part(const struct weft_rma_apply *apply, const struct weft_rma_
 }
 
 /* All at once, when origin, result and target are one run each. */
-static bool apply_whole(const struct weft_rma_apply *apply, const struct weft_rma_call *call,
-                        char *base, int *code)
+static bool apply_all(const struct weft_rma_apply *apply, const struct weft_rma_call *call,
+                      char *base, int *code)
 {
     bool reads = call->op->id != WEFT_OP_NO_OP;
     char *in = reads ? weft_datatype_run(call->origin.type, call->origin.at, call->bytes) : NULL;
     char *out = call->result.type
                     ? weft_datatype_run(call->result.type, call->result.at, call->bytes)
                     : NULL;
-    char *at = weft_datatype_run(call->type, place(base, call->at), call->bytes);
+    char *at = weft_datatype_run(call->type, location(base, call->at), call->bytes);
     if (!at || (reads && !in) || (call->result.type && !out))
         return false;
     struct weft_run run = {0, call->bytes};
@@ -125,13 +125,13 @@ static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_
                       char *base)
 {
     int code = MPI_SUCCESS;
-    if (apply_whole(apply, call, base, &code))
+    if (apply_all(apply, call, base, &code))
         return code;
     for (size_t done = 0, bytes; done < call->bytes; done += bytes) {
         struct weft_run runs[WEFT_RMA_RUNS];
         size_t n;
         bytes = weft_rma_list_runs(call, done, CHUNK, runs, &n);
-        int failed = apply_part(apply, call, base, done, runs, n, bytes);
+        int failed = apply_piece(apply, call, base, done, runs, n, bytes);
         code = failed ? failed : code;
     }
     return code;
@@ -142,7 +142,7 @@ static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_
 static int operate_directly(struct weft_win *win, const struct weft_rma_call *call)
 {
     const struct weft_win_target *target = &win->targets[call->target];
-    void *there = place(target->base, call->at);
+    void *there = location(target->base, call->at);
     struct weft_rma_apply apply = {.op = call->op,
                                    .element = call->type->basic_type,
                                    .control = target->control,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Operations by messages, at their origin: cut into packets, sent as room allows, and completed by
+ * Operations by messages, at their origin: cut into packets, sent as space allows, and completed by
  * results where there are any. Puts and gets of contiguous data are transfers of the provider
  * instead, where the window has them.
  *
@@ -171,11 +171,11 @@ static int send_one(struct weft_win *win, struct weft_rma_op *op)
     size_t nruns, bytes;
     bytes = weft_rma_list_runs(&op->call, op->sent, WEFT_RMA_DATA_BYTES, runs, &nruns);
     weft_assert(bytes > 0 && op->sent + bytes <= op->call.bytes);
-    size_t room = op->call.kind == WEFT_RMA_COMPARE_AND_SWAP ? 2 * bytes
-                  : op->call.kind == WEFT_RMA_GET            ? 0
-                                                             : bytes;
+    size_t space = op->call.kind == WEFT_RMA_COMPARE_AND_SWAP ? 2 * bytes
+                   : op->call.kind == WEFT_RMA_GET            ? 0
+                                                              : bytes;
     struct weft_rma_packet *packet =
-        weft_rma_packet_make((enum weft_rma_packet_kind)op->call.kind, nruns, room);
+        weft_rma_packet_make((enum weft_rma_packet_kind)op->call.kind, nruns, space);
     packet->bytes = bytes;
     packet->number = op->number;
     packet->offset = op->sent;
@@ -211,26 +211,26 @@ static int transfer_one(struct weft_win *win, struct weft_rma_op *op)
     weft_assert(op->by_net && op->sent < op->call.bytes);
     const struct weft_rma_call *call = &op->call;
     struct weft_win_target *target = &win->targets[call->target];
-    struct weft_net_place at = target->place;
+    struct weft_net_memory at = target->location;
     struct weft_peer *peer = weft_comm_connect(win->comm, call->target);
-    struct weft_request *part = peer ? weft_request_get(win->comm->vci, WEFT_REQUEST_RMA, 1) : NULL;
-    if (!part)
+    struct weft_request *sub = peer ? weft_request_get(win->comm->vci, WEFT_REQUEST_RMA, 1) : NULL;
+    if (!sub)
         return peer ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
-    part->flags = WEFT_REQUEST_SUB;
-    part->parent = &win->parent;
-    part->sub.copy = op;
-    part->channel = &win->comm->part;
-    part->peer = peer;
-    part->buffer =
+    sub->flags = WEFT_REQUEST_SUB;
+    sub->parent = &win->parent;
+    sub->sub.copy = op;
+    sub->channel = &win->comm->partitioned;
+    sub->peer = peer;
+    sub->buffer =
         (char *)weft_datatype_run(call->origin.type, call->origin.at, call->bytes) + op->sent;
-    part->bytes = call->bytes - op->sent;
+    sub->bytes = call->bytes - op->sent;
     at.address += (uint64_t)call->low + op->sent;
-    int code = weft_net_rma_start(part, call->kind == WEFT_RMA_PUT, at);
+    int code = weft_net_rma_start(sub, call->kind == WEFT_RMA_PUT, at);
     if (code != MPI_SUCCESS) {
-        weft_request_put(part);
+        weft_request_put(sub);
         return code;
     }
-    op->sent += part->bytes;
+    op->sent += sub->bytes;
     op->results_pending++;
     win->sends_pending++;
     target->flush |= call->kind == WEFT_RMA_PUT && !(win->net & WEFT_NET_DELIVERS);
@@ -251,23 +251,23 @@ void weft_rma_moved(struct weft_win *win, struct weft_rma_op *op, int error)
 int weft_rma_issue(struct weft_win *win)
 {
     weft_assert(weft_vci_is_held(win->comm->vci));
-    int parts = 0;
-    for (struct weft_rma_op *op; (op = win->unsent) != NULL; parts++) {
+    int pieces = 0;
+    for (struct weft_rma_op *op; (op = win->unsent) != NULL; pieces++) {
         while (op->sent < op->call.bytes && !op->error) {
             if (win->sends_pending >= WEFT_RMA_SENDS_MAX ||
                 (has_result(op) && win->results_pending >= WEFT_RMA_RESULTS_MAX))
-                return parts;
+                return pieces;
             int code = op->by_net ? transfer_one(win, op) : send_one(win, op);
             if (code == WEFT_NET_LATER)
-                return parts;
+                return pieces;
             op->error = code;
-            parts++;
+            pieces++;
         }
         win->unsent = op->next;
         if (is_finished(op))
             finish(win, op);
     }
-    return parts;
+    return pieces;
 }
 
 int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,

@@ -63,7 +63,7 @@ struct weft_win_target {
     char *base;                       /* its memory in this process; NULL: reached by messages */
     int pid;                          /* not 0: the kernel copies puts and gets */
     uintptr_t remote;                 /* with pid: the address of its memory in its process */
-    struct weft_net_place place;      /* with by_net: its memory for the provider */
+    struct weft_net_memory location;  /* with by_net: its memory for the provider */
     struct weft_win_control *control; /* NULL: its lock is reached by messages */
     _Atomic uint8_t *shared_by;       /* with control: which members hold its shared lock */
     MPI_Aint bytes, unit;             /* of its window: size, displacement unit */

@@ -61,13 +61,13 @@ static bool belongs(enum weft_category_kind kind, int index, int category)
     }
 }
 
-int weft_category_list(enum weft_category_kind kind, int category, int room, int *indices)
+int weft_category_list(enum weft_category_kind kind, int category, int space, int *indices)
 {
     int found = 0;
     for (int i = 0; i < count_of(kind); i++) {
         if (!belongs(kind, i, category))
             continue;
-        if (found < room)
+        if (found < space)
             indices[found] = i;
         found++;
     }

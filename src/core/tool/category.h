@@ -21,8 +21,8 @@ enum weft_category_kind {
     WEFT_CATEGORY_CATEGORIES
 };
 
-/* Writes the indices of the members of a kind in a category, at most room of them. Returns the
+/* Writes the indices of the members of a kind in a category, at most space of them. Returns the
  * number of members. */
-int weft_category_list(enum weft_category_kind kind, int category, int room, int *indices);
+int weft_category_list(enum weft_category_kind kind, int category, int space, int *indices);
 
 #endif

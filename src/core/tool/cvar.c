@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRING_ROOM = 256 };
+enum { STRING_SPACE = 256 };
 
 struct weft_cvar_handle {
     struct weft_cvar_handle *next;
@@ -34,7 +34,7 @@ int weft_cvar_make(const struct weft_setting *row, MPI_T_cvar_handle *handle, in
     *made = (struct weft_cvar_handle){handles, row};
     handles = made;
     *handle = (MPI_T_cvar_handle)made;
-    *count = row->type == WEFT_SETTING_STRING ? STRING_ROOM : 1;
+    *count = row->type == WEFT_SETTING_STRING ? STRING_SPACE : 1;
     return MPI_SUCCESS;
 }
 
@@ -67,7 +67,7 @@ void weft_cvar_read(const struct weft_cvar_handle *handle, void *to)
     const struct weft_setting *row = handle->row;
     const void *field = (const char *)&weft_settings + row->offset;
     if (row->type == WEFT_SETTING_STRING)
-        weft_settings_format(row, to, STRING_ROOM);
+        weft_settings_format(row, to, STRING_SPACE);
     else if (row->type == WEFT_SETTING_CHOICE)
         memcpy(to, field, sizeof(int));
     else
@@ -82,7 +82,7 @@ static bool text_of_choice(const struct weft_setting *row, int choice, char *tex
     if (choice < 0 || choice >= weft_tool_enum_count(&items))
         return false;
     const char *item = weft_tool_enum_item(&items, choice, &len);
-    snprintf(text, STRING_ROOM, "%.*s", len, item);
+    snprintf(text, STRING_SPACE, "%.*s", len, item);
     return true;
 }
 
@@ -92,22 +92,22 @@ static bool text_of(const struct weft_setting *row, const void *value, char *tex
     int choice;
     switch (row->type) {
     case WEFT_SETTING_STRING:
-        if (strnlen(value, STRING_ROOM) == STRING_ROOM)
+        if (strnlen(value, STRING_SPACE) == STRING_SPACE)
             return false;
-        snprintf(text, STRING_ROOM, "%s", (const char *)value);
+        snprintf(text, STRING_SPACE, "%s", (const char *)value);
         return true;
     case WEFT_SETTING_CHOICE:
         memcpy(&choice, value, sizeof choice);
         return text_of_choice(row, choice, text);
     default:
-        snprintf(text, STRING_ROOM, "%lld", (long long)*(const MPI_Count *)value);
+        snprintf(text, STRING_SPACE, "%lld", (long long)*(const MPI_Count *)value);
         return true;
     }
 }
 
 int weft_cvar_write(const struct weft_cvar_handle *handle, const void *from)
 {
-    char text[STRING_ROOM];
+    char text[STRING_SPACE];
     if (weft.running && !(handle->row->flags & WEFT_SETTING_LIVE))
         return MPI_T_ERR_CVAR_SET_NOT_NOW;
     return text_of(handle->row, from, text) && weft_settings_set(handle->row, text)

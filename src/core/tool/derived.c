@@ -10,7 +10,7 @@
 
 uint64_t weft_count_sent_to(const struct weft_peer *peer)
 {
-    bool self = peer->lane == WEFT_LANE_SELF && peer->deal == 0;
+    bool self = peer->lane == WEFT_LANE_SELF && peer->stream == 0;
     return weft_net_sent_to(peer) + weft_shm_sent_to(peer) + (self ? weft_counts.self_messages : 0);
 }
 
@@ -18,9 +18,9 @@ uint64_t weft_count_sent_to(const struct weft_peer *peer)
 static uint64_t sum(uint64_t (*of)(const struct weft_peer *peer))
 {
     uint64_t all = 0;
-    for (unsigned deal = 0; deal < weft.deals; deal++)
-        for (int i = 0; weft.peers[deal] && i < weft.job.size; i++) {
-            const struct weft_peer *peer = weft_peer_known(deal, i);
+    for (unsigned stream = 0; stream < weft.streams; stream++)
+        for (int i = 0; weft.peers[stream] && i < weft.job.size; i++) {
+            const struct weft_peer *peer = weft_peer_find(stream, i);
             if (peer)
                 all += of(peer);
         }
@@ -49,8 +49,8 @@ uint64_t weft_count_peers(void)
     uint64_t peers = 0;
     for (int i = 0; i < weft.job.size; i++) {
         bool known = false;
-        for (unsigned deal = 0; deal < weft.deals; deal++)
-            known |= weft_peer_known(deal, i) != NULL;
+        for (unsigned stream = 0; stream < weft.streams; stream++)
+            known |= weft_peer_find(stream, i) != NULL;
         peers += known && i != weft.job.rank;
     }
     return peers;

@@ -46,7 +46,7 @@ static uint64_t request_bytes(void)
 static uint64_t net_receive_queue(void)
 {
     struct weft_net_levels net = weft_net_levels();
-    return net.room ? net.posted * UINT64_C(1000000000) / net.room : 0;
+    return net.space ? net.posted * UINT64_C(1000000000) / net.space : 0;
 }
 
 /* Counted for each rank with WEFT_COUNTERS=all. */
@@ -60,13 +60,13 @@ RANK_VALUE(received)
 RANK_VALUE(bytes_received)
 RANK_VALUE(unexpected_messages)
 
-/* Counted for each rank that this one is in contact with: the sum over the deals. */
+/* Counted for each rank that this one is in contact with: the sum over the streams. */
 #define PEER_VALUE(name, expression)                                                               \
     static uint64_t peer_##name(int world)                                                         \
     {                                                                                              \
         uint64_t sum = 0;                                                                          \
-        for (unsigned deal = 0; deal < weft.deals; deal++) {                                       \
-            const struct weft_peer *peer = weft_peer_known(deal, world);                           \
+        for (unsigned stream = 0; stream < weft.streams; stream++) {                               \
+            const struct weft_peer *peer = weft_peer_find(stream, world);                          \
             sum += peer ? expression : 0;                                                          \
         }                                                                                          \
         return sum;                                                                                \

@@ -86,15 +86,15 @@ int weft_tool_close(void)
 
 void weft_tool_string(const char *text, char *to, int *len)
 {
-    int whole = (int)strlen(text) + 1;
+    int length = (int)strlen(text) + 1;
     if (!len)
         return;
     if (to && *len > 0) {
-        int n = whole < *len ? whole : *len;
+        int n = length < *len ? length : *len;
         memcpy(to, text, (size_t)n - 1);
         to[n - 1] = '\0';
     }
-    *len = whole;
+    *len = length;
 }
 
 /* ---- Enumerations */

@@ -86,14 +86,14 @@ struct weft_interface *weft_interface_list(size_t *count)
 {
     struct ifaddrs *addresses, *a;
     struct weft_interface *list;
-    size_t room = 0, len;
+    size_t space = 0, len;
 
     *count = 0;
     if (getifaddrs(&addresses) != 0)
         return NULL;
     for (a = addresses; a != NULL; a = a->ifa_next)
-        room++;
-    list = calloc(room + 1, sizeof *list);
+        space++;
+    list = calloc(space + 1, sizeof *list);
     for (a = addresses; a != NULL && list != NULL; a = a->ifa_next) {
         struct weft_interface *entry = &list[*count];
 
@@ -190,7 +190,7 @@ enum weft_iface_match weft_interface_match(const char *patterns,
                                            const struct weft_interface *interface, const char *name,
                                            int *position)
 {
-    for (int place = 0;; place++) {
+    for (int location = 0;; location++) {
         char pattern[PATTERN_MAX];
         size_t len = strcspn(patterns, ",");
         enum weft_iface_match match;
@@ -198,7 +198,7 @@ enum weft_iface_match weft_interface_match(const char *patterns,
         snprintf(pattern, sizeof pattern, "%.*s", (int)len, patterns);
         match = match_one(pattern, interface, name);
         if (match != WEFT_IFACE_NO) {
-            *position = place;
+            *position = location;
             return match;
         }
         if (patterns[len] == '\0')

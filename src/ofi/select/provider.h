@@ -26,25 +26,25 @@ enum { WEFT_KIND_BITS = 3, WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + 
 enum { WEFT_REASON_BYTES = 480 };
 
 enum weft_provider_flag {
-    WEFT_PROVIDER_REFUSED = 1,     /* only used if WEFT_PROVIDER names it: wrong or slow */
-    WEFT_PROVIDER_ONE_NODE = 2,    /* reaches only peers on the same node */
-    WEFT_PROVIDER_SPILL = 4,       /* a message longer than its posted receive breaks something:
-                                     receives must always have room for an eager message */
-    WEFT_PROVIDER_NO_READ = 8,     /* its fi_read is absent or unreliable: push rendezvous */
-    WEFT_PROVIDER_SOURCE_SEQ = 16, /* the CQ data also carries the provider's own source id */
-    WEFT_PROVIDER_KNOW_ALL = 32,   /* a receive from one source also matches messages of ranks that
-                                       are not in the address vector: insert all addresses before
-                                       the first message, if the provider matches */
-    WEFT_PROVIDER_RXM = 64,        /* buffers of ofi_rxm bound eager messages: rxm_env.c */
-    WEFT_PROVIDER_NARROW = 128,    /* its stream stalls for ever when the kernel's window closes
-                                      inside a message header: few bytes in flight, see credits.c */
-    WEFT_PROVIDER_STREAM = 256,    /* reads pass through the kernel's socket buffers: few bytes in
-                                      flight, see rndv_read.c */
-    WEFT_PROVIDER_FEW = 512,       /* each posted receive makes every message slower, see pool.c */
-    WEFT_PROVIDER_STOPS = 1024,    /* keeps few unexpected messages and then stops reading, so that
-                                     they do not accumulate, see credits.c */
-    WEFT_PROVIDER_CONNECTS = 2048, /* each direction is a connection of its own, which needs the
-                                      progress of the peer: see weft_net_connect */
+    WEFT_PROVIDER_REFUSED = 1,      /* only used if WEFT_PROVIDER names it: wrong or slow */
+    WEFT_PROVIDER_ONE_NODE = 2,     /* reaches only peers on the same node */
+    WEFT_PROVIDER_OVERFLOW = 4,     /* a message longer than its posted receive breaks something:
+                                   receives must always have space for an eager message */
+    WEFT_PROVIDER_NO_READ = 8,      /* its fi_read is absent or unreliable: push rendezvous */
+    WEFT_PROVIDER_SOURCE_SEQ = 16,  /* the CQ data also carries the provider's own source id */
+    WEFT_PROVIDER_CONNECT_ALL = 32, /* a receive from one source also matches messages of ranks that
+                                     are not in the address vector: insert all addresses before
+                                     the first message, if the provider matches */
+    WEFT_PROVIDER_RXM = 64,         /* buffers of ofi_rxm bound eager messages: rxm_env.c */
+    WEFT_PROVIDER_NARROW = 128,     /* its stream stalls for ever when the kernel's window closes
+                                       inside a message header: few bytes in flight, see credits.c */
+    WEFT_PROVIDER_STREAM = 256,     /* reads pass through the kernel's socket buffers: few bytes in
+                                       flight, see rndv_read.c */
+    WEFT_PROVIDER_FEW = 512,        /* each posted receive makes every message slower, see pool.c */
+    WEFT_PROVIDER_STOPS = 1024,     /* keeps few unexpected messages and then stops reading, so that
+                                      they do not accumulate, see credits.c */
+    WEFT_PROVIDER_CONNECTS = 2048,  /* each direction is a connection of its own, which needs the
+                                       progress of the peer: see weft_net_connect */
     WEFT_PROVIDER_ONE_ENDPOINT = 4096, /* each endpoint takes a context of the adapter, of which a
                                           node has about one for each core: a process opens one */
     WEFT_PROVIDER_REPORTS = 8192 /* a send to a host that is lost ends with an error: a rank that

@@ -14,38 +14,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MAX_LEN = 64, PARTS_MAX = 8 };
+enum { NAME_MAX_LEN = 64, LAYERS_MAX = 8 };
 
 /* The name that libfabric uses for a utility provider, or NULL if it is none. */
-static const char *utility_name(const char *part)
+static const char *utility_name(const char *layer)
 {
     static const char *const short_names[][2] = {{"rxm", "ofi_rxm"}, {"rxd", "ofi_rxd"}};
 
     for (size_t i = 0; i < sizeof short_names / sizeof short_names[0]; i++)
-        if (strcmp(part, short_names[i][0]) == 0)
+        if (strcmp(layer, short_names[i][0]) == 0)
             return short_names[i][1];
-    return strncmp(part, "ofi_", 4) == 0 ? part : NULL;
+    return strncmp(layer, "ofi_", 4) == 0 ? layer : NULL;
 }
 
 char *weft_provider_canonical(const char *name, char *buf, size_t len)
 {
-    char copy[NAME_MAX_LEN * 4], *parts[PARTS_MAX], *rest = copy, *part;
+    char copy[NAME_MAX_LEN * 4], *layers[LAYERS_MAX], *rest = copy, *layer;
     size_t count = 0, at = 0;
 
     snprintf(copy, sizeof copy, "%s", name);
-    while (count < PARTS_MAX && (part = strsep(&rest, ";")) != NULL)
-        if (*part != '\0' && strncmp(part, "ofi_hook", 8) != 0)
-            parts[count++] = part;
+    while (count < LAYERS_MAX && (layer = strsep(&rest, ";")) != NULL)
+        if (*layer != '\0' && strncmp(layer, "ofi_hook", 8) != 0)
+            layers[count++] = layer;
     if (len > 0)
         buf[0] = '\0';
     for (int utilities = 0; utilities <= 1; utilities++) {
         for (size_t i = 0; i < count; i++) {
-            const char *utility = utility_name(parts[i]);
+            const char *utility = utility_name(layers[i]);
 
             if ((utility != NULL) != utilities || at >= len)
                 continue;
             at += (size_t)snprintf(buf + at, len - at, "%s%s", at > 0 ? ";" : "",
-                                   utility != NULL ? utility : parts[i]);
+                                   utility != NULL ? utility : layers[i]);
         }
     }
     return buf;
@@ -79,7 +79,7 @@ static int tag_bits(uint64_t format)
     return format == 0 ? 0 : 64 - __builtin_clzll(format);
 }
 
-bool weft_offer_better(const struct weft_offer *a, const struct weft_offer *b)
+bool weft_candidate_better(const struct weft_candidate *a, const struct weft_candidate *b)
 {
     int a_features = a->directed + a->read, b_features = b->directed + b->read;
 
@@ -103,13 +103,13 @@ static int prefer(const struct weft_verdict *a, const struct weft_verdict *b, co
     } criteria[] = {
         {"its interface suits the job better", a->fitness, b->fitness},
         {"higher rank", b->row->rank, a->row->rank},
-        {"earlier in WEFT_IFACE", a->place, b->place},
-        {"it has an IP address", a->offer->ib_address, b->offer->ib_address},
+        {"earlier in WEFT_IFACE", a->location, b->location},
+        {"it has an IP address", a->candidate->ib_address, b->candidate->ib_address},
         {"loopback is always there on one node", a->one_node && b_loops, a->one_node && a_loops},
         {"it has the default route", b_if->default_route, a_if->default_route},
         {"first of equals", a_if->index, b_if->index},
-        {"IPv4 before IPv6", both ? a->offer->address.ss_family : 0,
-         both ? b->offer->address.ss_family : 0},
+        {"IPv4 before IPv6", both ? a->candidate->address.ss_family : 0,
+         both ? b->candidate->address.ss_family : 0},
     };
     for (size_t i = 0; i < sizeof criteria / sizeof criteria[0]; i++) {
         *why = criteria[i].why;
@@ -133,11 +133,11 @@ static int compare_verdicts(const void *left, const void *right)
         return a->wanted ? -1 : 1;
     if ((order = prefer(a, b, &why)) != 0)
         return order;
-    if ((order = strcmp(a->offer->provider, b->offer->provider)) != 0)
+    if ((order = strcmp(a->candidate->provider, b->candidate->provider)) != 0)
         return order;
-    if ((order = strcmp(a->offer->domain, b->offer->domain)) != 0)
+    if ((order = strcmp(a->candidate->domain, b->candidate->domain)) != 0)
         return order;
-    return memcmp(&a->offer->address, &b->offer->address, sizeof a->offer->address);
+    return memcmp(&a->candidate->address, &b->candidate->address, sizeof a->candidate->address);
 }
 
 #define REFUSE(t, ...)                                                                             \
@@ -153,10 +153,10 @@ static void rank_provider(struct weft_verdict *t, const struct weft_settings *se
 {
     const struct weft_provider_row *row = t->row;
     bool named = settings->provider[0] != '\0';
-    int bits = tag_bits(t->offer->tag_format);
+    int bits = tag_bits(t->candidate->tag_format);
 
-    t->wanted =
-        best_match > 0 && weft_provider_match(settings->provider, t->offer->provider) == best_match;
+    t->wanted = best_match > 0 &&
+                weft_provider_match(settings->provider, t->candidate->provider) == best_match;
     if (!t->wanted)
         REFUSE(t, "WEFT_PROVIDER=%.64s names another", settings->provider);
     else if (!named && (row->flags & WEFT_PROVIDER_REFUSED))
@@ -165,7 +165,7 @@ static void rank_provider(struct weft_verdict *t, const struct weft_settings *se
         REFUSE(t, "does not reach other nodes");
     else if (bits < WEFT_TAG_BITS)
         REFUSE(t, "has %d tag bits, Weft needs %d", bits, (int)WEFT_TAG_BITS);
-    else if (settings->matching == WEFT_MATCHING_PROVIDER && !t->offer->directed)
+    else if (settings->matching == WEFT_MATCHING_PROVIDER && !t->candidate->directed)
         REFUSE(t, "WEFT_MATCHING=provider, but it cannot receive from one source only");
 }
 
@@ -177,7 +177,8 @@ static void rank_interface(struct weft_verdict *t, const struct weft_settings *s
     const char *reason = "";
 
     if (settings->iface[0] != '\0')
-        match = weft_interface_match(settings->iface, interface, t->offer->domain, &t->place);
+        match =
+            weft_interface_match(settings->iface, interface, t->candidate->domain, &t->location);
     t->fitness = WEFT_FIT;
     if (interface != NULL && match != WEFT_IFACE_NAMED)
         t->fitness = weft_interface_fitness(interface, t->one_node, &reason);
@@ -192,26 +193,27 @@ static void rank_interface(struct weft_verdict *t, const struct weft_settings *s
         snprintf(t->reason, sizeof t->reason, "%s", reason);
 }
 
-static void rank_offer(struct weft_verdict *t, const struct weft_settings *settings, int best_match,
-                       const struct weft_interface *interfaces, size_t interface_count)
+static void rank_candidate(struct weft_verdict *t, const struct weft_settings *settings,
+                           int best_match, const struct weft_interface *interfaces,
+                           size_t interface_count)
 {
-    const struct weft_offer *offer = t->offer;
+    const struct weft_candidate *candidate = t->candidate;
 
-    t->row = weft_provider_row_of(offer->provider, offer->version);
-    t->interface =
-        weft_interface_of(interfaces, interface_count, (const struct sockaddr *)&offer->address);
+    t->row = weft_provider_row_of(candidate->provider, candidate->version);
+    t->interface = weft_interface_of(interfaces, interface_count,
+                                     (const struct sockaddr *)&candidate->address);
     t->usable = true;
-    t->push = !offer->read || (t->row->flags & WEFT_PROVIDER_NO_READ);
+    t->push = !candidate->read || (t->row->flags & WEFT_PROVIDER_NO_READ);
     t->software =
-        settings->matching == WEFT_MATCHING_SOFTWARE || !offer->directed ||
+        settings->matching == WEFT_MATCHING_SOFTWARE || !candidate->directed ||
         (settings->matching == WEFT_MATCHING_AUTO && t->row->matching == WEFT_MATCHING_SOFTWARE);
     rank_provider(t, settings, best_match);
     rank_interface(t, settings);
 }
 
-const char *weft_verdict_place(const struct weft_verdict *t)
+const char *weft_verdict_rank(const struct weft_verdict *t)
 {
-    return t->interface != NULL ? t->interface->name : t->offer->domain;
+    return t->interface != NULL ? t->interface->name : t->candidate->domain;
 }
 
 /* The reason of the chosen offer, followed by the caution about its interface, if there is one. */
@@ -239,7 +241,7 @@ static void explain_loser(struct weft_verdict *t, const struct weft_verdict *win
 {
     const char *ground;
     char caution[sizeof t->reason];
-    bool same_provider = strcmp(t->offer->provider, winner->offer->provider) == 0;
+    bool same_provider = strcmp(t->candidate->provider, winner->candidate->provider) == 0;
 
     snprintf(caution, sizeof caution, "%s", t->reason);
     prefer(winner, t, &ground);
@@ -247,11 +249,12 @@ static void explain_loser(struct weft_verdict *t, const struct weft_verdict *win
         snprintf(t->reason, sizeof t->reason, "%s", caution);
     else
         snprintf(t->reason, sizeof t->reason, "%.64s is preferred: %s",
-                 same_provider ? weft_verdict_place(winner) : winner->offer->provider, ground);
+                 same_provider ? weft_verdict_rank(winner) : winner->candidate->provider, ground);
 }
 
 /* The distinct providers offered, "sockets, tcp;ofi_rxm". Returns buf. */
-static char *provider_names(const struct weft_offer *offers, size_t count, char *buf, size_t len)
+static char *provider_names(const struct weft_candidate *candidates, size_t count, char *buf,
+                            size_t len)
 {
     size_t at = 0;
 
@@ -259,34 +262,35 @@ static char *provider_names(const struct weft_offer *offers, size_t count, char 
     for (size_t i = 0; i < count; i++) {
         size_t before = 0;
 
-        while (before < i && strcmp(offers[before].provider, offers[i].provider) != 0)
+        while (before < i && strcmp(candidates[before].provider, candidates[i].provider) != 0)
             before++;
         if (before == i && at < len)
             at += (size_t)snprintf(buf + at, len - at, "%s%s", at > 0 ? ", " : "",
-                                   offers[i].provider);
+                                   candidates[i].provider);
     }
     return buf;
 }
 
 /* The sentence for no usable offer; the verdicts are sorted. */
 static void explain_failure(const struct weft_settings *settings, bool one_node, int best_match,
-                            const struct weft_verdict *verdicts, const struct weft_offer *offers,
-                            size_t count, const struct weft_interface *interfaces,
-                            size_t interface_count, char *why, size_t len)
+                            const struct weft_verdict *verdicts,
+                            const struct weft_candidate *candidates, size_t count,
+                            const struct weft_interface *interfaces, size_t interface_count,
+                            char *why, size_t len)
 {
     char names[320];
     bool on_interface = false;
-    int place;
+    int location;
 
     for (size_t i = 0; i < count; i++)
-        if (weft_interface_match(settings->iface, verdicts[i].interface, verdicts[i].offer->domain,
-                                 &place) != WEFT_IFACE_NO)
+        if (weft_interface_match(settings->iface, verdicts[i].interface,
+                                 verdicts[i].candidate->domain, &location) != WEFT_IFACE_NO)
             on_interface = true;
     if (best_match == 0)
         snprintf(why, len,
                  "No libfabric provider here is called WEFT_PROVIDER=%.64s; there are %s: name one "
                  "of them, or unset WEFT_PROVIDER.",
-                 settings->provider, provider_names(offers, count, names, sizeof names));
+                 settings->provider, provider_names(candidates, count, names, sizeof names));
     else if (settings->iface[0] != '\0' && !on_interface)
         snprintf(why, len,
                  "No interface that libfabric can use matches WEFT_IFACE=%.64s; this machine has "
@@ -299,29 +303,29 @@ static void explain_failure(const struct weft_settings *settings, bool one_node,
                  "nearest is "
                  "%s on %s, refused because: %s; see 'weft_info --providers', then set "
                  "WEFT_PROVIDER or WEFT_IFACE.",
-                 one_node ? "one node" : "several nodes", count, verdicts[0].offer->provider,
-                 weft_verdict_place(&verdicts[0]), verdicts[0].reason);
+                 one_node ? "one node" : "several nodes", count, verdicts[0].candidate->provider,
+                 weft_verdict_rank(&verdicts[0]), verdicts[0].reason);
 }
 
 int weft_provider_score(const struct weft_settings *settings, bool one_node,
-                        const struct weft_offer *offers, size_t count,
+                        const struct weft_candidate *candidates, size_t count,
                         const struct weft_interface *interfaces, size_t interface_count,
                         struct weft_verdict *verdicts, char *why, size_t len)
 {
     int best_match = 0;
 
     for (size_t i = 0; i < count; i++) {
-        int match = weft_provider_match(settings->provider, offers[i].provider);
+        int match = weft_provider_match(settings->provider, candidates[i].provider);
 
         best_match = match > best_match ? match : best_match;
     }
     for (size_t i = 0; i < count; i++) {
-        verdicts[i] = (struct weft_verdict){.offer = &offers[i], .one_node = one_node};
-        rank_offer(&verdicts[i], settings, best_match, interfaces, interface_count);
+        verdicts[i] = (struct weft_verdict){.candidate = &candidates[i], .one_node = one_node};
+        rank_candidate(&verdicts[i], settings, best_match, interfaces, interface_count);
     }
     qsort(verdicts, count, sizeof *verdicts, compare_verdicts);
     if (count == 0 || !verdicts[0].usable) {
-        explain_failure(settings, one_node, best_match, verdicts, offers, count, interfaces,
+        explain_failure(settings, one_node, best_match, verdicts, candidates, count, interfaces,
                         interface_count, why, len);
         return -1;
     }
@@ -339,7 +343,7 @@ size_t weft_provider_score_next(const struct weft_settings *settings,
     for (size_t i = 0; i < count; i++) {
         if (!verdicts[i].usable)
             continue;
-        if (strcmp(verdicts[i].offer->provider, verdicts[failed].offer->provider) == 0)
+        if (strcmp(verdicts[i].candidate->provider, verdicts[failed].candidate->provider) == 0)
             return i;
         if (first == count)
             first = i;

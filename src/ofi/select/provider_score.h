@@ -14,7 +14,7 @@
 #include "ofi/select/provider.h"
 
 /* One entry of fi_getinfo: a provider on an interface of this machine. */
-struct weft_offer {
+struct weft_candidate {
     char provider[64]; /* canonical, see weft_provider_canonical */
     char domain[64];
     uint32_t version;                /* of the provider */
@@ -26,7 +26,7 @@ struct weft_offer {
 };
 
 struct weft_verdict {
-    const struct weft_offer *offer;
+    const struct weft_candidate *candidate;
     const struct weft_provider_row *row;
     const struct weft_interface *interface; /* NULL: not an IP interface of this machine */
     bool usable;
@@ -34,7 +34,7 @@ struct weft_verdict {
     bool wanted;         /* passes the user's own WEFT_PROVIDER and WEFT_IFACE */
     bool software, push; /* as in struct weft_provider_choice */
     enum weft_fitness fitness;
-    int place;                      /* in the list of WEFT_IFACE */
+    int location;                   /* in the list of WEFT_IFACE */
     char reason[WEFT_REASON_BYTES]; /* why chosen or refused */
 };
 
@@ -51,15 +51,15 @@ const struct weft_provider_row *weft_provider_row_of(const char *canonical, uint
 int weft_provider_match(const char *wanted, const char *canonical);
 
 /* The name of an offer's interface, or its domain. */
-const char *weft_verdict_place(const struct weft_verdict *verdict);
+const char *weft_verdict_rank(const struct weft_verdict *verdict);
 
 /* Of two offers of the same provider, domain and address: true if a has more features than b. */
-bool weft_offer_better(const struct weft_offer *a, const struct weft_offer *b);
+bool weft_candidate_better(const struct weft_candidate *a, const struct weft_candidate *b);
 
 /* Ranks count offers and writes as many verdicts, in the order of preference: if it returns 0, the
  * first one is the choice. Returns -1 with a sentence in why if none is usable. */
 int weft_provider_score(const struct weft_settings *settings, bool one_node,
-                        const struct weft_offer *offers, size_t count,
+                        const struct weft_candidate *candidates, size_t count,
                         const struct weft_interface *interfaces, size_t interface_count,
                         struct weft_verdict *verdicts, char *why, size_t len);
 

@@ -26,11 +26,11 @@
 enum { COPIED_LIMIT = 64 << 10 };
 
 /* All offers of libfabric: offers[i] describes infos[i], a node of one of the lists. */
-struct market {
+struct list {
     struct fi_info *lists[4];
-    struct weft_offer *offers;
+    struct weft_candidate *candidates;
     struct fi_info **infos;
-    size_t count, room;
+    size_t count, space;
 };
 
 static const uint64_t RMA_BOTH = FI_RMA | FI_READ | FI_REMOTE_READ | FI_WRITE | FI_REMOTE_WRITE;
@@ -67,7 +67,7 @@ static struct fi_info *make_hints(uint64_t caps)
     return hints;
 }
 
-static bool same_offer(const struct weft_offer *a, const struct weft_offer *b)
+static bool same_candidate(const struct weft_candidate *a, const struct weft_candidate *b)
 {
     return strcmp(a->provider, b->provider) == 0 && strcmp(a->domain, b->domain) == 0 &&
            memcmp(&a->address, &b->address, sizeof a->address) == 0;
@@ -89,35 +89,36 @@ static void copy_address(const struct fi_info *info, struct sockaddr_storage *ad
 }
 
 /* Adds an offer, unless the same provider, domain and address is in the list and no worse. */
-static int add_offer(struct market *m, struct fi_info *info)
+static int add_candidate(struct list *m, struct fi_info *info)
 {
-    struct weft_offer offer = {.version = info->fabric_attr->prov_version,
-                               .directed = (info->caps & FI_DIRECTED_RECV) != 0,
-                               .read = (info->caps & RMA_BOTH) == RMA_BOTH,
-                               .ib_address = info->addr_format == FI_SOCKADDR_IB,
-                               .tag_format = info->ep_attr->mem_tag_format};
+    struct weft_candidate candidate = {.version = info->fabric_attr->prov_version,
+                                       .directed = (info->caps & FI_DIRECTED_RECV) != 0,
+                                       .read = (info->caps & RMA_BOTH) == RMA_BOTH,
+                                       .ib_address = info->addr_format == FI_SOCKADDR_IB,
+                                       .tag_format = info->ep_attr->mem_tag_format};
     size_t at = 0;
 
-    weft_provider_canonical(info->fabric_attr->prov_name, offer.provider, sizeof offer.provider);
-    snprintf(offer.domain, sizeof offer.domain, "%s", info->domain_attr->name);
-    copy_address(info, &offer.address);
-    while (at < m->count && !same_offer(&m->offers[at], &offer))
+    weft_provider_canonical(info->fabric_attr->prov_name, candidate.provider,
+                            sizeof candidate.provider);
+    snprintf(candidate.domain, sizeof candidate.domain, "%s", info->domain_attr->name);
+    copy_address(info, &candidate.address);
+    while (at < m->count && !same_candidate(&m->candidates[at], &candidate))
         at++;
-    if (at < m->count && !weft_offer_better(&offer, &m->offers[at]))
+    if (at < m->count && !weft_candidate_better(&candidate, &m->candidates[at]))
         return 0;
-    if (at == m->room) {
-        size_t room = m->room > 0 ? 2 * m->room : 32;
-        struct weft_offer *offers = realloc(m->offers, room * sizeof *offers);
-        if (offers != NULL)
-            m->offers = offers;
-        struct fi_info **infos = realloc(m->infos, room * sizeof *infos);
+    if (at == m->space) {
+        size_t space = m->space > 0 ? 2 * m->space : 32;
+        struct weft_candidate *candidates = realloc(m->candidates, space * sizeof *candidates);
+        if (candidates != NULL)
+            m->candidates = candidates;
+        struct fi_info **infos = realloc(m->infos, space * sizeof *infos);
         if (infos != NULL)
             m->infos = infos;
-        if (offers == NULL || infos == NULL)
+        if (candidates == NULL || infos == NULL)
             return -FI_ENOMEM;
-        m->room = room;
+        m->space = space;
     }
-    m->offers[at] = offer;
+    m->candidates[at] = candidate;
     m->infos[at] = info;
     if (at == m->count)
         m->count++;
@@ -127,7 +128,7 @@ static int add_offer(struct market *m, struct fi_info *info)
 /* Queries with all capabilities that Weft can use, then without those it can replace: directed
  * receives by software matching, remote reads and writes by pushing. Only the first query takes
  * time. */
-static int gather(struct market *m)
+static int gather(struct list *m)
 {
     static const uint64_t queries[] = {FI_TAGGED | RMA_BOTH | FI_DIRECTED_RECV,
                                        FI_TAGGED | RMA_BOTH, FI_TAGGED | FI_DIRECTED_RECV,
@@ -146,17 +147,17 @@ static int gather(struct market *m)
         if (rc == -FI_ENODATA)
             rc = 0;
         for (struct fi_info *info = m->lists[i]; info != NULL && rc == 0; info = info->next)
-            rc = add_offer(m, info);
+            rc = add_candidate(m, info);
     }
     return rc;
 }
 
-static void close_market(struct market *m)
+static void close_list(struct list *m)
 {
     for (size_t i = 0; i < sizeof m->lists / sizeof m->lists[0]; i++)
         if (m->lists[i] != NULL)
             fi_freeinfo(m->lists[i]);
-    free(m->offers);
+    free(m->candidates);
     free(m->infos);
 }
 
@@ -188,31 +189,31 @@ static void explain_nothing(int rc, char *why, size_t len)
 }
 
 /* The verdicts as text. */
-static struct weft_provider_candidate *list_candidates(const struct market *m,
+static struct weft_provider_candidate *list_candidates(const struct list *m,
                                                        const struct weft_verdict *verdicts)
 {
     struct weft_provider_candidate *list = calloc(m->count > 0 ? m->count : 1, sizeof *list);
 
     for (size_t i = 0; i < m->count && list != NULL; i++) {
-        const struct weft_offer *offer = verdicts[i].offer;
+        const struct weft_candidate *candidate = verdicts[i].candidate;
 
-        memcpy(list[i].provider, offer->provider, sizeof list[i].provider);
-        memcpy(list[i].domain, offer->domain, sizeof list[i].domain);
+        memcpy(list[i].provider, candidate->provider, sizeof list[i].provider);
+        memcpy(list[i].domain, candidate->domain, sizeof list[i].domain);
         snprintf(list[i].interface, sizeof list[i].interface, "%s",
-                 weft_verdict_place(&verdicts[i]));
-        weft_interface_address((const struct sockaddr *)&offer->address, list[i].address,
+                 weft_verdict_rank(&verdicts[i]));
+        weft_interface_address((const struct sockaddr *)&candidate->address, list[i].address,
                                sizeof list[i].address);
-        list[i].version = offer->version;
+        list[i].version = candidate->version;
         memcpy(list[i].reason, verdicts[i].reason, sizeof list[i].reason);
     }
     return list;
 }
 
 /* Fills the choice from the winning verdict. */
-static int take(const struct market *m, const struct weft_settings *settings,
+static int take(const struct list *m, const struct weft_settings *settings,
                 const struct weft_verdict *verdict, struct weft_provider_choice *choice)
 {
-    struct fi_info *info = fi_dupinfo(m->infos[verdict->offer - m->offers]);
+    struct fi_info *info = fi_dupinfo(m->infos[verdict->candidate - m->candidates]);
     size_t limit = weft_rxm_eager_limit(verdict->row);
 
     if (info == NULL)
@@ -230,7 +231,7 @@ static int take(const struct market *m, const struct weft_settings *settings,
                                             .software_matching = verdict->software,
                                             .push = verdict->push,
                                             .eager_limit = limit};
-    snprintf(choice->interface, sizeof choice->interface, "%s", weft_verdict_place(verdict));
+    snprintf(choice->interface, sizeof choice->interface, "%s", weft_verdict_rank(verdict));
     return 0;
 }
 
@@ -239,13 +240,13 @@ static void report_fall(const struct weft_settings *settings, const struct weft_
                         const struct weft_verdict *next, bool same, const char *why)
 {
     if (settings->verbose || (!same && job->rank == 0))
-        weft_warn("%s; trying %s on %s instead%s", why, next->offer->provider,
-                  weft_verdict_place(next), same ? "" : " (WEFT_PROVIDER names the one to use)");
+        weft_warn("%s; trying %s on %s instead%s", why, next->candidate->provider,
+                  weft_verdict_rank(next), same ? "" : " (WEFT_PROVIDER names the one to use)");
 }
 
 /* Chooses the first verdict that can be opened; without objects, the first one. Returns its index,
  * or the number of offers with a sentence about the first one in why. */
-static size_t settle(const struct market *m, const struct weft_settings *settings,
+static size_t settle(const struct list *m, const struct weft_settings *settings,
                      const struct weft_job *job, struct weft_verdict *verdicts, bool silent,
                      struct weft_provider_choice *choice, struct weft_objects *objects, char *why,
                      size_t len)
@@ -275,7 +276,8 @@ static size_t settle(const struct market *m, const struct weft_settings *setting
         /* Without file descriptors no other one can be opened, and some of libfabric 2.1 crash. */
         if (next == m->count || rc == -FI_EMFILE)
             return m->count;
-        bool same = strcmp(verdicts[at].offer->provider, verdicts[next].offer->provider) == 0;
+        bool same =
+            strcmp(verdicts[at].candidate->provider, verdicts[next].candidate->provider) == 0;
         if (!silent)
             report_fall(settings, job, &verdicts[next], same, same ? failure : of_provider);
         if (!same)
@@ -325,7 +327,7 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
                        struct weft_provider_candidate **candidates, size_t *count, char *why,
                        size_t len)
 {
-    struct market market = {0};
+    struct list list = {0};
     struct weft_interface *interfaces = NULL;
     struct weft_verdict *verdicts = NULL;
     size_t interface_count = 0, chosen = 0;
@@ -341,26 +343,26 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
     weft_rxm_prepare(job->size);
     if (settings->matching != WEFT_MATCHING_PROVIDER)
         keep_no_messages();
-    rc = gather(&market);
-    if (rc != 0 || market.count == 0) {
+    rc = gather(&list);
+    if (rc != 0 || list.count == 0) {
         explain_nothing(rc, why, len);
         goto out;
     }
     interfaces = weft_interface_list(&interface_count);
-    verdicts = calloc(market.count, sizeof *verdicts);
+    verdicts = calloc(list.count, sizeof *verdicts);
     if (interfaces == NULL || verdicts == NULL) {
         snprintf(why, len, "Cannot list this machine's network interfaces: %m.");
         goto out;
     }
-    result = weft_provider_score(settings, job->one_node, market.offers, market.count, interfaces,
+    result = weft_provider_score(settings, job->one_node, list.candidates, list.count, interfaces,
                                  interface_count, verdicts, why, len);
     if (result == 0) {
         chosen =
-            settle(&market, settings, job, verdicts, candidates != NULL, choice, objects, why, len);
-        result = chosen < market.count ? 0 : -1;
+            settle(&list, settings, job, verdicts, candidates != NULL, choice, objects, why, len);
+        result = chosen < list.count ? 0 : -1;
     }
-    if (candidates != NULL && (*candidates = list_candidates(&market, verdicts)) != NULL) {
-        *count = market.count;
+    if (candidates != NULL && (*candidates = list_candidates(&list, verdicts)) != NULL) {
+        *count = list.count;
         if (result == 0)
             (*candidates)[chosen].chosen = true;
     }
@@ -369,7 +371,7 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
 out:
     free(verdicts);
     free(interfaces);
-    close_market(&market);
+    close_list(&list);
     return result;
 }
 

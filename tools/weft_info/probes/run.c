@@ -132,7 +132,7 @@ static void report_choice(struct weft_check_report *report,
     report->version = choice->info->fabric_attr->prov_version;
     report->row.software = choice->row->matching == WEFT_MATCHING_SOFTWARE;
     report->row.push = !read;
-    report->row.spill = (choice->row->flags & WEFT_PROVIDER_SPILL) != 0;
+    report->row.spill = (choice->row->flags & WEFT_PROVIDER_OVERFLOW) != 0;
     report->row.write = read && (choice->info->tx_attr->msg_order & FI_ORDER_SAW) != 0;
     weft_check_facts(choice, report->facts, sizeof report->facts);
 }

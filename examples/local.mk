@@ -43,7 +43,6 @@ examples_cg_cg_SOURCES = examples/cg/cg.c \
     examples/cg/rows.c examples/cg/rows.h
 examples_cg_cg_LDADD = $(LDADD) -lm
 dist_noinst_SCRIPTS += examples/cg/make_matrix.py
-dist_noinst_DATA += examples/cg/network.mtx examples/cg/plate.mtx examples/cg/rock.mtx
 
 # Programs of one file
 EXAMPLES += examples/nbody/nbody examples/samplesort/samplesort \

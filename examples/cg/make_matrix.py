@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the matrices that cg ships with: make_matrix.py plate|rock|network > NAME.mtx
+"""Makes matrices for cg: make_matrix.py plate|rock|network > NAME.mtx
 
 plate    the Laplacian of a square plate held at its edge, 30 x 30 points, numbered row by row
          (real symmetric)

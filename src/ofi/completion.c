@@ -132,7 +132,7 @@ static void look_at_buffer(void *arg, struct weft_request *request)
 {
     unsigned *seen = arg;
     if (request->owner != WEFT_LANE_NET || request->op != WEFT_REQUEST_SEND || !request->pending ||
-        weft_net_part(request)->packed || *seen - weft_net.buffers_from >= LOOKS_AT_ONCE)
+        weft_net_state(request)->packed || *seen - weft_net.buffers_from >= LOOKS_AT_ONCE)
         return;
     if ((*seen)++ >= weft_net.buffers_from)
         weft_net_check_buffer(request, request->bytes, false);

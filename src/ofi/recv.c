@@ -353,7 +353,7 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
             finish_special(request, &entry);
         return;
     }
-    if (!part->packed)
+    if (!state->packed)
         weft_net_check_buffer(request, request->capacity, true);
     request->error = (uint8_t)weft_net_failed(
         request->peer, "a receive of up to %zu bytes failed in %s: %s; see whether the peer runs",

@@ -161,7 +161,7 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
 /* What a function returns for a code of the core's. */
 static inline int front_code(int code)
 {
-    return weft_likely(code == MPI_SUCCESS) ? MPI_SUCCESS : front_error_out(code);
+    return weft_likely(code == MPI_SUCCESS) ? code : front_error_out(code);
 }
 
 /* ---- Arrays. What is converted lies in `few` if it fits, else in memory to be released. */

@@ -28,10 +28,15 @@ nodist_libfront_openmpi_a_SOURCES = $(OPENMPI_DIR)/entries.c $(OPENMPI_DIR)/obje
 $(libfront_openmpi_a_OBJECTS): | $(OPENMPI_STAMP)
 
 openmpidir = $(libdir)/weft/openmpi
-openmpi_DATA = lib/weft/openmpi/libmpi.so.40 lib/weft/openmpi/libopen-rte.so.40 \
-    lib/weft/openmpi/libopen-pal.so.40
+openmpi_DATA = lib/weft/openmpi/libmpi.so.40 lib/weft/openmpi/libmpi_cxx.so.40 \
+    lib/weft/openmpi/libopen-rte.so.40 lib/weft/openmpi/libopen-pal.so.40
 lib/weft/openmpi/libmpi.so.40: libfront_openmpi.a lib/libmpi_abi.so Makefile
 	$(link_shared) -Wl,-rpath,'$$ORIGIN/../..' $(call all_of,libfront_openmpi.a) lib/libmpi_abi.so
+noinst_LIBRARIES += libfront_openmpi_cxx.a
+libfront_openmpi_cxx_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fvisibility=hidden
+libfront_openmpi_cxx_a_SOURCES = src/frontend/openmpi/cxx.c
+lib/weft/openmpi/libmpi_cxx.so.40: libfront_openmpi_cxx.a Makefile
+	$(link_shared) $(call all_of,libfront_openmpi_cxx.a)
 # Programs list these two, and call nothing of them.
 lib/weft/openmpi/libopen-rte.so.40 lib/weft/openmpi/libopen-pal.so.40: Makefile
 	$(link_shared) -x c /dev/null

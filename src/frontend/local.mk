@@ -21,7 +21,7 @@ FRONTEND_SOURCES = src/frontend/frontend.h src/frontend/callback.c src/frontend/
 noinst_LIBRARIES += libfront_openmpi.a
 libfront_openmpi_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(OPENMPI_DIR) -I$(srcdir)/$(OPENMPI_DIR) \
     -I$(srcdir)/src/frontend/openmpi
-libfront_openmpi_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fvisibility=hidden -fno-plt
+libfront_openmpi_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fvisibility=hidden -fno-plt -fno-lto
 libfront_openmpi_a_SOURCES = $(FRONTEND_SOURCES) src/frontend/openmpi/interface.h \
     src/frontend/openmpi/openmpi.c
 nodist_libfront_openmpi_a_SOURCES = $(OPENMPI_DIR)/entries.c $(OPENMPI_DIR)/objects.c

@@ -19,7 +19,7 @@ static void call_op(MPI_User_function *user, void *in, void *inout, int *count, 
 FRONT_EXPORT(Op_create);
 int front_Op_create(front_function *user_fn, int commute, front_Op *op)
 {
-    MPI_Op made;
+    MPI_Op made = MPI_OP_NULL;
     int code = weft_abi_Op_create((MPI_User_function *)user_fn, commute, op ? &made : NULL);
     if (code == MPI_SUCCESS) {
         weft_abi_op_caller(made, call_op);
@@ -41,7 +41,7 @@ int front_Op_create(front_function *user_fn, int commute, front_Op *op)
     int front_##kind##_create_errhandler(front_function *member##_errhandler_fn,                   \
                                          front_Errhandler *errhandler)                             \
     {                                                                                              \
-        MPI_Errhandler made;                                                                       \
+        MPI_Errhandler made = MPI_ERRHANDLER_NULL;                                                 \
         int code = weft_abi_##kind##_create_errhandler(                                            \
             (MPI_##kind##_errhandler_function *)member##_errhandler_fn,                            \
             errhandler ? &made : NULL);                                                            \
@@ -198,7 +198,7 @@ FRONT_EXPORT(Grequest_start);
 int front_Grequest_start(front_function *query_fn, front_function *free_fn,
                          front_function *cancel_fn, void *extra_state, front_Request *request)
 {
-    MPI_Request made;
+    MPI_Request made = MPI_REQUEST_NULL;
     struct grequest *grequest = front_allocate(1, sizeof *grequest);
     *grequest = (struct grequest){query_fn, free_fn, cancel_fn, extra_state};
     int code = weft_abi_Grequest_start(

@@ -98,7 +98,7 @@ int front_Type_create_struct(int count, const int array_of_blocklengths[],
                              const MPI_Aint array_of_displacements[],
                              const front_Datatype array_of_types[], front_Datatype *newtype)
 {
-    MPI_Datatype made, few[FRONT_FEW];
+    MPI_Datatype made = MPI_DATATYPE_NULL, few[FRONT_FEW];
     MPI_Datatype *types = front_Datatypes_in(count, array_of_types, few);
     int markers = 0, code;
     bool *is_lb = front_allocate(count > 0 ? 2 * count : 1, sizeof *is_lb), *is_ub = is_lb + count;
@@ -154,7 +154,7 @@ FRONT_EXPORT(Intercomm_create);
 int front_Intercomm_create(front_Comm local_comm, int local_leader, front_Comm peer_comm,
                            int remote_leader, int tag, front_Comm *newintercomm)
 {
-    MPI_Comm made, local = front_Comm_in(local_comm);
+    MPI_Comm made = MPI_COMM_NULL, local = front_Comm_in(local_comm);
     int rank, code = weft_abi_Comm_rank(local, &rank);
     if (code == MPI_SUCCESS)
         code = weft_abi_Intercomm_create(

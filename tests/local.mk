@@ -63,7 +63,7 @@ TESTS += $(UNIT_TESTS)
 # The tests of lanes are linked with the objects of these folders alone. The network is the checker of
 # tests/strict.
 objects_of = $(foreach folder,$(1),$(filter src/$(folder)/libmpi_abi_a-%,$(libmpi_abi_a_OBJECTS)))
-BELOW_LANES = core/base core/datatype core/message core/progress
+BELOW_LANES = core/base core/datatype core/message core/progress gpu
 LIBS_shm_lane_test = $(call objects_of,shm $(BELOW_LANES))
 LIBS_ofi_lane_test = $(call objects_of,ofi ofi/select $(BELOW_LANES)) \
     -DCHECKER='"$(abs_top_builddir)/tests/strict"'

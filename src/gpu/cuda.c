@@ -67,12 +67,12 @@ static struct {
 
 /* The streams. A context that is made after another was destroyed may have its address, but not its
  * number. */
-struct place {
+struct own_stream {
     void *context, *stream;
     unsigned long long id;
 };
-static struct place places[CONTEXTS_MAX];
-static unsigned next_place;
+static struct own_stream streams[CONTEXTS_MAX];
+static unsigned next_stream;
 static void *stream;      /* of the current context */
 static int retained = -1; /* the device whose primary context is current, of memory without one */
 
@@ -148,15 +148,15 @@ static void *stream_of(void *context)
     if (cuda.context_id)
         cuda.context_id(context, &id);
     for (int i = 0; i < CONTEXTS_MAX; i++)
-        if (places[i].context == context && places[i].id == id)
-            return places[i].stream;
-    struct place *place = &places[next_place++ % CONTEXTS_MAX];
-    int error = cuda.stream_create(&place->stream, STREAM_NON_BLOCKING);
+        if (streams[i].context == context && streams[i].id == id)
+            return streams[i].stream;
+    struct own_stream *own = &streams[next_stream++ % CONTEXTS_MAX];
+    int error = cuda.stream_create(&own->stream, STREAM_NON_BLOCKING);
     if (error)
         fail("making a stream", error);
-    place->context = context;
-    place->id = id;
-    return place->stream;
+    own->context = context;
+    own->id = id;
+    return own->stream;
 }
 
 void weft_cuda_enter(const void *device)

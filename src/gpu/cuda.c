@@ -6,6 +6,11 @@
  * Copies are queued in a stream of Weft's own for each context. It does not synchronize with the
  * program's streams: MPI requires that the data of a buffer are there when a call gets it, and a
  * copy in the default stream would wait for kernels that have nothing to do with it.
+ *
+ * But the data may be missing after a copy by cuMemcpy, which programs take to be synchronous: if
+ * it is from pageable memory, or within device memory, the driver returns earlier. So memory gets
+ * the attribute SYNC_MEMOPS, with which such copies are synchronous, and what was started before is
+ * waited for once.
  */
 #include "gpu/cuda.h"
 
@@ -23,6 +28,7 @@ enum { CONTEXTS_MAX = 32 };
 enum {
     ATTRIBUTE_CONTEXT = 1,
     ATTRIBUTE_MEMORY_TYPE = 2,
+    ATTRIBUTE_SYNC_MEMOPS = 6,
     ATTRIBUTE_IS_MANAGED = 8,
     ATTRIBUTE_DEVICE_ORDINAL = 9,
     MEMORY_DEVICE = 2,
@@ -52,6 +58,8 @@ struct copy_2d {
 
 static struct {
     int (*pointer_attributes)(unsigned n, int *attributes, void **data, uint64_t pointer);
+    int (*set_attribute)(const void *value, int attribute, uint64_t pointer);
+    int (*synchronize)(void); /* the current context */
     int (*push)(void *context);
     int (*pop)(void **context);
     int (*primary)(void **context, int device);
@@ -91,6 +99,8 @@ bool weft_cuda_find(void)
         return false;
     find(handle, "cuCtxGetId", &cuda.context_id);
     return find(handle, "cuPointerGetAttributes", &cuda.pointer_attributes) &&
+           find(handle, "cuPointerSetAttribute", &cuda.set_attribute) &&
+           find(handle, "cuCtxSynchronize", &cuda.synchronize) &&
            find(handle, "cuCtxPushCurrent_v2", &cuda.push) &&
            find(handle, "cuCtxPopCurrent_v2", &cuda.pop) &&
            find(handle, "cuDevicePrimaryCtxRetain", &cuda.primary) &&
@@ -112,7 +122,7 @@ int weft_cuda_version(void)
 
 struct attributes {
     void *context; /* NULL for memory of a pool and for mapped memory */
-    uint64_t type, managed;
+    uint64_t type, managed, synchronous;
     int device;
 };
 
@@ -120,10 +130,11 @@ struct attributes {
 static bool get_attributes(const void *at, struct attributes *found)
 {
     int names[] = {ATTRIBUTE_CONTEXT, ATTRIBUTE_MEMORY_TYPE, ATTRIBUTE_IS_MANAGED,
-                   ATTRIBUTE_DEVICE_ORDINAL};
-    void *values[] = {&found->context, &found->type, &found->managed, &found->device};
+                   ATTRIBUTE_SYNC_MEMOPS, ATTRIBUTE_DEVICE_ORDINAL};
+    void *values[] = {&found->context, &found->type, &found->managed, &found->synchronous,
+                      &found->device};
     memset(found, 0, sizeof *found);
-    return cuda.pointer_attributes(4, names, values, (uintptr_t)at) == 0;
+    return cuda.pointer_attributes(5, names, values, (uintptr_t)at) == 0;
 }
 
 bool weft_cuda_owns(const void *at)
@@ -159,6 +170,18 @@ static void *stream_of(void *context)
     return own->stream;
 }
 
+/* Waits for copies of the program. Memory of a pool and mapped memory may not take the attribute:
+ * there each copy waits for the default stream. */
+static void wait_for_program(const void *device)
+{
+    unsigned yes = 1;
+    int error = cuda.set_attribute(&yes, ATTRIBUTE_SYNC_MEMOPS, (uintptr_t)device)
+                    ? cuda.stream_synchronize(NULL)
+                    : cuda.synchronize();
+    if (error)
+        fail("waiting for copies of the program", error);
+}
+
 void weft_cuda_enter(const void *device)
 {
     struct attributes a;
@@ -174,6 +197,8 @@ void weft_cuda_enter(const void *device)
         error = cuda.push(a.context);
     if (error)
         fail("using the context of the memory", error);
+    if (!a.synchronous)
+        wait_for_program(device);
     stream = stream_of(a.context);
 }
 

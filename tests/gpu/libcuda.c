@@ -3,7 +3,8 @@
  * A stand-in for libcuda.so.1, for tests without a GPU. Device memory is a mapping that neither the
  * processor nor the kernel may access (PROT_NONE), with a second view through which the copies of
  * this library go: any other access faults. Copies that are queued in a stream are executed when
- * the stream is synchronized, as late as possible.
+ * the stream is synchronized, as late as possible. So are those of cuMemcpy to device memory, which
+ * the driver may execute after it has returned, unless the memory has the attribute SYNC_MEMOPS.
  *
  * Each call is checked: a context is current, addresses are in memory that is not freed, one side
  * of a copy at least is device memory. A wrong call returns the driver's error and prints a
@@ -27,6 +28,7 @@ struct memory {
     char *at, *view;
     size_t bytes;
     bool managed, pooled; /* memory of a pool belongs to no context */
+    bool synchronous;     /* SYNC_MEMOPS */
 };
 
 struct copy {
@@ -185,8 +187,13 @@ int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream)
     return depth ? allocate(pointer, bytes, false, true) : NO_CONTEXT;
 }
 
+static int run_late(void);
+
+/* It synchronizes. */
 int cuMemFree_v2(uint64_t pointer)
 {
+    if (run_late())
+        return INVALID;
     pthread_mutex_lock(&lock);
     struct memory **at = &all;
     while (*at && (uintptr_t)(*at)->at != pointer)
@@ -213,6 +220,8 @@ int cuPointerGetAttributes(unsigned n, int *attributes, void **data, uint64_t po
             *(void **)data[i] = m && !m->pooled ? &context_object : NULL;
         else if (attributes[i] == 2)
             *(unsigned *)data[i] = m ? DEVICE : 0;
+        else if (attributes[i] == 6)
+            *(unsigned *)data[i] = m && m->synchronous;
         else if (attributes[i] == 7)
             *(unsigned long long *)data[i] = (uintptr_t)m;
         else if (attributes[i] == 8)
@@ -274,9 +283,54 @@ static int queue(void *stream, struct copy what)
     return OK;
 }
 
+/* The default stream: one copy, whose source was copied if it is on the host. */
+static struct copy late;
+
+static int run_late(void)
+{
+    struct copy c = late;
+    if (!c.rows)
+        return OK;
+    late.rows = 0;
+    int code = run(&c);
+    if (c.to_pitch)
+        free((void *)c.from);
+    return code;
+}
+
 int cuMemcpy(uint64_t to, uint64_t from, size_t bytes)
 {
-    return run(&(struct copy){.to = to, .from = from, .bytes = bytes, .rows = 1});
+    int code = run_late();
+    const struct memory *m = memory_of(to);
+    struct copy c = {.to = to, .from = from, .bytes = bytes, .rows = 1};
+    if (!m || m->synchronous || m->managed || code)
+        return code ? code : run(&c);
+    code = check_copy(&c);
+    if (code)
+        return code;
+    if (!memory_of(from)) {
+        c.from = (uintptr_t)memcpy(malloc(bytes), (void *)(uintptr_t)from, bytes);
+        c.to_pitch = bytes; /* to be freed */
+    }
+    late = c;
+    return OK;
+}
+
+int cuCtxSynchronize(void)
+{
+    return depth ? run_late() : refuse(NO_CONTEXT, "no context is current");
+}
+
+/* Memory of a pool does not take the attribute. */
+int cuPointerSetAttribute(const void *value, int attribute, uint64_t pointer)
+{
+    struct memory *m = memory_of(pointer);
+    if (attribute != 6 || !m)
+        return refuse(INVALID, "attribute %d of %p", attribute, (void *)(uintptr_t)pointer);
+    if (m->pooled)
+        return INVALID;
+    m->synchronous = *(const unsigned *)value;
+    return OK;
 }
 
 int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
@@ -328,6 +382,8 @@ int cuStreamSynchronize(void *stream)
 {
     struct stream *s = stream;
     int code = OK;
+    if (!s)
+        return run_late();
     while (s->first) {
         struct copy *c = s->first;
         s->first = c->next;

@@ -308,14 +308,18 @@ static const char *waiting_function(const struct weft_request *on, char *buf, si
             left = true;
             continue;
         }
-        const char *name = at.dli_sname ? at.dli_sname : "";
-        name += strncmp(name, "PMPI_", 5) == 0;
-        if (strncmp(name, "MPI_", 4) != 0)
+        /* A function has three names: core/mpi/api.h. */
+        static const char *const prefixes[] = {"MPI_", "PMPI_", "weft_abi_"};
+        const char *symbol = at.dli_sname ? at.dli_sname : "", *name = NULL;
+        for (size_t k = 0; k < sizeof prefixes / sizeof prefixes[0]; k++)
+            if (strncmp(symbol, prefixes[k], strlen(prefixes[k])) == 0)
+                name = symbol + strlen(prefixes[k]);
+        if (!name)
             continue;
         size_t length = strlen(name);
         if (length > 2 && strcmp(name + length - 2, "_c") == 0)
             length -= 2; /* the large-count form is the same function to the user */
-        snprintf(buf, len, "%.*s", (int)length, name);
+        snprintf(buf, len, "MPI_%.*s", (int)length, name);
         return buf;
     }
     const char *name = left ? tail_caller(on) : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=1,2,3,4 lanes=self,shm,rxm,nodes seconds=60
+// run: ranks=1,2,3,4 lanes=self,shm,rxm,nodes seconds=120
 /*
  * Random views and accesses of all ranks, against an array of the file's bytes that each rank
  * computes. For some rounds, or with WEFT_TEST_FUZZ_SECONDS as many as fit into that time.
@@ -10,7 +10,7 @@
  */
 #include "../mpi/file.h"
 
-enum { SLOTS = 12, ROUNDS = 25, ACCESSES = 6, ROOM = 300000, DATA = 40000 };
+enum { SLOTS = 12, ROUNDS = 12, ACCESSES = 6, ROOM = 300000, DATA = 40000 };
 
 static unsigned char model[ROOM];
 static long model_end; /* the size of the file */

@@ -412,7 +412,7 @@ static struct weft_schedule *make(const struct weft_coll_args *args, int tag, bo
     s->tag = tag;
     s->persistent = persistent;
     struct weft_coll_args host;
-    if (weft_unlikely(weft_stage_is_needed(args))) {
+    if (weft_unlikely(weft_gpu_enabled) && weft_stage_is_needed(args)) {
         host = *args;
         args = &host;
         s->stage = weft_schedule_memory(s, sizeof *s->stage);
@@ -496,8 +496,6 @@ int weft_coll_run(const struct weft_coll_args *args)
 {
     enum weft_fault fault;
     int code;
-    if (weft_unlikely(weft_stage_is_needed(args)))
-        return weft_stage_run(args);
     return weft_shared_run(args, &code) ? code : weft_coll_run_schedule(args, -1, &fault);
 }
 

@@ -37,8 +37,7 @@ static bool is_any_in_device(const struct weft_blocks *blocks)
 
 static void classify(struct weft_blocks *blocks)
 {
-    blocks->device = is_any_in_device(blocks);
-    if (blocks->device && !(blocks->arrays && blocks->arrays->types))
+    if (is_any_in_device(blocks))
         blocks->type = weft_datatype_in_device(blocks->type);
 }
 
@@ -46,6 +45,16 @@ void weft_stage_classify(struct weft_coll_args *args)
 {
     classify(&args->in);
     classify(&args->out);
+}
+
+static bool is_device(const struct weft_blocks *blocks)
+{
+    return blocks->type->flags & WEFT_TYPE_DEVICE;
+}
+
+bool weft_stage_is_needed(const struct weft_coll_args *args)
+{
+    return args->op && (is_device(&args->in) || is_device(&args->out));
 }
 
 /* A buffer on the host for elements. */
@@ -72,12 +81,12 @@ int weft_stage_open(struct weft_stage *stage, struct weft_coll_args *args, struc
 {
     bool in_place = args->in.at == args->out.at;
     *stage = (struct weft_stage){.fills = args->kind == WEFT_COLL_EXSCAN && !in_place};
-    if (args->in.device) {
+    if (is_device(&args->in)) {
         stage->in = (struct weft_elements){args->in.at, args->in.count, args->in.type};
         stage->host_in = copy_of(stage->in, s, &stage->memory[0]);
         args->in.at = stage->host_in.at;
     }
-    if (args->out.device && results(args)) {
+    if (is_device(&args->out) && results(args)) {
         stage->out = (struct weft_elements){args->out.at, results(args), args->out.type};
         if (in_place)
             stage->host_out = weft_elements_slice(stage->host_in, 0, stage->out.count);
@@ -87,7 +96,6 @@ int weft_stage_open(struct weft_stage *stage, struct weft_coll_args *args, struc
     }
     args->in.type = weft_datatype_in_host(args->in.type);
     args->out.type = weft_datatype_in_host(args->out.type);
-    args->in.device = args->out.device = false;
     bool lacks = !s && ((stage->in.count && !stage->memory[0]) ||
                         (stage->out.count && !in_place && !stage->memory[1]));
     if (!lacks && !(s && s->failed))
@@ -116,17 +124,19 @@ void weft_stage_end(const struct weft_stage *stage)
         weft_elements_copy(stage->host_out, stage->out);
 }
 
-int weft_stage_run(const struct weft_coll_args *args)
+int weft_stage_run(struct weft_coll_args *args)
 {
-    struct weft_coll_args host = *args;
     struct weft_stage stage;
-    int code = weft_stage_open(&stage, &host, NULL);
+    weft_stage_classify(args);
+    if (!weft_stage_is_needed(args))
+        return weft_coll_run(args);
+    int code = weft_stage_open(&stage, args, NULL);
     if (code != MPI_SUCCESS) {
         weft_coll_refuse(args->comm, false, code);
         return code;
     }
     weft_stage_begin(&stage);
-    code = weft_coll_run(&host);
+    code = weft_coll_run(args);
     weft_stage_end(&stage);
     weft_stage_close(&stage);
     return code;

@@ -18,10 +18,8 @@ struct weft_stage {
     void *memory[2];
 };
 
-static inline bool weft_stage_is_needed(const struct weft_coll_args *args)
-{
-    return args->op && (args->in.device || args->out.device);
-}
+/* True for a reduction of a buffer in device memory. */
+WEFT_COLD bool weft_stage_is_needed(const struct weft_coll_args *args);
 
 /* Replaces buffers in device memory by buffers on the host: in memory of a schedule, or (NULL) in
  * memory that weft_stage_close frees. Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
@@ -33,11 +31,11 @@ WEFT_COLD void weft_stage_close(struct weft_stage *stage);
 WEFT_COLD void weft_stage_begin(const struct weft_stage *stage);
 WEFT_COLD void weft_stage_end(const struct weft_stage *stage);
 
-/* Executes a blocking reduction of device memory. */
-WEFT_COLD int weft_stage_run(const struct weft_coll_args *args);
-
 /* Classifies the buffers of a collective. */
 WEFT_COLD void weft_stage_classify(struct weft_coll_args *args);
+
+/* The same, and executes the collective: blocking. Changes the arguments. */
+WEFT_COLD int weft_stage_run(struct weft_coll_args *args);
 
 /* MPI_Reduce_local. */
 int weft_stage_combine(const struct weft_op *op, const struct weft_datatype *type, const void *in,

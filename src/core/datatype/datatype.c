@@ -72,6 +72,10 @@ void weft_datatype_copy(const struct weft_datatype *from, const void *source,
     char piece[4096]; /* fits the first-level cache */
     void *in = weft_datatype_run(from, source, bytes);
     void *out = weft_datatype_run(to, destination, bytes);
+    if (in && out) {
+        memmove(out, in, bytes);
+        return;
+    }
     if (weft_unlikely(from->flags & to->flags & WEFT_TYPE_DEVICE)) {
         in = weft_datatype_run(from->twin, source, bytes);
         out = weft_datatype_run(to->twin, destination, bytes);
@@ -81,9 +85,7 @@ void weft_datatype_copy(const struct weft_datatype *from, const void *source,
         }
         in = out = NULL;
     }
-    if (in && out) {
-        memmove(out, in, bytes);
-    } else if (out) {
+    if (out) {
         weft_datatype_pack(from, source, 0, out, bytes);
     } else if (in) {
         weft_datatype_unpack(to, destination, 0, in, bytes);

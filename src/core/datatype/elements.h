@@ -39,10 +39,9 @@ struct weft_arrays {
 struct weft_blocks {
     void *at;
     size_t count;                     /* elements of each block, if there are no counts */
-    const struct weft_datatype *type; /* of each block, if there are no types */
+    const struct weft_datatype *type; /* of each block; if there are types, MPI_BYTE or its twin */
     const struct weft_arrays *arrays; /* NULL: blocks of `count` elements are adjacent */
     int n;                            /* number of types */
-    bool device;                      /* in device memory: core/datatype/device.h */
 };
 
 /* Elements [first, first + count). */
@@ -108,7 +107,7 @@ static inline struct weft_elements weft_block(const struct weft_blocks *blocks, 
     block.count = (size_t)weft_int_of(arrays->counts, i);
     int64_t displ = weft_int_of(arrays->displs, i);
     if (arrays->types)
-        block.type = weft_unlikely(blocks->device)
+        block.type = weft_unlikely(blocks->type->flags & WEFT_TYPE_DEVICE)
                          ? weft_datatype_in_device(weft_block_type(arrays, i))
                          : weft_block_type(arrays, i);
     uintptr_t unit = arrays->types ? 1 : (uintptr_t)blocks->type->extent;

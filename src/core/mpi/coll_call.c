@@ -33,16 +33,6 @@ static inline struct weft_comm *enter(const struct weft_coll_call *call, int *co
     return comm;
 }
 
-/* Checks the arguments, and classifies the buffers. */
-static int check(const struct weft_coll_call *call, struct weft_comm *comm,
-                 struct weft_coll_args *args)
-{
-    int code = weft_coll_check(call, comm, args);
-    if (weft_unlikely(weft_gpu_enabled) && code == MPI_SUCCESS)
-        weft_stage_classify(args);
-    return code;
-}
-
 int weft_coll_blocking(const struct weft_coll_call *call)
 {
     struct weft_coll_args args;
@@ -50,11 +40,13 @@ int weft_coll_blocking(const struct weft_coll_call *call)
     struct weft_comm *comm = enter(call, &code);
     if (weft_unlikely(!comm))
         return code;
-    code = check(call, comm, &args);
-    if (weft_likely(code == MPI_SUCCESS))
-        code = weft_coll_run(&args);
-    else
+    code = weft_coll_check(call, comm, &args);
+    if (weft_unlikely(code != MPI_SUCCESS))
         weft_coll_refuse(comm, false, code);
+    else if (weft_unlikely(weft_gpu_enabled))
+        code = weft_stage_run(&args);
+    else
+        code = weft_coll_run(&args);
     return weft_leave_comm(comm, code, call->function);
 }
 
@@ -86,7 +78,9 @@ static int start(const struct weft_coll_call *call, bool persistent, MPI_Info hi
     struct weft_comm *comm = enter(call, &code);
     if (weft_unlikely(!comm))
         return code;
-    code = check(call, comm, &args);
+    code = weft_coll_check(call, comm, &args);
+    if (weft_unlikely(weft_gpu_enabled) && code == MPI_SUCCESS)
+        weft_stage_classify(&args);
     if (weft_unlikely(code != MPI_SUCCESS))
         weft_coll_refuse(comm, persistent, code);
     else

@@ -377,7 +377,6 @@ static inline void no_data(struct weft_blocks *blocks)
     blocks->type = weft_handle_object(MPI_BYTE);
     blocks->arrays = NULL;
     blocks->n = 0;
-    blocks->device = false;
 }
 
 /* ---- Inter-communicators: nothing is in place there, blocks are those of the other group, and a

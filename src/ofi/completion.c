@@ -122,8 +122,7 @@ int weft_net_failed(const struct weft_peer *peer, const char *format, ...)
 void weft_net_check_buffer(const struct weft_request *request, size_t bytes, bool write)
 {
     /* A buffered send whose data the provider has copied has no buffer. */
-    if (bytes && request->buffer &&
-        weft_request_check_buffer(request, bytes, write) != MPI_SUCCESS)
+    if (bytes && request->buffer && weft_request_check_buffer(request, bytes, write) != MPI_SUCCESS)
         weft_error_end_job(MPI_ERR_BUFFER, request);
 }
 

@@ -43,6 +43,7 @@ static void list_unreferenced(struct weft_datatype *type)
     unreferenced_bytes += type->arena.bytes;
 }
 
+/* The listed types and their twins, which requests may use instead. */
 struct candidates {
     const struct weft_datatype **types; /* sorted by address */
     bool *used;
@@ -55,30 +56,54 @@ static int by_address(const void *a, const void *b)
     return x > y ? 1 : x < y ? -1 : 0;
 }
 
-static void mark_used(void *arg, const struct weft_datatype *type)
+static bool *use_of(const struct candidates *c, const struct weft_datatype *type)
 {
-    struct candidates *c = arg;
-    if (type && type->flags & WEFT_TYPE_DEVICE)
-        type = type->twin;
     const struct weft_datatype **found =
         bsearch(&type, c->types, c->count, sizeof *c->types, by_address);
-    if (found)
-        c->used[found - c->types] = true;
+    return found ? &c->used[found - c->types] : NULL;
+}
+
+/* A request without a type has that of an earlier one, which may have been freed: an address is
+ * compared, and what is there is read only if it is a candidate. */
+static void mark_used(void *arg, const struct weft_datatype *type)
+{
+    const struct candidates *c = arg;
+    bool *used = use_of(c, type);
+    if (used && type->flags & WEFT_TYPE_DEVICE)
+        used = use_of(c, type->twin);
+    if (used)
+        *used = true;
+}
+
+static void leave_out_twins(struct candidates *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        if (c->types[i]->flags & WEFT_TYPE_DEVICE)
+            continue;
+        c->types[n] = c->types[i];
+        c->used[n++] = c->used[i];
+    }
+    c->count = n;
 }
 
 /* Frees the listed types that no request uses. Freeing may list their constituents. If memory is
  * short, all types stay listed. */
 static void sweep(void)
 {
-    struct candidates c = {calloc(unreferenced_types, sizeof *c.types),
-                           calloc(unreferenced_types, sizeof *c.used), 0};
+    struct candidates c = {calloc(2 * unreferenced_types, sizeof *c.types),
+                           calloc(2 * unreferenced_types, sizeof *c.used), 0};
     if (c.types && c.used) {
-        for (struct weft_datatype *type = unreferenced; type; type = type->next)
+        for (struct weft_datatype *type = unreferenced; type; type = type->next) {
             c.types[c.count++] = type;
-        weft_assert(c.count == unreferenced_types);
+            if (type->twin)
+                c.types[c.count++] = type->twin;
+        }
         qsort(c.types, c.count, sizeof *c.types, by_address);
         if (weft_datatype_each_use)
             weft_datatype_each_use(mark_used, &c);
+        leave_out_twins(&c); /* they end with their types */
+        weft_assert(c.count == unreferenced_types);
         unreferenced = NULL;
         unreferenced_types = unreferenced_bytes = 0;
         for (size_t i = 0; i < c.count; i++)

@@ -268,12 +268,7 @@ void *weft_schedule_memory(struct weft_schedule *s, size_t bytes)
 struct weft_elements weft_schedule_elements(struct weft_schedule *s,
                                             const struct weft_datatype *type, size_t count)
 {
-    /* With a negative extent the last element has the lowest address. */
-    size_t stretch = count ? (count - 1) * (size_t)llabs((long long)type->extent) : 0;
-    uintptr_t memory =
-        (uintptr_t)weft_schedule_memory(s, stretch + (size_t)(count ? type->true_extent : 0));
-    uintptr_t at = memory + (type->extent < 0 ? stretch : 0) - (uintptr_t)type->true_lb;
-    return (struct weft_elements){(void *)at, count, type};
+    return weft_elements_in(weft_schedule_memory(s, weft_elements_span(type, count)), type, count);
 }
 
 struct weft_elements weft_schedule_row(struct weft_schedule *s, size_t bytes)

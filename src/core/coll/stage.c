@@ -64,10 +64,8 @@ static struct weft_elements copy_of(struct weft_elements data, struct weft_sched
     const struct weft_datatype *type = weft_datatype_in_host(data.type);
     if (s)
         return weft_schedule_elements(s, type, data.count);
-    size_t stretch = (data.count - 1) * (size_t)llabs((long long)type->extent);
-    *memory = malloc(stretch + (size_t)type->true_extent);
-    uintptr_t at = (uintptr_t)*memory + (type->extent < 0 ? stretch : 0) - (uintptr_t)type->true_lb;
-    return (struct weft_elements){(void *)at, data.count, type};
+    *memory = malloc(weft_elements_span(type, data.count));
+    return weft_elements_in(*memory, type, data.count);
 }
 
 /* The elements of a rank's result. */

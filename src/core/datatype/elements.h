@@ -67,6 +67,23 @@ static inline size_t weft_elements_bytes(struct weft_elements of)
     return of.count * of.type->size;
 }
 
+/* Bytes of memory for elements, from the first byte of data to the last. */
+static inline size_t weft_elements_span(const struct weft_datatype *type, size_t count)
+{
+    size_t extent = (size_t)(type->extent < 0 ? -type->extent : type->extent);
+    return count ? (count - 1) * extent + (size_t)type->true_extent : 0;
+}
+
+/* Elements in memory of weft_elements_span bytes. With a negative extent the last element has the
+ * lowest address. */
+static inline struct weft_elements weft_elements_in(void *memory, const struct weft_datatype *type,
+                                                    size_t count)
+{
+    uintptr_t ahead = count && type->extent < 0 ? (count - 1) * (uintptr_t)-type->extent : 0;
+    uintptr_t at = (uintptr_t)memory + ahead - (uintptr_t)type->true_lb;
+    return (struct weft_elements){(void *)at, count, type};
+}
+
 /* The address of the first byte of data. Two buffers with data and the same start are one buffer;
  * with different starts they may be interleaved. */
 static inline uintptr_t weft_elements_start(struct weft_elements of)

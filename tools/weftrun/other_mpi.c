@@ -20,20 +20,21 @@
 /* The names begin so. Those of the standard ABI (libmpi_abi.so) do not. */
 static const struct library {
     const char *begins;
+    const char *interface; /* "": one without a front end */
     const char *launcher;
 } libraries[] = {
-    {"libmpi.so.12", "mpiexec of MPICH or Intel MPI"},
-    {"libmpifort.so.12", "mpiexec of MPICH or Intel MPI"},
-    {"libmpicxx.so.12", "mpiexec of MPICH or Intel MPI"},
-    {"libmpich.so.", "mpiexec of MPICH"},
-    {"libmpichfort.so.", "mpiexec of MPICH"},
-    {"libmpichcxx.so.", "mpiexec of MPICH"},
-    {"libmpi_cray.so.", "srun or Cray's mpiexec"},
-    {"libmpi_gnu_", "srun or Cray's mpiexec"},
-    {"libmpi.so.", "mpirun of Open MPI"},
-    {"libmpi_mpifh.so.", "mpirun of Open MPI"},
-    {"libmpi_usempi", "mpirun of Open MPI"},
-    {"libmpi_cxx.so.", "mpirun of Open MPI"},
+    {"libmpi.so.12", "mpich", "mpiexec of MPICH or Intel MPI"},
+    {"libmpifort.so.12", "mpich", "mpiexec of MPICH or Intel MPI"},
+    {"libmpicxx.so.12", "mpich", "mpiexec of MPICH or Intel MPI"},
+    {"libmpich.so.", "mpich", "mpiexec of MPICH"},
+    {"libmpichfort.so.", "mpich", "mpiexec of MPICH"},
+    {"libmpichcxx.so.", "mpich", "mpiexec of MPICH"},
+    {"libmpi_cray.so.", "", "srun or Cray's mpiexec"},
+    {"libmpi_gnu_", "", "srun or Cray's mpiexec"},
+    {"libmpi.so.", "openmpi", "mpirun of Open MPI"},
+    {"libmpi_mpifh.so.", "openmpi", "mpirun of Open MPI"},
+    {"libmpi_usempi", "openmpi", "mpirun of Open MPI"},
+    {"libmpi_cxx.so.", "openmpi", "mpirun of Open MPI"},
 };
 
 static const struct library *find_library(const char *name)
@@ -53,9 +54,7 @@ const char *weft_other_mpi_launcher(const char *library)
 const char *weft_other_mpi_interface(const char *library)
 {
     const struct library *found = find_library(library);
-    return !found || strstr(found->launcher, "Cray") ? ""
-           : strstr(found->launcher, "Open MPI")     ? "openmpi"
-                                                     : "mpich";
+    return found ? found->interface : "";
 }
 
 struct image {

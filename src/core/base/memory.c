@@ -48,3 +48,14 @@ bool weft_memory_is_accessible(const void *at, size_t bytes, bool write)
         fclose(maps);
     return !maps || from >= to;
 }
+
+int weft_memory_check_buffer(const char *which, const void *at, size_t bytes, bool write, int rank)
+{
+    if (weft_memory_is_accessible(at, bytes, write))
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_BUFFER,
+                          "this process may not %s the %s buffer at %p (%zu bytes %s rank %d); see "
+                          "whether it was freed, is protected, or is memory of a device",
+                          write ? "write to" : "read", which, at, bytes, write ? "from" : "to",
+                          rank);
+}

@@ -19,4 +19,8 @@ char *weft_memory_copy(const char *text);
  * (/proc/self/maps), so only paths of failures and long waits call it. Without the list: true. */
 bool weft_memory_is_accessible(const void *at, size_t bytes, bool write);
 
+/* MPI_SUCCESS, or MPI_ERR_BUFFER, recorded, if this process may not access a user's buffer. which:
+ * "send"; rank: the other end of the transfer. */
+int weft_memory_check_buffer(const char *which, const void *at, size_t bytes, bool write, int rank);
+
 #endif

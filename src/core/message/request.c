@@ -271,19 +271,13 @@ void weft_request_truncated(struct weft_request *request, size_t length)
 
 int weft_request_check_buffer(const struct weft_request *request, size_t bytes, bool write)
 {
-    bool receives = request->op == WEFT_REQUEST_RECV;
-    if (!(request->type->flags & WEFT_TYPE_CONTIGUOUS) ||
-        weft_memory_is_accessible(request->buffer, bytes, write))
+    const char *which = request->op == WEFT_REQUEST_RMA    ? "origin"
+                        : request->op == WEFT_REQUEST_RECV ? "receive"
+                                                           : "send";
+    if (!(request->type->flags & WEFT_TYPE_CONTIGUOUS))
         return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_BUFFER,
-                          "this process may not %s the %s buffer at %p (%zu bytes %s rank %d); see "
-                          "whether it was freed, is protected, or is memory of a device",
-                          write ? "write to" : "read",
-                          request->op == WEFT_REQUEST_RMA ? "origin"
-                          : receives                      ? "receive"
-                                                          : "send",
-                          request->buffer, bytes, receives ? "from" : "to",
-                          request->peer ? request->peer->world : request->source);
+    return weft_memory_check_buffer(which, request->buffer, bytes, write,
+                                    request->peer ? request->peer->world : request->source);
 }
 
 void weft_status_set_bytes(MPI_Status *status, size_t bytes)

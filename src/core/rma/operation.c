@@ -44,17 +44,6 @@ size_t weft_rma_list_runs(const struct weft_rma_call *call, size_t done, size_t 
 
 /* ---- Puts and gets that the kernel copies */
 
-static int check_origin(const struct weft_rma_call *call, const char *run, bool put)
-{
-    if (!run || weft_memory_is_accessible(run, call->bytes, !put))
-        return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_BUFFER,
-                          "this process may not %s the origin buffer at %p (%zu bytes %s rank %d); "
-                          "see whether it was freed, is protected, or is memory of a device",
-                          put ? "read" : "write to", (const void *)run, call->bytes,
-                          put ? "to" : "from", call->target);
-}
-
 /* *copied is false if the kernel refused: this target is left to messages. */
 static int copy_by_kernel(struct weft_win_target *target, const struct weft_rma_call *call,
                           bool *copied)
@@ -77,7 +66,8 @@ static int copy_by_kernel(struct weft_win_target *target, const struct weft_rma_
             weft_datatype_pack(origin->type, origin->at, done, chunk, bytes);
         if (weft_shm_window_copy(target->pid, put, run ? run + done : chunk, bytes, there, n)) {
             target->pid = 0;
-            return check_origin(call, run, put);
+            return run ? weft_memory_check_buffer("origin", run, call->bytes, !put, call->target)
+                       : MPI_SUCCESS;
         }
         if (!put && !run)
             weft_datatype_unpack(origin->type, origin->at, done, chunk, bytes);

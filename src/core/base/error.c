@@ -224,36 +224,45 @@ void weft_error_end_job(int errclass, const struct weft_request *on)
             weft_error_hooks.function ? weft_error_hooks.function(on, buf, sizeof buf) : "MPI");
 }
 
-int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, int code, int cause,
-                                const char *function)
+/* False: it is a predefined handler, which ends the job. */
+static bool call_handler(const struct weft_errhandler *handler, void *handle, int code)
 {
     MPI_Comm comm = handle;
     MPI_Session session = handle;
     MPI_Win win = handle;
     MPI_File file = handle;
     int passed = code; /* the handler may change it */
+    if (handler->caller) {
+        handler->caller(handler->call, handle, code);
+        return true;
+    }
+    switch (handler->kind) {
+    case WEFT_KIND_COMM:
+        handler->call.comm(&comm, &passed);
+        return true;
+    case WEFT_KIND_SESSION:
+        handler->call.session(&session, &passed);
+        return true;
+    case WEFT_KIND_WIN:
+        handler->call.win(&win, &passed);
+        return true;
+    case WEFT_KIND_FILE:
+        handler->call.file(&file, &passed);
+        return true;
+    default:
+        return false;
+    }
+}
+
+int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, int code, int cause,
+                                const char *function)
+{
     if (handler == &weft_errors_return)
         return code;
     __atomic_fetch_add(&handler->refs, 1, __ATOMIC_RELAXED); /* the handler may free itself */
     unsigned held = weft_error_hooks.release ? weft_error_hooks.release() : 0; /* it may call MPI */
-    switch (handler->caller ? WEFT_KIND_NONE : handler->kind) {
-    case WEFT_KIND_COMM:
-        handler->call.comm(&comm, &passed);
-        break;
-    case WEFT_KIND_SESSION:
-        handler->call.session(&session, &passed);
-        break;
-    case WEFT_KIND_WIN:
-        handler->call.win(&win, &passed);
-        break;
-    case WEFT_KIND_FILE:
-        handler->call.file(&file, &passed);
-        break;
-    default:
-        if (!handler->caller)
-            end_job(cause, function);
-        handler->caller(handler->call, handle, code);
-    }
+    if (!call_handler(handler, handle, code))
+        end_job(cause, function);
     if (held)
         weft_error_hooks.retake(held);
     weft_errhandler_release(handler);

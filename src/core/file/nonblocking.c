@@ -64,10 +64,7 @@ static int agree(struct weft_request *request, struct agreement *agreement)
     if (code != MPI_SUCCESS)
         return code;
     agreement->file->pending++;
-    sub->parent = request;
-    sub->flags |= WEFT_REQUEST_SUB;
-    if (!sub->pending)
-        sub_ended(sub);
+    weft_request_adopt(sub, request);
     return MPI_SUCCESS;
 }
 

@@ -155,6 +155,15 @@ static void end_sub(struct weft_request *request)
     weft_request_event(parent);
 }
 
+void weft_request_adopt(struct weft_request *sub, struct weft_request *parent)
+{
+    weft_assert(weft_request_ops[parent->op].sub_ended && !(sub->flags & WEFT_REQUEST_SUB));
+    sub->parent = parent;
+    sub->flags |= WEFT_REQUEST_SUB;
+    if (!sub->pending)
+        end_sub(sub);
+}
+
 static bool needs_all(const struct weft_request *request)
 {
     if (request->flags & WEFT_REQUEST_SUB)

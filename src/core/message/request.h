@@ -224,6 +224,10 @@ void weft_request_each_of(const struct weft_vci *vci,
                           void (*see)(void *arg, struct weft_request *request), void *arg);
 void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg);
 
+/* Makes a request that was just started, and may be complete, a sub-request: its parent's kind has
+ * sub_ended. */
+void weft_request_adopt(struct weft_request *sub, struct weft_request *parent);
+
 /* Makes a request wait for a send of its own too, which the user does not see: the parent takes
  * over its error. copy is freed when the send is complete; may be NULL. */
 void weft_request_join(struct weft_request *parent, struct weft_request *send, void *copy);

@@ -141,15 +141,6 @@ void weft_partitioned_close(void)
 
 /* ---- Messages */
 
-/* Makes a request that was just started a part; it may be complete. */
-static void adopt(struct weft_request *sub, struct weft_request *parent)
-{
-    sub->parent = parent;
-    sub->flags |= WEFT_REQUEST_SUB;
-    if (!sub->pending)
-        weft_partitioned_sub_ended(sub);
-}
-
 int weft_partitioned_send(int rank, struct weft_channel *channel, int tag, const void *data,
                           size_t bytes, const struct weft_datatype *type,
                           struct weft_request *parent, void *copy)
@@ -159,7 +150,7 @@ int weft_partitioned_send(int rank, struct weft_channel *channel, int tag, const
     if (code != MPI_SUCCESS)
         return code;
     sub->sub.copy = copy;
-    adopt(sub, parent);
+    weft_request_adopt(sub, parent);
     return MPI_SUCCESS;
 }
 
@@ -173,23 +164,18 @@ int weft_partitioned_receive(int rank, struct weft_channel *channel, int tag, vo
         return code;
     weft_assert(rank >= 0);
     sub->index = index;
-    adopt(sub, parent);
+    weft_request_adopt(sub, parent);
     return MPI_SUCCESS;
 }
 
-void weft_partitioned_sub_ended(struct weft_request *sub)
+static void announcement_ended(struct weft_request *sub)
 {
-    weft_assert(weft_vcis_hold_all() && !sub->pending && sub->flags & WEFT_REQUEST_SUB);
-    struct weft_request *parent = sub->parent;
-    if (parent == &weft_announcements && sub->op == WEFT_REQUEST_SEND) {
-        free(sub->sub.copy);
-        weft_request_put(sub);
-    } else if (parent == &weft_announcements)
+    if (sub->op == WEFT_REQUEST_RECV) {
         weft_precv_matched(sub);
-    else if (parent->op == WEFT_REQUEST_PSEND)
-        weft_psend_sub_ended(weft_psend_of(parent), sub);
-    else
-        weft_precv_sub_ended(weft_precv_of(parent), sub);
+        return;
+    }
+    free(sub->sub.copy);
+    weft_request_put(sub);
 }
 
 void weft_partitioned_init(void)
@@ -197,13 +183,14 @@ void weft_partitioned_init(void)
     struct weft_request_ops row = {.name = "partitioned send",
                                    .needs_all = true,
                                    .subs_need_all = true,
-                                   .sub_ended = weft_partitioned_sub_ended,
+                                   .sub_ended = weft_psend_sub_ended,
                                    .free = free_partitioned};
     weft_request_ops[WEFT_REQUEST_PSEND] = row;
     row.name = "partitioned receive";
+    row.sub_ended = weft_precv_sub_ended;
     weft_request_ops[WEFT_REQUEST_PRECV] = row;
     weft_request_ops[WEFT_REQUEST_ANNOUNCEMENT] = (struct weft_request_ops){
-        .needs_all = true, .subs_need_all = true, .sub_ended = weft_partitioned_sub_ended};
+        .needs_all = true, .subs_need_all = true, .sub_ended = announcement_ended};
 }
 
 /* ---- Progress */

@@ -34,7 +34,7 @@
  *  - The user's request is active and incomplete exactly while its pending is 1; only
  *    weft_psend_advance and weft_precv_advance bring it to 0 (and the start of one with
  *    MPI_PROC_NULL).
- *  - Completions of its messages (weft_partitioned_sub_ended) count and queue; they neither send
+ *  - Completions of its messages (sub_ended of its kind) count and queue; they neither send
  * nor post, so they may happen anywhere. What follows from them happens in
  *    weft_partitioned_progress.
  *  - A round allocates nothing (except for a piece that begins inside an element of a receive type
@@ -100,9 +100,6 @@ bool weft_precv_has(const struct weft_request *request, uint32_t partition);
 
 /* Writes the rows of weft_request_ops. */
 void weft_partitioned_init(void);
-
-/* A message of a partitioned operation is complete (WEFT_REQUEST_SUB). */
-void weft_partitioned_sub_ended(struct weft_request *sub);
 
 /* Does what completions left to do; called by weft_progress while weft.partitioned is not NULL.
  * Returns the number of operations it looked at. */

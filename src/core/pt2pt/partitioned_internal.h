@@ -94,7 +94,7 @@ void weft_partitioned_queue(struct weft_partitioned *base);
 bool weft_partitioned_has_id(uint32_t id);
 
 /* Starts a message of the operation to, or from, its other side; its parent is that user's request
- * or weft_announcements. What is complete at once is handed to weft_partitioned_sub_ended. Return
+ * or weft_announcements. What is complete at once ends as a sub-request. Return
  * an MPI error class; its sentence is recorded. copy is what a send's sub.copy is to be, index a
  * receive's index. */
 int weft_partitioned_send(int rank, struct weft_channel *channel, int tag, const void *data,
@@ -110,7 +110,7 @@ extern struct weft_request weft_announcements;
 /* ---- partitioned_send.c */
 
 void weft_psend_start(struct weft_psend *send);
-void weft_psend_sub_ended(struct weft_psend *send, struct weft_request *sub);
+void weft_psend_sub_ended(struct weft_request *sub);
 
 /* Sends what can be sent, and completes the user's request when all is done. */
 void weft_psend_advance(struct weft_psend *send);
@@ -119,7 +119,7 @@ void weft_psend_delete(struct weft_psend *send);
 /* ---- partitioned_recv.c */
 
 void weft_precv_start(struct weft_precv *recv);
-void weft_precv_sub_ended(struct weft_precv *recv, struct weft_request *sub);
+void weft_precv_sub_ended(struct weft_request *sub);
 
 /* Takes what arrived, posts the next receives, and completes the user's request after the last. */
 void weft_precv_advance(struct weft_precv *recv);

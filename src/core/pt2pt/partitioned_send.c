@@ -128,8 +128,10 @@ static void send_bytes(struct weft_psend *send, const void *data, size_t bytes,
         send->free_slots |= 1u << (size_t)(slot - send->slots) / send->slot_bytes;
 }
 
-void weft_psend_sub_ended(struct weft_psend *send, struct weft_request *sub)
+void weft_psend_sub_ended(struct weft_request *sub)
 {
+    struct weft_psend *send = weft_psend_of(sub->parent);
+    weft_assert(weft_vcis_hold_all() && !sub->pending);
     char *slot = sub->sub.copy;
     weft_assert(send->in_flight > 0);
     weft_assert(!slot ||

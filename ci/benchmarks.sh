@@ -100,7 +100,7 @@ try()
     read -ra words <<<"${lane_settings[$lane]}"
     words+=("${settings[@]}")
     [[ $launcher == weftrun ]] || start=(srun --mpi=pmix -K -n "$count")
-    env "${words[@]}" timeout --foreground -k 5 "$limit" "${start[@]}" "$@" </dev/null >"$output" 2>&1 || code=$?
+    env --chdir="$scratch" "${words[@]}" timeout --foreground -k 5 "$limit" "${start[@]}" "$@" </dev/null >"$output" 2>&1 || code=$?
     case $code in
     0) why=$(refuses "$output") ;;
     124 | 137) why="it did not end within $limit s" ;;

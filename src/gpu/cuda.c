@@ -29,11 +29,19 @@ enum {
     ATTRIBUTE_CONTEXT = 1,
     ATTRIBUTE_MEMORY_TYPE = 2,
     ATTRIBUTE_SYNC_MEMOPS = 6,
+    ATTRIBUTE_BUFFER_ID = 7,
     ATTRIBUTE_IS_MANAGED = 8,
     ATTRIBUTE_DEVICE_ORDINAL = 9,
     MEMORY_DEVICE = 2,
     MEMORY_UNIFIED = 4,
-    STREAM_NON_BLOCKING = 1
+    STREAM_NON_BLOCKING = 1,
+    REGISTER_PORTABLE = 1, /* for all contexts */
+    IPC_LAZY_PEER_ACCESS = 1
+};
+
+/* CUipcMemHandle, which is passed by value. */
+struct ipc_handle {
+    unsigned char bytes[WEFT_GPU_HANDLE];
 };
 
 /* The longest pitch that all devices take. */
@@ -64,10 +72,17 @@ static struct {
     int (*pop)(void **context);
     int (*primary)(void **context, int device);
     int (*primary_release)(int device);
+    int (*primary_state)(int device, unsigned *flags, int *active);
     int (*stream_create)(void **stream, unsigned flags);
     int (*stream_synchronize)(void *stream);
     int (*copy)(uint64_t to, uint64_t from, size_t bytes, void *stream);
     int (*copy_2d)(const struct copy_2d *copy, void *stream);
+    int (*range)(uint64_t *base, size_t *bytes, uint64_t pointer);
+    int (*ipc_get)(struct ipc_handle *handle, uint64_t pointer);
+    int (*ipc_open)(uint64_t *pointer, struct ipc_handle handle, unsigned flags);
+    int (*ipc_close)(uint64_t pointer);
+    int (*pin)(void *host, size_t bytes, unsigned flags);
+    int (*unpin)(void *host);
     int (*error_string)(int error, const char **text);
     int (*version)(int *version);
     int (*context_id)(void *context, unsigned long long *id); /* from CUDA 12.0 on, or NULL */
@@ -82,7 +97,7 @@ struct own_stream {
 static struct own_stream streams[CONTEXTS_MAX];
 static unsigned next_stream;
 static void *stream;      /* of the current context */
-static int retained = -1; /* the device whose primary context is current, of memory without one */
+static int retained = -1; /* the device whose primary context is current and was retained */
 
 /* C has no cast from a pointer to an object to one to a function. */
 static bool find(void *handle, const char *name, void *function)
@@ -105,6 +120,13 @@ bool weft_cuda_find(void)
            find(handle, "cuCtxPopCurrent_v2", &cuda.pop) &&
            find(handle, "cuDevicePrimaryCtxRetain", &cuda.primary) &&
            find(handle, "cuDevicePrimaryCtxRelease_v2", &cuda.primary_release) &&
+           find(handle, "cuDevicePrimaryCtxGetState", &cuda.primary_state) &&
+           find(handle, "cuMemGetAddressRange_v2", &cuda.range) &&
+           find(handle, "cuIpcGetMemHandle", &cuda.ipc_get) &&
+           find(handle, "cuIpcOpenMemHandle_v2", &cuda.ipc_open) &&
+           find(handle, "cuIpcCloseMemHandle", &cuda.ipc_close) &&
+           find(handle, "cuMemHostRegister_v2", &cuda.pin) &&
+           find(handle, "cuMemHostUnregister", &cuda.unpin) &&
            find(handle, "cuStreamCreate", &cuda.stream_create) &&
            find(handle, "cuStreamSynchronize", &cuda.stream_synchronize) &&
            find(handle, "cuMemcpyAsync", &cuda.copy) &&
@@ -122,25 +144,31 @@ int weft_cuda_version(void)
 
 struct attributes {
     void *context; /* NULL for memory of a pool and for mapped memory */
-    uint64_t type, managed, synchronous;
+    uint64_t type, managed, synchronous, buffer;
     int device;
 };
 
 /* False for addresses without an entry in the driver, and before cuInit. */
 static bool get_attributes(const void *at, struct attributes *found)
 {
-    int names[] = {ATTRIBUTE_CONTEXT, ATTRIBUTE_MEMORY_TYPE, ATTRIBUTE_IS_MANAGED,
-                   ATTRIBUTE_SYNC_MEMOPS, ATTRIBUTE_DEVICE_ORDINAL};
-    void *values[] = {&found->context, &found->type, &found->managed, &found->synchronous,
-                      &found->device};
+    int names[] = {ATTRIBUTE_CONTEXT,     ATTRIBUTE_MEMORY_TYPE, ATTRIBUTE_IS_MANAGED,
+                   ATTRIBUTE_SYNC_MEMOPS, ATTRIBUTE_BUFFER_ID,   ATTRIBUTE_DEVICE_ORDINAL};
+    void *values[] = {&found->context,     &found->type,   &found->managed,
+                      &found->synchronous, &found->buffer, &found->device};
     memset(found, 0, sizeof *found);
-    return cuda.pointer_attributes(5, names, values, (uintptr_t)at) == 0;
+    return cuda.pointer_attributes(6, names, values, (uintptr_t)at) == 0;
 }
 
 bool weft_cuda_owns(const void *at)
 {
     struct attributes a;
     return get_attributes(at, &a) && a.type == MEMORY_DEVICE && !a.managed;
+}
+
+uint64_t weft_cuda_buffer(const void *at)
+{
+    struct attributes a;
+    return get_attributes(at, &a) && a.type == MEMORY_DEVICE ? a.buffer : 0;
 }
 
 WEFT_COLD _Noreturn static void fail(const char *what, int error)
@@ -202,16 +230,39 @@ void weft_cuda_enter(const void *device)
     stream = stream_of(a.context);
 }
 
-void weft_cuda_leave(void)
+static void leave_primary(void)
 {
-    void *context;
-    int error = cuda.stream_synchronize(stream);
-    if (error)
-        fail("waiting for it", error);
-    cuda.pop(&context);
     if (retained >= 0)
         cuda.primary_release(retained);
     retained = -1;
+}
+
+bool weft_cuda_enter_primary(void)
+{
+    unsigned flags;
+    void *context;
+    int device = -1, active = 0;
+    while (!active)
+        if (cuda.primary_state(++device, &flags, &active))
+            return false;
+    if (cuda.primary(&context, device))
+        return false;
+    retained = device;
+    stream = NULL;
+    if (!cuda.push(context))
+        return true;
+    leave_primary();
+    return false;
+}
+
+void weft_cuda_leave(void)
+{
+    void *context;
+    int error = stream ? cuda.stream_synchronize(stream) : 0;
+    if (error)
+        fail("waiting for it", error);
+    cuda.pop(&context);
+    leave_primary();
 }
 
 void weft_cuda_copy(uintptr_t to, uintptr_t from, size_t bytes)
@@ -236,4 +287,70 @@ bool weft_cuda_copy_rows(uintptr_t to, size_t to_pitch, uintptr_t from, size_t f
                                  .width = bytes,
                                  .height = rows};
     return to_pitch <= pitch_max && from_pitch <= pitch_max && cuda.copy_2d(&copy, stream) == 0;
+}
+
+/* ---- Memory of other processes, pinned memory */
+
+bool weft_cuda_export(const void *device, struct weft_gpu_export *out)
+{
+    struct attributes a;
+    uint64_t base;
+    size_t bytes;
+    weft_cuda_enter(device);
+    bool done = get_attributes(device, &a) && !cuda.range(&base, &bytes, (uintptr_t)device) &&
+                !cuda.ipc_get((struct ipc_handle *)out->handle, base);
+    weft_cuda_leave();
+    if (!done)
+        return false;
+    out->buffer = a.buffer;
+    out->base = base;
+    out->bytes = bytes;
+    out->offset = (uintptr_t)device - base;
+    return true;
+}
+
+const char *weft_cuda_import(const struct weft_gpu_export *from, const void *to)
+{
+    struct ipc_handle handle;
+    uint64_t at = 0, base = 0;
+    size_t bytes = 0;
+    if (to)
+        weft_cuda_enter(to);
+    else if (!weft_cuda_enter_primary())
+        return NULL;
+    memcpy(&handle, from->handle, sizeof handle);
+    bool open = !cuda.ipc_open(&at, handle, IPC_LAZY_PEER_ACCESS);
+    /* Several allocations may be in one piece of the driver, which is then mapped. */
+    bool fits = open && !cuda.range(&base, &bytes, at) && at >= base && at - base <= bytes &&
+                from->bytes <= bytes - (at - base);
+    if (open && !fits)
+        cuda.ipc_close(at);
+    weft_cuda_leave();
+    return fits ? (const char *)(uintptr_t)at : NULL;
+}
+
+void weft_cuda_close(const char *import)
+{
+    struct attributes a;
+    if (!get_attributes(import, &a) || cuda.push(a.context))
+        return;
+    cuda.ipc_close((uintptr_t)import);
+    cuda.pop(&a.context);
+}
+
+bool weft_cuda_pin(void *host, size_t bytes)
+{
+    if (!weft_cuda_enter_primary())
+        return false;
+    bool done = !cuda.pin(host, bytes, REGISTER_PORTABLE);
+    weft_cuda_leave();
+    return done;
+}
+
+void weft_cuda_unpin(void *host)
+{
+    if (!weft_cuda_enter_primary())
+        return;
+    cuda.unpin(host);
+    weft_cuda_leave();
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 bool weft_gpu_enabled;
+struct weft_gpu_counts weft_gpu_counts;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool found;                   /* a driver's library is loaded */
@@ -65,7 +66,10 @@ const char *weft_gpu_describe(char *buf, size_t len)
     if (!weft_gpu_enabled || !look())
         return NULL;
     int version = weft_cuda_version();
-    snprintf(buf, len, "CUDA driver %d.%d", version / 1000, version % 1000 / 10);
+    snprintf(buf, len, "CUDA driver %d.%d, messages through host memory%s", version / 1000,
+             version % 1000 / 10,
+             weft_settings.gpu_ipc ? ", long ones between ranks of a node by one copy (CUDA IPC)"
+                                   : "");
     return buf;
 }
 
@@ -101,4 +105,146 @@ void weft_gpu_copy(void *to, const void *from, size_t bytes)
     weft_gpu_begin(weft_gpu_owns(to) ? to : from);
     weft_cuda_copy((uintptr_t)to, (uintptr_t)from, bytes);
     weft_gpu_end();
+}
+
+bool weft_gpu_pin(void *host, size_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    bool done = found && weft_cuda_pin(host, bytes);
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+
+void weft_gpu_unpin(void *host)
+{
+    pthread_mutex_lock(&lock);
+    weft_cuda_unpin(host);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Memory of other processes */
+
+enum { IMPORTS_MAX = 64 };
+
+struct weft_gpu_import {
+    int owner;
+    struct weft_gpu_export from;
+    const char *at;  /* NULL: not in use */
+    uint64_t buffer; /* the allocation's number in this process */
+    uint64_t used;   /* number of the last use */
+    unsigned uses;   /* now */
+};
+
+static struct weft_gpu_import imports[IMPORTS_MAX];
+static uint64_t last_use;
+
+bool weft_gpu_export(const void *device, struct weft_gpu_export *out)
+{
+    pthread_mutex_lock(&lock);
+    bool done = weft_settings.gpu_ipc && weft_cuda_export(device, out);
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+
+bool weft_gpu_imports(void)
+{
+    return weft_gpu_enabled && weft_settings.gpu_ipc && found;
+}
+
+/* The mapping is gone if its context was destroyed. */
+static bool is_mapped(const struct weft_gpu_import *import)
+{
+    return import->at && weft_cuda_buffer(import->at) == import->buffer;
+}
+
+static void drop(struct weft_gpu_import *import)
+{
+    weft_assert(!import->uses);
+    if (is_mapped(import))
+        weft_cuda_close(import->at);
+    import->at = NULL;
+}
+
+static bool is_of(const struct weft_gpu_import *import, const struct weft_gpu_export *from)
+{
+    return import->from.buffer == from->buffer && import->from.base == from->base &&
+           import->from.bytes == from->bytes && is_mapped(import);
+}
+
+static bool overlaps(const struct weft_gpu_export *a, const struct weft_gpu_export *b)
+{
+    return a->base - b->base < b->bytes || b->base - a->base < a->bytes;
+}
+
+/* The entry that maps memory, or an unused one, for which another may be dropped; NULL if all are
+ * in use. Mappings of memory whose addresses the owner has used again are dropped. */
+static struct weft_gpu_import *entry_for(int owner, const struct weft_gpu_export *from)
+{
+    struct weft_gpu_import *free = NULL;
+    for (struct weft_gpu_import *i = imports; i < imports + IMPORTS_MAX; i++) {
+        bool theirs = i->at && i->owner == owner;
+        if (theirs && is_of(i, from))
+            return i;
+        if (i->uses)
+            continue;
+        if (theirs && overlaps(&i->from, from))
+            drop(i);
+        if (!free || (free->at && (!i->at || i->used < free->used)))
+            free = i;
+    }
+    if (free)
+        drop(free);
+    return free;
+}
+
+/* Drops the mappings of an owner that are not in use. Returns how many there were. */
+static int drop_all(int owner)
+{
+    int dropped = 0;
+    for (struct weft_gpu_import *i = imports; i < imports + IMPORTS_MAX; i++)
+        if (i->at && i->owner == owner && !i->uses) {
+            drop(i);
+            dropped++;
+        }
+    return dropped;
+}
+
+struct weft_gpu_import *weft_gpu_import(int owner, const struct weft_gpu_export *from, size_t bytes,
+                                        const void *to, const void **at)
+{
+    if (!weft_gpu_imports() || from->offset > from->bytes || bytes > from->bytes - from->offset)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    struct weft_gpu_import *import = entry_for(owner, from);
+    if (import && !import->at) {
+        const char *mapped = weft_cuda_import(from, to);
+        /* The driver refuses memory that overlaps what is mapped. */
+        if (!mapped && drop_all(owner))
+            mapped = weft_cuda_import(from, to);
+        *import = (struct weft_gpu_import){.owner = owner, .from = *from, .at = mapped};
+        import->buffer = mapped ? weft_cuda_buffer(mapped) : 0;
+    }
+    if (import && import->at) {
+        import->uses++;
+        import->used = ++last_use;
+        *at = import->at + from->offset;
+    } else {
+        import = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    return import;
+}
+
+void weft_gpu_import_end(struct weft_gpu_import *import)
+{
+    pthread_mutex_lock(&lock);
+    weft_assert(import->uses > 0);
+    import->uses--;
+    pthread_mutex_unlock(&lock);
+}
+
+void weft_gpu_close(void)
+{
+    for (struct weft_gpu_import *i = imports; found && i < imports + IMPORTS_MAX; i++)
+        drop(i);
 }

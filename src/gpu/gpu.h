@@ -11,6 +11,8 @@
  *    addresses used again.
  *  - Managed memory and host memory that is registered with the driver are host memory.
  *  - No current context is needed, and the thread's is the same afterwards.
+ *  - A mapping of another process's memory is not closed while it is in use. Lengths and offsets
+ * that the other process has written are compared with what the driver has mapped.
  */
 #ifndef WEFT_GPU_H
 #define WEFT_GPU_H
@@ -35,7 +37,8 @@ WEFT_COLD bool weft_gpu_owns(const void *at);
 /* The value of the info key mpi_memory_alloc_kinds. */
 const char *weft_gpu_kinds(void);
 
-/* For reports: "CUDA driver 12.4", or NULL if no library is loaded. */
+/* For reports: the driver, and how messages pass, as "CUDA driver 12.4, messages through host
+ * memory". NULL if no library is loaded. */
 const char *weft_gpu_describe(char *buf, size_t len);
 
 /* Copies between device memory and host memory, or within device memory; returns when the data have
@@ -55,5 +58,45 @@ struct weft_gpu_rows {
 void weft_gpu_begin(const void *device);
 void weft_gpu_copy_rows(bool to_device, const struct weft_gpu_rows *rows);
 void weft_gpu_end(void);
+
+/* ---- Host memory that the driver reads and writes without copying it first */
+
+/* Registers memory of full pages. False if the driver refuses. */
+bool weft_gpu_pin(void *host, size_t bytes);
+void weft_gpu_unpin(void *host);
+
+/* ---- Memory of other processes of the node (CUDA IPC) */
+
+enum { WEFT_GPU_HANDLE = 64 };
+
+/* Device memory, as its owner describes it to other processes. */
+struct weft_gpu_export {
+    unsigned char handle[WEFT_GPU_HANDLE]; /* of the driver */
+    uint64_t buffer;                       /* the allocation's number, never used again */
+    uint64_t base, bytes, offset;          /* of the allocation; the data begin at the offset */
+};
+
+/* False if the driver exports no such memory: that of pools, mapped memory. */
+bool weft_gpu_export(const void *device, struct weft_gpu_export *out);
+
+/* True if this process may map memory of others. */
+bool weft_gpu_imports(void);
+
+/* Maps memory of another process, which its rank names, and of which so many bytes are to be copied
+ * to device memory, or (NULL) to the host: *at is the address of the data, until
+ * weft_gpu_import_end. NULL if the driver refuses. Mappings are kept for the next messages. */
+struct weft_gpu_import;
+struct weft_gpu_import *weft_gpu_import(int owner, const struct weft_gpu_export *from, size_t bytes,
+                                        const void *to, const void **at);
+void weft_gpu_import_end(struct weft_gpu_import *import);
+
+/* Closes all mappings. */
+void weft_gpu_close(void);
+
+/* Bytes copied between device memory and host memory, and from memory of other processes. */
+struct weft_gpu_counts {
+    uint64_t staged, ipc;
+};
+extern WEFT_HIDDEN struct weft_gpu_counts weft_gpu_counts;
 
 #endif

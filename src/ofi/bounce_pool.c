@@ -20,6 +20,7 @@
  *  - If local buffers must be registered, all are.
  */
 #include "core/message/count.h"
+#include "gpu/gpu.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 
@@ -27,6 +28,7 @@
 
 enum { SMALLEST = 8, CLASSES = 16 }; /* 256 bytes to 8 MiB; longer ones are never kept */
 enum { CONTROL_SPACE = 1 << SMALLEST };
+enum { PINNED_FROM = 32 << 10, PAGE = 4096 }; /* buffers that the GPU's driver registers */
 #define KEPT_BYTES ((size_t)64 << 20)
 
 struct stage {
@@ -34,6 +36,7 @@ struct stage {
     struct fid_mr *mr; /* NULL until it is needed */
     size_t bytes;
     unsigned class;
+    bool pinned;
     _Alignas(64) char data[];
 };
 
@@ -63,6 +66,8 @@ static void destroy(struct stage *stage)
 {
     if (stage->mr)
         fi_close(&stage->mr->fid);
+    if (stage->pinned)
+        weft_gpu_unpin(stage);
     weft_count_add(&weft_counts.net_bounce_bytes, -(uint64_t)stage->bytes);
     free(stage);
 }
@@ -81,9 +86,12 @@ static void drop_kept(struct weft_net_bounce *pool)
 /* A new buffer, registered if necessary. NULL if there is no memory, or the provider refuses. */
 static struct stage *make(struct weft_net_vci *net, unsigned class, size_t space)
 {
-    struct stage *stage = aligned_alloc(64, sizeof *stage + space);
+    bool pins = weft_gpu_enabled && space >= PINNED_FROM;
+    size_t unit = pins ? PAGE : 64, total = (sizeof(struct stage) + space + unit - 1) / unit * unit;
+    struct stage *stage = aligned_alloc(unit, total);
     if (!stage)
         return NULL;
+    stage->pinned = pins && weft_gpu_pin(stage, total);
     weft_count_add(&weft_counts.net_bounce_bytes, space);
     stage->mr = NULL;
     stage->bytes = space;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Long messages, at the receiver: copied out of the sender's memory, or pushed by the sender.
- * Data with holes at either end are pushed: the sender packs them while the receiver unpacks.
+ * Data with holes at either end are pushed: the sender packs them while the receiver unpacks. So
+ * are those of device memory, unless the sender's are contiguous and the receiver may map its
+ * memory (CUDA IPC): then the sender sends a description of it for the receiver to copy from, and
+ * FIN ends the message.
  *
  * Other data may be pushed as well, which may be faster (copy_path.h). This needs a sender that
  * makes progress until they have left, and a receiver that does until they have arrived: both are
@@ -20,6 +23,7 @@
 #include "core/message/sw_match.h"
 #include "core/message/vci.h"
 #include "core/message/process.h"
+#include "core/datatype/device.h"
 #include "core/progress/failure.h"
 #include "shm/shm_internal.h"
 
@@ -44,6 +48,18 @@ void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie)
         answer(peer->shm, WEFT_SHM_ACK, cookie);
 }
 
+/* Properties of a receive by which the sender chooses how it pushes: enum weft_shm_gpu. Only data
+ * without an address may be in device memory. */
+static uint8_t gpu_of(const struct weft_shm_link *link, const struct weft_request *request,
+                      const struct weft_shm_header *header)
+{
+    unsigned flags = request->type->flags;
+    bool imports = !header->address && flags & (WEFT_TYPE_DEVICE | WEFT_TYPE_CONTIGUOUS) &&
+                   weft_gpu_imports() && !link->no_import;
+    return (uint8_t)((flags & WEFT_TYPE_DEVICE ? WEFT_SHM_GPU_DEVICE : 0) |
+                     (imports ? WEFT_SHM_GPU_IPC : 0));
+}
+
 /* Sends CTS or OFFER. */
 static void request_push(struct weft_shm_link *link, struct weft_request *request,
                          const struct weft_shm_header *header, size_t bytes, bool offered)
@@ -60,6 +76,7 @@ static void request_push(struct weft_shm_link *link, struct weft_request *reques
     link->pushed_at = request;
     weft_shm_control(
         link, &(struct weft_shm_body){.kind = (uint8_t)(offered ? WEFT_SHM_OFFER : WEFT_SHM_CTS),
+                                      .mode = gpu_of(link, request, header),
                                       .bytes = link->pushes,
                                       .word.cookie = header->cookie,
                                       .word.address = (uintptr_t)request,
@@ -191,6 +208,8 @@ void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_bo
 {
     struct weft_request *request = (struct weft_request *)(uintptr_t)body->word.cookie;
     struct weft_shm_request *state = weft_shm_state(request);
+    if (weft_unlikely(request->type->flags & WEFT_TYPE_DEVICE) && !link->pin_in.tried)
+        weft_shm_pin(&link->pin_in, link->in.data, link->in.data_size);
     weft_datatype_unpack(request->type, request->buffer, body->word.length, data, body->bytes);
     state->moved += body->bytes;
     if (state->moved < state->total)
@@ -201,13 +220,53 @@ void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_bo
     weft_request_event(request);
 }
 
+/* The receive of a cookie that is being pushed at. */
+static struct weft_request *pushed_at(const struct weft_shm_link *link, uint64_t cookie)
+{
+    struct weft_request *request = link->pushed_at;
+    while (request && (uintptr_t)request != cookie)
+        request = weft_shm_state(request)->next;
+    return request;
+}
+
+/* If this process cannot map the memory, a CTS without WEFT_SHM_GPU_IPC requests pieces. */
+void weft_shm_export_arrived(struct weft_shm_link *link, const struct weft_shm_body *body,
+                             const void *data)
+{
+    struct weft_request *request = pushed_at(link, body->word.cookie);
+    struct weft_gpu_export from;
+    const void *at;
+    if (!request || weft_shm_state(request)->moved || body->bytes != sizeof from)
+        weft_fatal(MPI_ERR_INTERN,
+                   "rank %d has described GPU memory (%u bytes) for no receive of this rank; all "
+                   "ranks must run the same version of Weft",
+                   link->peer->world, body->bytes);
+    memcpy(&from, data, sizeof from);
+    struct weft_shm_header header = {.cookie = weft_shm_state(request)->cookie};
+    size_t bytes = weft_shm_state(request)->total;
+    bool device = request->type->flags & WEFT_TYPE_DEVICE;
+    const char *to = (const char *)((uintptr_t)request->buffer + (uintptr_t)request->type->true_lb);
+    struct weft_gpu_import *import =
+        weft_gpu_import(link->peer->world, &from, bytes, device ? to : NULL, &at);
+    forget_pushed(link, request);
+    if (!import) {
+        link->no_import = true;
+        request_push(link, request, &header, bytes, false);
+        return;
+    }
+    weft_device_fetch(request->type, request->buffer, at, bytes);
+    weft_gpu_import_end(import);
+    answer(link, WEFT_SHM_FIN, header.cookie);
+    weft_request_event(request);
+}
+
 /* ---- Offers */
 
 void weft_shm_offered(struct weft_shm_link *link, struct weft_request *request,
                       const struct weft_shm_body *body)
 {
     if (request->vci->waiting && weft_share_take(link->share_out, body->bytes))
-        weft_shm_push(request, body->word.address, body->word.length, true);
+        weft_shm_push(request, body, true);
 }
 
 static int take_back(struct weft_shm_link *link)

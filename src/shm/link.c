@@ -10,6 +10,7 @@
  */
 #include "core/base/error.h"
 #include "core/message/process.h"
+#include "gpu/gpu.h"
 #include "shm/shm_internal.h"
 
 #include <errno.h>
@@ -173,6 +174,16 @@ uint64_t weft_shm_arrived_from(const struct weft_peer *peer)
     return link ? weft_ring_read(&link->in) - link->controls_in : 0;
 }
 
+void weft_shm_pin(struct weft_shm_pin *pin, const char *data, size_t bytes)
+{
+    enum { PAGE = 4096 };
+    uintptr_t begin = (uintptr_t)data / PAGE * PAGE;
+    uintptr_t end = ((uintptr_t)data + bytes + PAGE - 1) / PAGE * PAGE;
+    pin->tried = true;
+    if (weft_gpu_pin((void *)begin, end - begin))
+        pin->at = (void *)begin;
+}
+
 void weft_shm_free_links(void)
 {
     for (unsigned stream = 0; stream < weft.streams; stream++)
@@ -180,6 +191,10 @@ void weft_shm_free_links(void)
             struct weft_peer *peer = weft_peer_find(stream, i);
             if (!peer || !peer->shm)
                 continue;
+            if (peer->shm->pin_out.at)
+                weft_gpu_unpin(peer->shm->pin_out.at);
+            if (peer->shm->pin_in.at)
+                weft_gpu_unpin(peer->shm->pin_in.at);
             free(peer->shm);
             peer->shm = NULL;
         }

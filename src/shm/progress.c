@@ -65,7 +65,7 @@ static __attribute__((noinline)) void read_control(struct weft_shm_link *link,
         weft_shm_matched(request);
         break;
     case WEFT_SHM_CTS:
-        weft_shm_push(request, body->word.address, body->word.length, false);
+        weft_shm_push(request, body, false);
         break;
     case WEFT_SHM_OFFER:
         weft_shm_offered(link, request, body);
@@ -75,6 +75,10 @@ static __attribute__((noinline)) void read_control(struct weft_shm_link *link,
         break;
     case WEFT_SHM_PIECE:
         weft_shm_piece_arrived(link, body, weft_ring_data(&link->in, at));
+        weft_ring_consume_data(&link->in, at, bytes);
+        return;
+    case WEFT_SHM_EXPORT:
+        weft_shm_export_arrived(link, body, weft_ring_data(&link->in, at));
         weft_ring_consume_data(&link->in, at, bytes);
         return;
     case WEFT_SHM_CANCEL:

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/settings.h"
 #include "core/message/process.h"
+#include "gpu/gpu.h"
 #include "shm/shm_internal.h"
 
 #include <errno.h>
@@ -78,10 +79,11 @@ static size_t segment_bytes(void)
 /* The more ranks, the smaller each ring: a rank connected to all others has two with each. Where
  * there are few, the data area is as large as a core's own cache: when the writer reuses a line, it
  * has left the reader's cache, and those that another core still has are the slowest to write
- * (1 MiB through 128 KiB took 190 us, through 1 MiB 48). */
+ * (1 MiB through 128 KiB took 190 us, through 1 MiB 48). Copies of device memory need long pieces.
+ */
 static struct weft_ring_geometry choose_shape(int members)
 {
-    if (members <= 4)
+    if (members <= 4 || (members <= 16 && weft_gpu_enabled))
         return (struct weft_ring_geometry){256, 1 << 20};
     if (members <= 16)
         return (struct weft_ring_geometry){128, 64 << 10};

@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
+#include "core/datatype/device.h"
 #include "core/message/process.h"
 #include "core/progress/failure.h"
 #include "shm/copy.h"
@@ -26,8 +27,12 @@
  * not prepared. PIECES_AT_ONCE bounds what one call pushes to a peer. Messages of up to SHORT_PUSH
  * bytes are pushed in short pieces, because the first and the last piece are copied by one end
  * alone. Messages of TUNED_FROM bytes are larger than caches; what is copied past the caches is
- * packed PACKED_AT_ONCE bytes at a time, which stay in the first-level cache. */
+ * packed PACKED_AT_ONCE bytes at a time, which stay in the first-level cache. Pieces of device
+ * memory have DEVICE_PIECE bytes at least, and from EXPORT_FROM bytes on the receiver copies them
+ * itself. */
 enum {
+    DEVICE_PIECE = 64 << 10,
+    EXPORT_FROM = 32 << 10,
     LONG_FROM = 3072,
     PIECES_AT_ONCE = 8,
     SHORT_PUSH = 128 << 10,
@@ -341,17 +346,27 @@ void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *bo
 
 /* ---- Pushed messages */
 
-void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length, bool offered)
+/* Device memory that is contiguous, long enough, and to be mapped by the receiver. */
+static bool is_exported(const struct weft_request *request, const struct weft_shm_body *body)
+{
+    return body->mode & WEFT_SHM_GPU_IPC && body->word.length >= EXPORT_FROM &&
+           request->type->flags & WEFT_TYPE_DEVICE &&
+           request->type->twin->flags & WEFT_TYPE_CONTIGUOUS;
+}
+
+void weft_shm_push(struct weft_request *request, const struct weft_shm_body *body, bool offered)
 {
     struct weft_shm_request *state = weft_shm_state(request);
     struct weft_shm_link *link = request->peer->shm;
     struct weft_request **end = &link->pushed;
     state->phase = WEFT_SHM_PUSHING;
-    state->receiver = receiver;
+    state->receiver = body->word.address;
+    state->gpu = (uint8_t)((body->mode & WEFT_SHM_GPU_DEVICE) |
+                           (is_exported(request, body) ? WEFT_SHM_GPU_IPC : 0));
     state->offered = offered;
     request->vci->transfers += offered;
     state->moved = 0;
-    state->total = length;
+    state->total = body->word.length;
     state->next = NULL;
     while (*end)
         end = &weft_shm_state(*end)->next;
@@ -376,6 +391,8 @@ static void pack_piece(struct weft_shm_link *link, struct weft_request *request,
                        size_t bytes)
 {
     struct weft_shm_request *state = weft_shm_state(request);
+    if (weft_unlikely(request->type->flags & WEFT_TYPE_DEVICE) && !link->pin_out.tried)
+        weft_shm_pin(&link->pin_out, link->out.data, link->out.data_size);
     if (state->total < TUNED_FROM || request->type->flags & WEFT_TYPE_DEVICE) {
         weft_datatype_pack(request->type, request->buffer, state->moved, location, bytes);
         return;
@@ -389,31 +406,52 @@ static void pack_piece(struct weft_shm_link *link, struct weft_request *request,
     weft_copy_tuning_note(&link->push_tuning, link->piece_pushed - begin);
 }
 
-/* Writes one piece of a send. False when there is no space. */
+/* The longest piece of a send. A copy of device memory takes some microseconds longer than its
+ * bytes do, so pieces are as long as they can be while both ends copy at the same time. */
+static size_t longest_piece(const struct weft_request *request)
+{
+    const struct weft_shm_request *state = (const struct weft_shm_request *)request->lane;
+    size_t most = weft_ring_piece(weft_shm.shape), quarter = (state->total + 3) / 4;
+    if (weft_likely(!(request->type->flags & WEFT_TYPE_DEVICE) && !state->gpu))
+        return state->total <= SHORT_PUSH ? weft_shm.short_piece : weft_shm.piece;
+    if (quarter < DEVICE_PIECE)
+        quarter = DEVICE_PIECE;
+    return quarter < most ? quarter : most;
+}
+
+/* Writes one piece of a send, or the description of its buffer. False when there is no space. */
 static bool push_one(struct weft_shm_link *link, struct weft_request *request)
 {
     struct weft_shm_request *state = weft_shm_state(request);
-    size_t rest = state->total - state->moved;
-    size_t most = state->total <= SHORT_PUSH ? weft_shm.short_piece : weft_shm.piece;
+    struct weft_gpu_export export;
+    size_t rest = state->total - state->moved, most = longest_piece(request);
     uint32_t bytes = (uint32_t)(rest < most ? rest : most), at;
     weft_assert(state->phase == WEFT_SHM_PUSHING && state->moved <= state->total);
     if (!weft_ring_make_line(&link->out))
         return false;
+    if (state->gpu & WEFT_SHM_GPU_IPC && !weft_gpu_export(request->buffer, &export))
+        state->gpu &= (uint8_t)~WEFT_SHM_GPU_IPC;
+    bool exports = state->gpu & WEFT_SHM_GPU_IPC;
+    if (exports)
+        bytes = sizeof export;
     char *location = weft_ring_reserve(&link->out, bytes, &at);
     if (!location)
         return false;
-    pack_piece(link, request, location, bytes);
+    if (exports)
+        memcpy(location, &export, sizeof export);
+    else
+        pack_piece(link, request, location, bytes);
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
-    describe(body, WEFT_SHM_PIECE, 0, bytes, 0, 0, 0);
+    describe(body, exports ? WEFT_SHM_EXPORT : WEFT_SHM_PIECE, 0, bytes, 0, 0, 0);
     body->word.cookie = state->receiver;
     body->word.length = state->moved;
     line->at = at;
     link->controls_out++;
-    weft_count_add(&weft_counts.shm_pieces, 1);
+    weft_count_add(&weft_counts.shm_pieces, !exports);
     weft_ring_publish(&link->out, line);
     weft_shm_ring_doorbell(link);
-    state->moved += bytes;
+    state->moved += exports ? 0 : bytes;
     return true;
 }
 
@@ -431,7 +469,10 @@ static int push_more(struct weft_shm_link *link)
     while (link->pushed && pieces < PIECES_AT_ONCE && push_one(link, link->pushed)) {
         struct weft_request *request = link->pushed;
         pieces++;
-        if (weft_shm_state(request)->moved == weft_shm_state(request)->total) {
+        if (weft_shm_state(request)->gpu & WEFT_SHM_GPU_IPC) {
+            end_push(link, request);
+            weft_shm_state(request)->phase = WEFT_SHM_AWAITED;
+        } else if (weft_shm_state(request)->moved == weft_shm_state(request)->total) {
             end_push(link, request);
             weft_shm_matched(request);
         }

@@ -27,7 +27,7 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 13, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
+enum { WEFT_SHM_VERSION = 14, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the record, by which ranks find the segment */
@@ -56,15 +56,20 @@ enum weft_shm_kind {
     WEFT_SHM_RTS,    /* a message to be fetched: cookie, address (0: cannot be read), length */
     WEFT_SHM_ACK,    /* the synchronous send of cookie has matched */
     WEFT_SHM_FIN,    /* the data of the RTS of cookie were taken; bytes 1: a buffer is bad */
-    WEFT_SHM_CTS, /* push `length` bytes of the RTS of cookie to the receiver's cookie `address` */
+    WEFT_SHM_CTS,    /* push `length` bytes of the RTS of cookie to the receiver's cookie `address`;
+                        mode: enum weft_shm_gpu */
     WEFT_SHM_OFFER,  /* the same for a sender that waits and can take the offer `bytes`: fetch.c */
     WEFT_SHM_PIECE,  /* bytes in the data area for the receiver's cookie, at offset `length` */
+    WEFT_SHM_EXPORT, /* a struct weft_gpu_export there: the receiver copies the data, sends FIN */
     WEFT_SHM_SHARE,  /* copy ranges of the RTS of cookie to address, `length` in all; offer `bytes`
                       */
     WEFT_SHM_CANCEL, /* discard the message that had turn `bytes`; the reply names the cookie */
     WEFT_SHM_CANCELLED,
     WEFT_SHM_TOO_LATE
 };
+
+/* Of a CTS: the receive buffer is in device memory; the receiver maps device memory of others. */
+enum weft_shm_gpu { WEFT_SHM_GPU_DEVICE = 1, WEFT_SHM_GPU_IPC = 2 };
 
 enum { WEFT_SHM_INLINE_BYTES = 32 };
 
@@ -127,6 +132,7 @@ struct weft_shm_request {
     uint8_t phase; /* enum weft_shm_phase */
     bool rendezvous;
     bool offered;    /* pushed by an offer: a transfer of the VCI */
+    uint8_t gpu;     /* sends: enum weft_shm_gpu, of the CTS */
     uint32_t number; /* receives: of the offer */
     union {
         struct weft_backlog_entry out; /* WEFT_SHM_QUEUED */
@@ -140,6 +146,12 @@ struct weft_shm_request {
 };
 
 _Static_assert(sizeof(struct weft_shm_request) <= WEFT_LANE_SCRATCH, "lane state of a request");
+
+/* The data area of a ring, registered for copies of device memory. */
+struct weft_shm_pin {
+    bool tried;
+    void *at; /* NULL: the driver has refused */
+};
 
 struct weft_shm_link {
     _Alignas(WEFT_RING_LINE) struct weft_ring_writer out;
@@ -158,6 +170,7 @@ struct weft_shm_link {
     int32_t pid;
     bool dead;      /* its process has ended */
     bool no_read;   /* its memory cannot be read */
+    bool no_import; /* its device memory cannot be mapped */
     bool listed;    /* in the VCI's list busy */
     bool offering;  /* in the VCI's list offering */
     bool core_each; /* of stream 0, with a core for each rank: copies are tuned */
@@ -165,6 +178,7 @@ struct weft_shm_link {
     struct weft_request *pushed;        /* sends to it, in order of their CTS */
     struct weft_request *pushed_at;     /* receives from it */
     uint64_t controls_out, controls_in; /* lines that were no messages */
+    struct weft_shm_pin pin_out, pin_in;
 };
 
 /* The state of this lane in a VCI; only a thread that holds the VCI touches it. */
@@ -227,6 +241,9 @@ WEFT_COLD int weft_shm_accept_contacts(struct weft_shm_vci *vci);
 /* True if there is a line or a contact that was not read, or an area has what this rank waits for.
  */
 bool weft_shm_has_arrivals(void);
+
+/* Registers a data area for copies of device memory. */
+WEFT_COLD void weft_shm_pin(struct weft_shm_pin *pin, const char *data, size_t bytes);
 void weft_shm_free_links(void);
 
 /* doorbell.c */
@@ -257,7 +274,7 @@ void weft_shm_set_limit(struct weft_shm_link *link);
 WEFT_COLD int weft_shm_retry(struct weft_shm_vci *vci);
 
 /* CTS or OFFER: pushes a message to the receive that a cookie of the receiver names. */
-void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length, bool offered);
+void weft_shm_push(struct weft_request *request, const struct weft_shm_body *body, bool offered);
 
 /* Removes an entry from the backlog. False if it is not there. */
 bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_entry *out);
@@ -269,6 +286,10 @@ int weft_shm_drain(struct weft_shm_link *link);
 /* fetch.c: a piece of a pushed message arrived. */
 void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_body *body,
                             const void *data);
+
+/* The description of a message in the sender's device memory arrived. */
+WEFT_COLD void weft_shm_export_arrived(struct weft_shm_link *link, const struct weft_shm_body *body,
+                                       const void *data);
 
 /* A peer offers to be pushed at. */
 void weft_shm_offered(struct weft_shm_link *link, struct weft_request *request,

@@ -6,10 +6,14 @@
  * the stream is synchronized, as late as possible. So are those of cuMemcpy to device memory, which
  * the driver may execute after it has returned, unless the memory has the attribute SYNC_MEMOPS.
  *
+ * Memory for other processes is a memfd, which they open in /proc.
+ *
  * Each call is checked: a context is current, addresses are in memory that is not freed, one side
  * of a copy at least is device memory. A wrong call returns the driver's error and prints a
- * sentence, and at the end of the process all memory must have been freed: else it exits with 95.
+ * sentence, and at the end of the process all memory must have been freed, all memory of other
+ * processes closed, and no host memory registered: else it exits with 95.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -29,6 +33,25 @@ struct memory {
     size_t bytes;
     bool managed, pooled; /* memory of a pool belongs to no context */
     bool synchronous;     /* SYNC_MEMOPS */
+    bool imported;        /* of another process */
+    int fd;
+    unsigned long long number;
+};
+
+struct pinned {
+    struct pinned *next;
+    uintptr_t at;
+    size_t bytes;
+};
+
+struct handle {
+    char bytes[64];
+};
+
+struct described { /* in a handle */
+    int pid, fd;
+    size_t bytes;
+    unsigned long long number;
 };
 
 struct copy {
@@ -43,6 +66,9 @@ struct stream {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct memory *all;
+static struct pinned *all_pinned;
+static unsigned long long last_number;
+static bool retained;
 static int wrong;
 static char context_object;
 static __thread void *current[8];
@@ -83,8 +109,10 @@ __attribute__((destructor)) static void count_leaks(void)
     size_t leaks = 0;
     for (const struct memory *m = all; m; m = m->next)
         leaks++;
+    for (const struct pinned *p = all_pinned; p; p = p->next)
+        leaks++;
     if (leaks)
-        fprintf(stderr, "libcuda stand-in: %zu pieces of memory were not freed\n", leaks);
+        fprintf(stderr, "libcuda stand-in: %zu pieces of memory were not freed or closed\n", leaks);
     if (leaks || wrong)
         _exit(95);
 }
@@ -111,6 +139,14 @@ int cuDeviceGet(int *device, int ordinal)
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
     *context = &context_object;
+    retained = true;
+    return device ? INVALID : OK;
+}
+
+int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
+{
+    *flags = 0;
+    *active = retained;
     return device ? INVALID : OK;
 }
 
@@ -149,25 +185,38 @@ int cuGetErrorString(int error, const char **text)
 
 /* ---- Memory */
 
-static int allocate(uint64_t *pointer, size_t bytes, bool managed, bool pooled)
+static size_t full_pages(size_t bytes)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (bytes + page - 1) / page * page;
-    struct memory *m = calloc(1, sizeof *m);
-    int fd = memfd_create("device", 0);
-    if (!bytes || !m || fd < 0 || ftruncate(fd, (off_t)room))
-        return NO_MEMORY;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
+/* Maps memory of a file descriptor, which it takes over. */
+static int map(uint64_t *pointer, struct memory kind, int fd)
+{
+    size_t room = full_pages(kind.bytes);
+    struct memory *m = malloc(sizeof *m);
+    *m = kind;
+    m->fd = fd;
     m->view = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    m->at = managed ? m->view : mmap(NULL, room, PROT_NONE, MAP_SHARED, fd, 0);
-    close(fd);
-    m->bytes = bytes;
-    m->managed = managed;
-    m->pooled = pooled;
+    m->at = m->managed ? m->view : mmap(NULL, room, PROT_NONE, MAP_SHARED, fd, 0);
+    if (m->view == MAP_FAILED || m->at == MAP_FAILED)
+        return NO_MEMORY;
     pthread_mutex_lock(&lock);
+    m->number = ++last_number;
     m->next = all;
     all = m;
     pthread_mutex_unlock(&lock);
     *pointer = (uintptr_t)m->at;
     return OK;
+}
+
+static int allocate(uint64_t *pointer, size_t bytes, bool managed, bool pooled)
+{
+    int fd = memfd_create("device", MFD_CLOEXEC);
+    if (!bytes || fd < 0 || ftruncate(fd, (off_t)full_pages(bytes)))
+        return NO_MEMORY;
+    return map(pointer, (struct memory){.bytes = bytes, .managed = managed, .pooled = pooled}, fd);
 }
 
 int cuMemAlloc_v2(uint64_t *pointer, size_t bytes)
@@ -189,26 +238,118 @@ int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream)
 
 static int run_late(void);
 
-/* It synchronizes. */
-int cuMemFree_v2(uint64_t pointer)
+static int unmap(uint64_t pointer, bool imported)
 {
     if (run_late())
         return INVALID;
     pthread_mutex_lock(&lock);
     struct memory **at = &all;
-    while (*at && (uintptr_t)(*at)->at != pointer)
+    while (*at && ((uintptr_t)(*at)->at != pointer || (*at)->imported != imported))
         at = &(*at)->next;
     struct memory *m = *at;
     if (m)
         *at = m->next;
     pthread_mutex_unlock(&lock);
     if (!m)
-        return refuse(INVALID, "%p is no device memory", (void *)(uintptr_t)pointer);
+        return refuse(INVALID, "%p is no device memory of this kind", (void *)(uintptr_t)pointer);
     munmap(m->view, m->bytes);
     if (!m->managed)
         munmap(m->at, m->bytes);
+    close(m->fd);
     free(m);
     return OK;
+}
+
+/* It synchronizes. */
+int cuMemFree_v2(uint64_t pointer)
+{
+    return unmap(pointer, false);
+}
+
+int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t pointer)
+{
+    pthread_mutex_lock(&lock);
+    const struct memory *m = memory_of(pointer);
+    if (m) {
+        *base = (uintptr_t)m->at;
+        *bytes = m->bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    return m ? OK : refuse(INVALID, "%p is no device memory", (void *)(uintptr_t)pointer);
+}
+
+/* ---- Memory of other processes */
+
+/* Set by tests: memory cannot be opened. */
+int stand_in_refuses;
+
+int cuIpcGetMemHandle(struct handle *handle, uint64_t pointer)
+{
+    pthread_mutex_lock(&lock);
+    const struct memory *m = memory_of(pointer);
+    bool well = m && (uintptr_t)m->at == pointer && !m->managed && !m->pooled && !m->imported;
+    if (well) {
+        struct described d = {getpid(), m->fd, m->bytes, m->number};
+        memset(handle, 0, sizeof *handle);
+        memcpy(handle, &d, sizeof d);
+    }
+    pthread_mutex_unlock(&lock);
+    return well ? OK : INVALID;
+}
+
+int cuIpcOpenMemHandle_v2(uint64_t *pointer, struct handle handle, unsigned flags)
+{
+    struct described d;
+    char path[64];
+    memcpy(&d, &handle, sizeof d);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", d.pid, d.fd);
+    if (!depth || flags != 1 || d.pid == getpid())
+        return refuse(INVALID, "opening memory of process %d", d.pid);
+    if (stand_in_refuses)
+        return INVALID;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return refuse(INVALID, "memory %llu of process %d was freed", d.number, d.pid);
+    return map(pointer, (struct memory){.bytes = d.bytes, .imported = true}, fd);
+}
+
+int cuIpcCloseMemHandle(uint64_t pointer)
+{
+    return depth ? unmap(pointer, true) : refuse(NO_CONTEXT, "no context is current");
+}
+
+/* ---- Host memory that is registered */
+
+int cuMemHostRegister_v2(void *host, size_t bytes, unsigned flags)
+{
+    struct pinned *p = malloc(sizeof *p);
+    uintptr_t at = (uintptr_t)host;
+    if (!depth || flags != 1 || full_pages(at) != at || full_pages(bytes) != bytes)
+        return refuse(INVALID, "registering %zu bytes at %p", bytes, host);
+    pthread_mutex_lock(&lock);
+    for (const struct pinned *i = all_pinned; i; i = i->next)
+        if (at - i->at < i->bytes || i->at - at < bytes)
+            refuse(INVALID, "%zu bytes at %p are registered in part", bytes, host);
+    *p = (struct pinned){all_pinned, at, bytes};
+    all_pinned = p;
+    pthread_mutex_unlock(&lock);
+    return OK;
+}
+
+int cuMemHostUnregister(void *host)
+{
+    if (!depth)
+        return refuse(NO_CONTEXT, "no context is current");
+    pthread_mutex_lock(&lock);
+    struct pinned **at = &all_pinned;
+    while (*at && (*at)->at != (uintptr_t)host)
+        at = &(*at)->next;
+    struct pinned *p = *at;
+    if (p)
+        *at = p->next;
+    pthread_mutex_unlock(&lock);
+    free(p);
+    return p ? OK : refuse(INVALID, "%p is not registered", host);
 }
 
 int cuPointerGetAttributes(unsigned n, int *attributes, void **data, uint64_t pointer)
@@ -223,7 +364,7 @@ int cuPointerGetAttributes(unsigned n, int *attributes, void **data, uint64_t po
         else if (attributes[i] == 6)
             *(unsigned *)data[i] = m && m->synchronous;
         else if (attributes[i] == 7)
-            *(unsigned long long *)data[i] = (uintptr_t)m;
+            *(unsigned long long *)data[i] = m ? m->number : 0;
         else if (attributes[i] == 8)
             *(unsigned *)data[i] = m && m->managed;
         else if (attributes[i] == 9)

@@ -21,7 +21,7 @@ static struct {
     int (*pooled)(uint64_t *, size_t, void *);
     int (*release)(uint64_t);
     int (*copy)(uint64_t, uint64_t, size_t);
-    void *context;
+    void *context, *driver;
 } gpu;
 
 static void gpu_must(int code, const char *what)
@@ -50,7 +50,7 @@ __attribute__((unused)) static void gpu_begin(void)
         path[n > 0 ? n : 0] = 0;
         strcpy(strrchr(path, '/'), "/../gpu/libcuda.so.1");
     }
-    void *handle = dlopen(path, RTLD_NOW);
+    void *handle = gpu.driver = dlopen(path, RTLD_NOW);
     if (!handle) {
         fprintf(stderr, "%s\n", dlerror());
         exit(77);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The versions of libfabric and PMIx, and the launcher. The invariant is in views.h.
+ * The versions of libfabric, PMIx and the driver of the GPU, and the launcher. The invariant is in
+ * views.h.
  */
 #include "views.h"
 
+#include "core/base/settings.h"
+#include "gpu/gpu.h"
 #include "ofi/select/provider.h"
 #include "pmix/boot.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 
 static int view_libfabric(void)
@@ -26,6 +30,20 @@ static int view_libfabric(void)
     return 1;
 }
 
+/* Loads the driver, as a program that uses the GPU does. */
+static void view_gpu(void)
+{
+    char driver[160];
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    weft_gpu_open();
+    if (weft_settings.gpu == WEFT_GPU_OFF)
+        printf("GPU memory: off (WEFT_GPU)\n");
+    else if (weft_gpu_describe(driver, sizeof driver))
+        printf("GPU memory: %s\n", driver);
+    else
+        printf("GPU memory: none, %s\n", library ? "the driver is too old" : "no CUDA driver");
+}
+
 int weft_view_versions(void)
 {
     char running[64], built[64], launcher[64], why[1024];
@@ -38,5 +56,6 @@ int weft_view_versions(void)
         bad = 1;
     }
     printf("launcher: %s\n", launcher);
+    view_gpu();
     return bad;
 }

@@ -131,6 +131,10 @@ const struct weft_setting weft_settings_table[] = {
      "or the machine has a driver; off: they are errors; on: a driver's library that the program "
      "loads later is looked for on any machine",
      0},
+    {"WEFT_GPU_IPC", WEFT_SETTING_CHOICE, FIELD(gpu_ipc), "1", 0, 0, "0|1",
+     "1: long messages from GPU memory between ranks of a node are one copy, by the receiver "
+     "(CUDA IPC); 0: they pass through host memory",
+     WEFT_SETTING_LIVE},
     {"WEFT_CHILD", WEFT_SETTING_CHOICE, FIELD(child), "error", 0, 0, "error|alone",
      "what MPI_Init does in a program that a rank starts between its own MPI_Init and "
      "MPI_Finalize: "

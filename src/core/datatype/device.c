@@ -40,7 +40,7 @@ static size_t regular(const struct weft_run *runs, size_t n, intptr_t *pitch)
     return rows;
 }
 
-void weft_device_copy(enum weft_copy direction, const struct weft_datatype *twin,
+static void copy_runs(enum weft_copy direction, const struct weft_datatype *twin,
                       const void *buffer, size_t offset, void *packed, size_t bytes)
 {
     enum { RUNS = 128 };
@@ -64,4 +64,21 @@ void weft_device_copy(enum weft_copy direction, const struct weft_datatype *twin
         }
     }
     weft_gpu_end();
+}
+
+void weft_device_copy(enum weft_copy direction, const struct weft_datatype *twin,
+                      const void *buffer, size_t offset, void *packed, size_t bytes)
+{
+    __atomic_fetch_add(&weft_gpu_counts.staged, bytes, __ATOMIC_RELAXED);
+    copy_runs(direction, twin, buffer, offset, packed, bytes);
+}
+
+void weft_device_fetch(const struct weft_datatype *type, void *buffer, const void *from,
+                       size_t bytes)
+{
+    __atomic_fetch_add(&weft_gpu_counts.ipc, bytes, __ATOMIC_RELAXED);
+    if (type->flags & WEFT_TYPE_DEVICE)
+        copy_runs(WEFT_UNPACK, type, buffer, 0, (void *)from, bytes);
+    else
+        weft_gpu_copy(buffer, from, bytes);
 }

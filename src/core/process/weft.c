@@ -278,12 +278,12 @@ static void join(bool threads)
 
 static void open_gpu(void)
 {
-    char driver[64];
+    char driver[160];
     weft_gpu_open();
     if (!weft_settings.verbose || (weft_settings.verbose < 2 && weft.job.rank > 0) ||
         !weft_gpu_enabled)
         return;
-    weft_warn("buffers may be in GPU memory (%s), and are copied through host memory",
+    weft_warn("buffers may be in GPU memory: %s",
               weft_gpu_describe(driver, sizeof driver) ? driver : "no driver is loaded yet");
 }
 
@@ -406,6 +406,7 @@ static void weft_stop(void)
     unsigned idle = 0;
     drain();
     weft_assert(weft.running && weft_lane_is_idle());
+    weft_gpu_close(); /* before the owners of the memory may free it */
     weft_net_leave();
     /* The fence fails if a rank has died; it has waited for the living ranks all the same. */
     if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why) &&

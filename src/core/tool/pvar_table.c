@@ -10,6 +10,7 @@
 #include "core/tool/derived.h"
 #include "core/message/process.h"
 #include "core/pt2pt/lane.h"
+#include "gpu/gpu.h"
 
 static uint64_t load(const uint64_t *word)
 {
@@ -203,6 +204,13 @@ const struct weft_pvar_row weft_pvar_table[] = {
             "size of the node's segment; pages that no message has used take no memory"),
     DERIVED("weft_shm_eager_limit", SIZE, SHM, shm_eager_limit,
             "longest message sent without waiting for its receive; 0: no shared memory"),
+
+    ROW("weft_gpu_bytes_staged", AGGREGATE, PROCESS,
+        "bytes copied by this rank between GPU memory and host memory",
+        .word = &weft_gpu_counts.staged),
+    ROW("weft_gpu_bytes_ipc", AGGREGATE, PROCESS,
+        "bytes that this rank copied from GPU memory of other ranks of the node (CUDA IPC)",
+        .word = &weft_gpu_counts.ipc),
 
     ALL("weft_net_bytes_sent", AGGREGATE, NET, bytes_sent[NET],
         "bytes of messages sent over the network"),

@@ -16,7 +16,7 @@
  *
  * Invariants:
  *  - A buffer is either in use or in the list of its class; kept is the sum of the bytes in the
- *    lists. The reserves are in no list.
+ *    lists, used of the others. The reserves are in no list.
  *  - If local buffers must be registered, all are.
  */
 #include "core/message/count.h"
@@ -43,7 +43,7 @@ struct stage {
 /* Of one VCI. */
 struct weft_net_bounce {
     struct stage *lists[CLASSES];
-    size_t kept;
+    size_t kept, used;
     struct {
         struct stage *stage; /* NULL where local buffers need no registration */
         bool out;
@@ -146,6 +146,7 @@ void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes)
         weft_assert(stage->class == class && pool->kept >= stage->bytes);
         weft_assert(!weft_net.local_mr || stage->mr);
         pool->kept -= stage->bytes;
+        pool->used += stage->bytes;
         return stage->data;
     }
     if (is_short(pool))
@@ -156,7 +157,16 @@ void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes)
         drop_kept(pool);
         stage = make(net, class, space);
     }
-    return stage ? stage->data : NULL;
+    if (!stage)
+        return NULL;
+    pool->used += stage->bytes;
+    return stage->data;
+}
+
+bool weft_net_bounce_allows(const struct weft_net_vci *net, size_t bytes)
+{
+    return bytes <= (size_t)1 << (SMALLEST + CLASSES - 1) &&
+           net->bounce->used + bytes <= KEPT_BYTES;
 }
 
 void *weft_net_bounce_get_reserved(struct weft_net_vci *net, enum weft_net_reserve which,
@@ -188,6 +198,8 @@ void weft_net_bounce_put(struct weft_net_vci *net, void *data)
             pool->reserves[i].out = false;
             return;
         }
+    weft_assert(pool->used >= stage->bytes);
+    pool->used -= stage->bytes;
     if (stage->class == CLASSES || pool->kept + stage->bytes > KEPT_BYTES) {
         destroy(stage);
         return;

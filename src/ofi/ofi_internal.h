@@ -543,6 +543,9 @@ int weft_net_bounce_open(struct weft_net_vci *net);
 void weft_net_bounce_close(struct weft_net_vci *net);
 const char *weft_net_bounce_advice(void);
 void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes);
+
+/* True if a buffer may be in use until a peer has read it: at most 8 MiB, and 64 MiB in all. */
+bool weft_net_bounce_allows(const struct weft_net_vci *net, size_t bytes);
 void *weft_net_bounce_get_reserved(struct weft_net_vci *net, enum weft_net_reserve which,
                                    size_t bytes, int *error);
 void weft_net_bounce_put(struct weft_net_vci *net, void *data);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
- * fi_read, several pieces at a time, and replies with FIN. If the sender's data have holes, remote
- * access does not work, or no more memory can be registered, the sender pushes messages of at most
- * the eager limit instead (rndv_send.c).
+ * fi_read, several pieces at a time, and replies with FIN. Of data in device memory the sender
+ * exposes a copy in a bounce buffer. If the sender's data have holes, remote access does not work,
+ * or no more memory can be registered, the sender pushes messages of at most the eager limit
+ * instead (rndv_send.c).
  *
  * Invariants:
  *  - The receiver replies to every RTS once, also if the message is too long: with FIN after the
@@ -59,9 +60,27 @@ struct fid_mr *weft_net_register_for(const struct weft_request *request, void *d
     return mr;
 }
 
+/* Copies data of device memory to a bounce buffer that the receiver reads, because pushed pieces
+ * are short for such copies. Returns its registration, or NULL. */
+WEFT_COLD static struct fid_mr *expose_copy(struct weft_request *request)
+{
+    struct weft_net_request *state = weft_net_state(request);
+    struct weft_net_vci *net = weft_net_of(request);
+    if (!weft_net_bounce_allows(net, request->bytes))
+        return NULL;
+    state->packed = weft_net_bounce_get(net, request->bytes);
+    struct fid_mr *mr = state->packed ? weft_net_bounce_mr(net, state->packed) : NULL;
+    if (mr)
+        weft_datatype_pack(request->type, request->buffer, 0, state->packed, request->bytes);
+    else
+        weft_net_release(request);
+    return mr;
+}
+
 void weft_net_expose(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
+    struct fid_mr *mr = NULL;
     bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
     state->header = (struct weft_net_header){.version = WEFT_NET_WIRE_VERSION,
                                              .staged = true,
@@ -70,12 +89,16 @@ void weft_net_expose(struct weft_request *request)
                                              .length = request->bytes};
     state->stalled = false;
     if (weft_net.can_read && contiguous)
-        state->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_REMOTE_READ);
-    if (!state->mr)
+        mr = state->mr =
+            weft_net_register_for(request, request->buffer, request->bytes, FI_REMOTE_READ);
+    else if (weft_net.can_read && request->type->flags & WEFT_TYPE_DEVICE)
+        mr = expose_copy(request);
+    if (!mr)
         return;
+    void *data = state->packed ? state->packed : request->buffer;
     state->header.staged = false;
-    state->header.key = fi_mr_key(state->mr);
-    state->header.address = weft_net.virtual_addresses ? (uintptr_t)request->buffer : 0;
+    state->header.key = fi_mr_key(mr);
+    state->header.address = weft_net.virtual_addresses ? (uintptr_t)data : 0;
 }
 
 /* FINs to one peer are sent together while as many more of its messages are being fetched: a window

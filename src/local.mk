@@ -198,7 +198,9 @@ libmpi_abi_a_SOURCES += \
     src/core/pt2pt/partitioned_send.c \
     src/core/pt2pt/probe.c src/core/pt2pt/probe.h \
     src/core/file/access.c \
+    src/core/file/blocks.c \
     src/core/file/convert.c \
+    src/core/file/exchange.c \
     src/core/file/file.h \
     src/core/file/hints.c \
     src/core/file/nonblocking.c \
@@ -206,7 +208,7 @@ libmpi_abi_a_SOURCES += \
     src/core/file/shared.c \
     src/core/file/system.c src/core/file/system.h \
     src/core/file/view.c \
-    src/core/file/windows.c \
+    src/core/file/windows.c src/core/file/windows_internal.h \
     src/core/rma/apply.c \
     src/core/rma/epoch.c \
     src/core/rma/handler.c \

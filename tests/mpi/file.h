@@ -13,7 +13,7 @@
 static char file_folder[PATH_MAX / 2];
 
 /* Makes the folder at rank 0, in WEFT_TEST_FILES, which is on all nodes, or on this node. */
-static void file_begin(void)
+__attribute__((unused)) static void file_begin(void)
 {
     const char *top = getenv("WEFT_TEST_FILES");
     if (!top)

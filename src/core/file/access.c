@@ -3,12 +3,15 @@
  * Independent access to the bytes of a view.
  *
  * One run of the file is one system call, from or to the user's buffer if its data are contiguous,
- * else 256 KiB at a time through a bounce buffer. A read of many short runs reads the span of up to
- * 512 KiB once, and gathers its data. A write never does that, because the bytes of a hole may be
- * those of another writer.
+ * else 256 KiB at a time through a bounce buffer. Many short runs are moved by the sieve: one call
+ * reads their span of up to 512 KiB; a read gathers its data from it, a write scatters its data
+ * into it and writes it back.
  *
- * Invariant: positions below *moved have been moved, and none at or behind it when a read ends at
- * the end of the file.
+ * Invariants:
+ *  - Positions below *moved have been moved, and none at or behind it when a read ends at the end
+ * of the file.
+ *  - The bytes of holes may be those of another rank. So a write sieves only while it holds the
+ *    file's lock exclusively, and every other write to a file that is `guarded` holds it shared.
  */
 #include "core/datatype/copy.h"
 #include "core/datatype/iov.h"
@@ -17,19 +20,24 @@
 #include "core/file/system.h"
 #include "core/base/assert.h"
 #include "core/base/error.h"
+#include "core/base/info.h"
+#include "core/message/count.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     RUNS = 256,
     BOUNCE_BYTES = 256 << 10,
     SIEVE_BYTES = 512 << 10,
-    SHORT_RUN = 4096, /* a system call costs as much as the copy of 4 KiB */
-    SHORT_HOLE = 8192
+    SHORT_RUN = 4096,  /* a system call costs as much as the copy of 4 KiB */
+    SHORT_HOLE = 8192, /* of a read; a sieve that writes moves the hole two times */
+    FEW_RUNS = 4       /* as many calls as the sieve makes, or little more */
 };
 
 struct access {
-    const struct weft_file *file;
+    struct weft_file *file;
     bool write;
     char *sieve; /* SIEVE_BYTES, or NULL until they are needed */
 };
@@ -40,8 +48,27 @@ static int no_memory(const struct weft_file *file, size_t bytes)
                           bytes);
 }
 
-/* Reads the data of [from, to) by one call for their span, or the part that the sieve holds. *done:
- * the bytes of data that were read; *ended: at the end of the file. */
+/* Writes the sieve back with the data of [from, to), whose span begins at the offset `at`. *done:
+ * the bytes of data that were written. */
+static int write_sieve(struct access *access, size_t from, size_t to, MPI_Offset at, size_t span,
+                       char *memory, size_t *done)
+{
+    const struct weft_file *file = access->file;
+    const struct weft_layout *layout = file->view.filetype->layout;
+    MPI_Aint extent = file->view.filetype->extent, before = at - file->view.disp;
+    size_t put;
+    weft_layout_copy(WEFT_UNPACK, layout, extent,
+                     (void *)((uintptr_t)access->sieve - (uintptr_t)before), from, to, memory);
+    int code = weft_file_transfer(file->name, file->fd, true, at, access->sieve, span, &put);
+    if (code != MPI_SUCCESS)
+        to = weft_layout_position(layout, extent, before + (MPI_Aint)put);
+    *done = to > from ? to - from : 0;
+    weft_count_add(&weft_counts.file_sieved, span);
+    return code;
+}
+
+/* Moves the data of [from, to) by calls for their span, or as much of it as the sieve holds.
+ * *done: the bytes of data that were moved; *ended: a read is at the end of the file. */
 static int sieve(struct access *access, size_t from, size_t to, char *memory, size_t *done,
                  bool *ended)
 {
@@ -61,6 +88,11 @@ static int sieve(struct access *access, size_t from, size_t to, char *memory, si
     int code = weft_file_transfer(file->name, file->fd, false, first.at, access->sieve, span, &got);
     if (code != MPI_SUCCESS)
         return code;
+    if (access->write) {
+        memset(access->sieve + got, 0, span - got); /* holes behind the end of the file */
+        return write_sieve(access, from, to, first.at, span, memory, done);
+    }
+    weft_count_add(&weft_counts.file_sieved, got);
     *ended = got < span;
     if (*ended)
         to = weft_layout_position(layout, extent, first.at - disp + (MPI_Aint)got);
@@ -72,16 +104,62 @@ static int sieve(struct access *access, size_t from, size_t to, char *memory, si
     return MPI_SUCCESS;
 }
 
-/* Whether these runs are read faster with their holes. */
+/* Whether the sieve may be used, by the hints of ROMIO. */
+static bool may_sieve(const struct access *access)
+{
+    const struct weft_file *file = access->file;
+    const char *hint =
+        weft_info_get(file->info, access->write ? "romio_ds_write" : "romio_ds_read");
+    if (hint && !strcmp(hint, "disable"))
+        return false;
+    if (!access->write || (hint && !strcmp(hint, "enable")))
+        return !file->unreadable;
+    return weft_file_excludes(file) && !file->unreadable;
+}
+
+/* Whether these runs are moved faster with their holes. */
 static bool sieves(const struct access *access, const struct weft_run *runs, size_t n)
 {
-    size_t bytes = 0;
-    if (access->write || !access->file->view.ascends || n < 2)
+    size_t bytes = 0, hole = access->write ? SHORT_HOLE / 2 : SHORT_HOLE;
+    if (!access->file->view.ascends || n < (access->write ? FEW_RUNS : 2))
         return false;
     for (size_t i = 0; i < n; i++)
         bytes += runs[i].bytes;
     size_t span = (size_t)(runs[n - 1].at - runs[0].at) + runs[n - 1].bytes;
-    return bytes / n < SHORT_RUN && (span - bytes) / n < SHORT_HOLE;
+    return bytes / n < SHORT_RUN && (span - bytes) / n < hole && may_sieve(access);
+}
+
+/* In atomic mode the access holds the lock already. */
+static bool guards(const struct access *access)
+{
+    return access->write && access->file->guarded && !access->file->atomic;
+}
+
+static int begin_write(const struct access *access, bool exclusive)
+{
+    return guards(access) ? weft_file_lock(access->file, exclusive) : MPI_SUCCESS;
+}
+
+static int end_write(const struct access *access, int code)
+{
+    int failed = guards(access) ? weft_file_unlock(access->file) : MPI_SUCCESS;
+    return code == MPI_SUCCESS ? failed : code;
+}
+
+/* One call for each of n runs. */
+static int move_each(const struct access *access, const struct weft_run *runs, size_t n,
+                     char *memory, size_t *done, bool *ended)
+{
+    const struct weft_file *file = access->file;
+    int code = MPI_SUCCESS;
+    for (size_t i = 0; i < n && !*ended && code == MPI_SUCCESS; i++) {
+        size_t moved;
+        code = weft_file_transfer(file->name, file->fd, access->write, runs[i].at, memory + *done,
+                                  runs[i].bytes, &moved);
+        *done += moved;
+        *ended = moved < runs[i].bytes;
+    }
+    return code;
 }
 
 /* The runs at the beginning of [from, to), one call each, or more of them by the sieve. */
@@ -92,18 +170,28 @@ static int move_runs(struct access *access, size_t from, size_t to, char *memory
     struct weft_run runs[RUNS];
     size_t n = weft_layout_list_runs(file->view.filetype->layout, file->view.filetype->extent,
                                      file->view.disp, from, to, runs, RUNS);
-    if (sieves(access, runs, n))
-        return sieve(access, from, to, memory, done, ended);
-    for (size_t i = 0; i < n && !*ended; i++) {
-        size_t moved;
-        int code = weft_file_transfer(file->name, file->fd, access->write, runs[i].at,
-                                      memory + *done, runs[i].bytes, &moved);
-        *done += moved;
-        if (code != MPI_SUCCESS)
-            return code;
-        *ended = moved < runs[i].bytes;
-    }
-    return MPI_SUCCESS;
+    bool with_holes = sieves(access, runs, n);
+    int code = begin_write(access, with_holes);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (with_holes && may_sieve(access)) /* it may have changed before the lock was held */
+        code = sieve(access, from, to, memory, done, ended);
+    else
+        code = move_each(access, runs, n, memory, done, ended);
+    return end_write(access, code);
+}
+
+/* One run. */
+static int move_run(const struct access *access, size_t from, size_t bytes, char *memory,
+                    size_t *moved)
+{
+    const struct weft_file *file = access->file;
+    int code = begin_write(access, false);
+    if (code == MPI_SUCCESS)
+        code = end_write(access, weft_file_transfer(file->name, file->fd, access->write,
+                                                    file->view.disp + (MPI_Offset)from, memory,
+                                                    bytes, moved));
+    return code;
 }
 
 /* Positions [from, to), from or to contiguous memory. */
@@ -114,8 +202,7 @@ static int move_packed(struct access *access, size_t from, size_t to, char *memo
     bool ended = false;
     *moved = 0;
     if (file->view.contiguous)
-        return weft_file_transfer(file->name, file->fd, access->write,
-                                  file->view.disp + (MPI_Offset)from, memory, to - from, moved);
+        return move_run(access, from, to - from, memory, moved);
     while (from + *moved < to && !ended && code == MPI_SUCCESS) {
         size_t done = 0;
         code = move_runs(access, from + *moved, to, memory + *moved, &done, &ended);
@@ -154,13 +241,13 @@ int weft_file_move(struct weft_file *file, bool write, const struct weft_file_da
     *moved = 0;
     if (from == to || !file->view.filetype->layout)
         return MPI_SUCCESS;
-    int code = weft_file_lock(file, write);
+    int code = file->atomic ? weft_file_lock(file, write) : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
         return code;
     char *memory = weft_datatype_run(data->type, data->buffer, to);
     code = memory ? move_packed(&access, position + from, position + to, memory + from, moved)
                   : move_pieces(&access, data, position, from, to, moved);
     free(access.sieve);
-    int failed = weft_file_unlock(file);
+    int failed = file->atomic ? weft_file_unlock(file) : MPI_SUCCESS;
     return code == MPI_SUCCESS ? failed : code;
 }

@@ -9,7 +9,8 @@
  *    wrong takes part, so no other rank waits for it.
  *  - A view is never flattened: offsets and positions follow from the layout of its filetype. A
  *    position counts bytes of data from the beginning of the view.
- *  - Bytes that the program did not write are never written.
+ *  - Bytes that the program did not write are written back only under the file's lock, or in a
+ *    collective access of all ranks.
  *
  * Functions return MPI_SUCCESS, or an error class whose sentence was recorded.
  */
@@ -62,9 +63,14 @@ struct weft_file {
     struct weft_info *info;
     struct weft_file_view view;
     MPI_Offset pointer;       /* in etypes */
+    int64_t identity[2];      /* device and inode */
     bool strided;             /* the view of some rank is not contiguous */
-    bool no_windows;          /* there is no memory of windows that all ranks can map */
-    struct weft_win *win;     /* a window of the file for each rank, or NULL (windows.c) */
+    bool on_node;             /* all ranks share memory */
+    bool guarded;             /* writes hold the lock: that of another rank may sieve */
+    bool no_windows;          /* there is no memory for windows */
+    struct weft_win *win;     /* windows of the file for each rank, or NULL (windows.c) */
+    int *owners, nowners;     /* the ranks whose windows are used */
+    int own;                  /* the index of this rank among them, or -1 */
     struct weft_win *state;   /* the shared pointer and the lock; NULL with one rank (shared.c) */
     _Atomic MPI_Offset alone; /* the shared pointer of a file with one rank */
     bool busy;                /* a thread uses `state` */
@@ -168,6 +174,9 @@ int weft_file_move(struct weft_file *file, bool write, const struct weft_file_da
 int weft_file_move_all(struct weft_file *file, bool write, int code,
                        const struct weft_file_data *data, size_t *moved);
 
+/* Whether this rank has all ranks' memory of a window mapped; if one rank has, all have. */
+bool weft_file_maps_all(const struct weft_win *win);
+
 /* Moves this rank's data, and starts the agreement, with which the request completes
  * (nonblocking.c). code: as weft_file_move_all. Collective, and waits for no rank. */
 int weft_file_start_all(struct weft_file *file, bool write, int code,
@@ -216,8 +225,15 @@ int weft_file_add_ordered(struct weft_file *file, int code, MPI_Offset etypes,
 int weft_file_seek_shared(struct weft_file *file, MPI_Offset offset, int whence);
 int weft_file_set_atomicity(struct weft_file *file, bool atomic);
 
-/* In atomic mode: begins and ends an access. */
-int weft_file_lock(struct weft_file *file, bool write);
+/* The lock of the file, for all ranks of it and for threads, which hold all VCIs. */
+int weft_file_lock(struct weft_file *file, bool exclusive);
 int weft_file_unlock(struct weft_file *file);
+
+/* The lock excludes every write of a rank of this job. While it is held exclusively, that does not
+ * change. */
+bool weft_file_excludes(const struct weft_file *file);
+
+/* This rank has opened the same file once more, so the lock does not exclude its writes. */
+void weft_file_open_twice(struct weft_file *file);
 
 #endif

@@ -13,6 +13,7 @@
 #include "core/file/system.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/message/count.h"
 #include "core/message/process.h"
 #include "core/rma/win.h"
 
@@ -187,7 +188,7 @@ static int open_here(struct weft_file *file, bool create, bool *created)
                : weft_file_failed(file->name, errno, "the open at rank %d", file->comm->rank);
 }
 
-/* Device and inode; a folder is no file. */
+/* A folder is no file. */
 static int identify(const struct weft_file *file, int64_t identity[2])
 {
     struct stat stat;
@@ -202,7 +203,7 @@ static int identify(const struct weft_file *file, int64_t identity[2])
 
 static int open_everywhere(struct weft_file *file, int code)
 {
-    int64_t mode = file->amode, identity[2] = {0};
+    int64_t mode = file->amode, *identity = file->identity;
     bool first = file->comm->rank == 0, created = false;
     code = weft_file_compare(file, code, &mode, 1, "the access mode");
     if (code != MPI_SUCCESS)
@@ -238,6 +239,7 @@ static void free_file(struct weft_file *file)
         close(file->fd);
     if (file->info)
         weft_info_free(file->info);
+    free(file->owners);
     free(file->name);
     free(file);
 }
@@ -274,8 +276,14 @@ int weft_file_open(struct weft_comm *over, const char *name, int amode,
     file->object.kind = WEFT_KIND_FILE;
     file->handle = (MPI_File)file;
     file->comm->handle = (MPI_Comm)file->handle;
+    for (struct weft_file *other = weft.files; other; other = other->next)
+        if (other->fd >= 0 && !memcmp(other->identity, file->identity, sizeof file->identity)) {
+            weft_file_open_twice(other);
+            weft_file_open_twice(file);
+        }
     file->next = weft.files;
     weft.files = file;
+    weft_count_add(&weft_counts.file_opens, 1);
     *out = file;
     return MPI_SUCCESS;
 }

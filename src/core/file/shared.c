@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The shared file pointer (MPI 5.0, section 14.4.4), and the lock of atomic mode (14.6.1).
+ * The shared file pointer (MPI 5.0, section 14.4.4), and the lock of atomic mode (14.6.1) and of
+ * writes that read and write back bytes of others.
  *
  * The pointer is a word of rank 0's memory in a window (core/rma), and the lock is that of this
  * memory. Ranks of rank 0's node change both in shared memory; for ranks of other nodes rank 0 does
@@ -16,12 +17,24 @@
 #include "core/file/file.h"
 #include "core/base/assert.h"
 #include "core/base/error.h"
+#include "core/message/process.h"
 #include "core/progress/progress.h"
 #include "core/rma/win.h"
 
 #include <stdlib.h>
 
 enum { OWNER = 0 };
+
+/* The memory of rank 0; the pointer is the first word. */
+struct words {
+    _Atomic MPI_Offset pointer;
+    _Atomic int64_t twofold; /* a rank has opened the same file once more */
+};
+
+static struct words *words_of(const struct weft_file *file)
+{
+    return (struct words *)file->state->targets[OWNER].base;
+}
 
 /* The word, or NULL if it is reached by messages. */
 static _Atomic MPI_Offset *word_of(struct weft_file *file)
@@ -38,13 +51,16 @@ void weft_file_store_shared(struct weft_file *file, MPI_Offset pointer)
 int weft_file_make_shared(struct weft_file *file, MPI_Offset pointer)
 {
     struct weft_win_arguments arguments = {
-        .flavor = MPI_WIN_FLAVOR_ALLOCATE, .bytes = sizeof(MPI_Offset), .unit = 1};
+        .flavor = MPI_WIN_FLAVOR_ALLOCATE, .bytes = sizeof(struct words), .unit = 1};
     int code =
         file->comm->size > 1 ? weft_win_make(file->comm, &arguments, &file->state) : MPI_SUCCESS;
     if (file->state)
         weft_win_set_name(file->state, file->name); /* for reports */
+    if (code == MPI_SUCCESS && file->state && file->comm->rank == OWNER)
+        atomic_store(&words_of(file)->twofold, 0);
     if (code == MPI_SUCCESS)
         weft_file_store_shared(file, pointer);
+    file->on_node = file->state && code == MPI_SUCCESS && weft_file_maps_all(file->state);
     return weft_file_agree(file, code);
 }
 
@@ -158,7 +174,22 @@ int weft_file_seek_shared(struct weft_file *file, MPI_Offset offset, int whence)
     return weft_file_agree(file, code);
 }
 
-/* ---- Atomic mode */
+/* ---- The lock */
+
+bool weft_file_excludes(const struct weft_file *file)
+{
+    if (file->comm->size < weft.job.size) /* another rank may open the file by itself */
+        return false;
+    return file->comm->size == 1 || (file->on_node && !atomic_load(&words_of(file)->twofold));
+}
+
+void weft_file_open_twice(struct weft_file *file)
+{
+    if (!file->on_node || weft_file_lock(file, true) != MPI_SUCCESS)
+        return;
+    atomic_store(&words_of(file)->twofold, 1);
+    weft_file_unlock(file);
+}
 
 int weft_file_set_atomicity(struct weft_file *file, bool atomic)
 {
@@ -169,12 +200,13 @@ int weft_file_set_atomicity(struct weft_file *file, bool atomic)
     return code;
 }
 
-int weft_file_lock(struct weft_file *file, bool write)
+int weft_file_lock(struct weft_file *file, bool exclusive)
 {
-    if (!file->atomic || !file->state)
+    if (!file->state)
         return MPI_SUCCESS;
     begin(file);
-    int code = weft_win_lock(file->state, write ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, OWNER, 0);
+    int code =
+        weft_win_lock(file->state, exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, OWNER, 0);
     if (code != MPI_SUCCESS)
         end(file);
     return code;
@@ -182,7 +214,7 @@ int weft_file_lock(struct weft_file *file, bool write)
 
 int weft_file_unlock(struct weft_file *file)
 {
-    if (!file->atomic || !file->state)
+    if (!file->state)
         return MPI_SUCCESS;
     int code = weft_win_unlock(file->state, OWNER);
     end(file);

@@ -8,6 +8,7 @@
 #include "core/file/system.h"
 
 #include "core/base/error.h"
+#include "core/message/count.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,9 +69,11 @@ int weft_file_transfer(const char *name, int fd, bool write, MPI_Offset at, char
         off_t from = at + (off_t)*moved;
         ssize_t rc =
             write ? pwrite(fd, memory + *moved, n, from) : pread(fd, memory + *moved, n, from);
-        if (rc > 0)
+        weft_count_add(&weft_counts.file_calls, 1);
+        if (rc > 0) {
             *moved += (size_t)rc;
-        else if (rc == 0 && !write)
+            weft_count_add(write ? &weft_counts.file_written : &weft_counts.file_read, (size_t)rc);
+        } else if (rc == 0 && !write)
             break;
         else if (rc == 0 || errno != EINTR)
             return weft_file_failed(name, rc ? errno : EIO, "a %s of %zu bytes at offset %lld",

@@ -177,6 +177,7 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
     view.ascends = order == WEFT_ORDER_ASCENDS;
     file->view = view;
     file->strided = any;
+    file->guarded = any && file->on_node;
     file->pointer = 0;
     return weft_file_take_hints(file->info, arguments->info);
 }

@@ -1,90 +1,83 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Collective access by windows in shared memory, for ranks of one node whose data interleave.
+ * Collective access by windows in shared memory, for ranks whose data interleave.
  *
- * Each rank has memory for one window of the file, which all map. In a round, each rank scatters
- * its data into the windows of all, and then writes its own window by one system call; or reads its
- * own, and then gathers its data from all. No offsets are exchanged.
+ * Each rank has memory for two windows of the file, which all ranks of its node map. In a round,
+ * each rank scatters its data into one window of each rank, and then writes its own by one system
+ * call; or reads its own, and then gathers its data from all. No offsets are exchanged. The next
+ * round uses the other windows, so one barrier a round is enough. Between nodes the lowest rank of
+ * each owns windows, and data to and from other nodes are exchanged by messages (exchange.c).
  *
  * Invariants:
  *  - The path and the number of rounds follow from gathered values, so they are the same at all
  *    ranks. Rounds go on after an error, so that no rank waits for ever.
- *  - A window is written at once if each byte was given once. The sum of
- *    hash(end) - hash(begin) over all runs is that of one run of the window exactly if every end
- *    but the last is the begin of another run: sums of offsets or of their squares can be equal for
- *    runs that overlap and leave holes, such as two times the bytes 0, 3, 5 and 6 of 8.
+ *  - A window is written at once if each byte of a range was given once (blocks.c).
  *  - Else its rank reads the file into the window, and all ranks scatter their data again: no other
- *    rank of the file writes meanwhile. With few or long runs each rank writes its own data.
+ *    rank of the file writes meanwhile. With few or long runs each rank writes its own data. Both
+ *    happen after the barrier of the next round, when all ranks see the method of the window.
  *  - Between two barriers a word or byte of a window has one writer.
+ *  - A rank uses a window again after two more barriers: that of the round, and that of the next,
+ *    which the window's rank enters after it has written, and all others after they have read.
  */
 #include "core/coll/coll.h"
 #include "core/datatype/copy.h"
-#include "core/datatype/iov.h"
 #include "core/datatype/position.h"
-#include "core/file/file.h"
 #include "core/file/system.h"
+#include "core/file/windows_internal.h"
 #include "core/base/assert.h"
 #include "core/base/error.h"
-#include "core/rma/win.h"
+#include "core/base/info.h"
+#include "core/message/count.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    WINDOW_BYTES = 256 << 10, /* larger ones gain nothing, and cost page faults at the first use */
+    SMALL_WINDOW = 256 << 10, /* larger ones cost page faults at the first use */
+    LARGE_WINDOW =
+        WEFT_FILE_WINDOW_MOST, /* if there are many rounds: a barrier is dear on busy cores */
+    MANY_ROUNDS = 16,
     PIECE_BYTES = 256 << 10,
-    RUNS = 256,
     LONG_RUN = 64 << 10, /* a system call for each run costs little */
     SHORT_RUN = 4096,    /* a system call costs as much as the copy of 4 KiB */
-    SPARSE = 16          /* a window with fewer data than one byte in so many costs more */
+    SHORT_HOLE = 4096    /* a hole that is longer costs more than a system call */
 };
 
 /* The access of a rank, gathered by all. */
 struct range {
     int64_t first, end; /* offsets in the file */
     int64_t bytes;      /* 0: none, also after an error */
-    int64_t runs;       /* about; 0: its view has no positions, so no rank uses windows */
-};
-
-/* Of the data of one rank in one window. */
-struct sums {
-    uint64_t bytes, hash, runs;
-    int64_t first, end; /* offsets in the window */
+    int64_t runs;       /* about; -1: no rank uses windows */
 };
 
 enum method { AT_ONCE, MERGED, SEPARATELY };
 
-/* Behind the bytes of a window. */
+/* Of a window, behind the bytes of all windows of its rank. */
 struct control {
-    uint64_t got;       /* reads: bytes before the end of the file */
-    uint64_t method;    /* writes: enum method */
-    struct sums sums[]; /* by rank */
+    uint64_t got;                 /* reads: bytes before the end of the file */
+    uint64_t method;              /* writes: enum method */
+    struct weft_file_sums sums[]; /* by rank */
 };
 
-struct access {
-    struct weft_file *file;
-    bool write;
-    const struct weft_file_data *data;
-    size_t from, to;   /* positions */
-    int64_t low, high; /* offsets: the span of all ranks */
-    int64_t at;        /* offset of the first window of the round */
-    char *piece;       /* PIECE_BYTES, or NULL if the buffer is contiguous */
-    char *memory;      /* else the buffer */
-    size_t moved;
-    bool ended; /* a read is at the end of the file */
-};
-
-static const struct weft_layout *layout_of(const struct access *access)
+static const struct weft_layout *layout_of(const struct weft_file_access *access)
 {
     return access->file->view.filetype->layout;
 }
 
 /* ---- The choice of the path */
 
-static struct range range_of(const struct weft_file *file, const struct weft_file_data *data)
+/* By the hints of ROMIO. */
+static bool may_use_windows(const struct weft_file *file, bool write)
+{
+    const char *hint = weft_info_get(file->info, write ? "romio_cb_write" : "romio_cb_read");
+    return !hint || strcmp(hint, "disable") != 0;
+}
+
+static struct range range_of(const struct weft_file *file, bool write,
+                             const struct weft_file_data *data)
 {
     const struct weft_datatype *filetype = file->view.filetype;
-    struct range range = {0};
+    struct range range = {.runs = may_use_windows(file, write) ? 0 : -1};
     struct weft_run run;
     if (!data || !data->bytes || !filetype->layout)
         return range;
@@ -96,7 +89,7 @@ static struct range range_of(const struct weft_file *file, const struct weft_fil
     range.end = run.at + 1;
     range.bytes = (int64_t)data->bytes;
     double runs = (double)filetype->layout->runs * (double)data->bytes / (double)filetype->size;
-    range.runs = !file->view.ascends                 ? 0
+    range.runs = !file->view.ascends || range.runs   ? -1
                  : file->view.contiguous || runs < 1 ? 1
                  : runs < 1e18                       ? (int64_t)runs
                                                      : INT64_MAX / 4;
@@ -104,16 +97,16 @@ static struct range range_of(const struct weft_file *file, const struct weft_fil
 }
 
 /* Whether windows are faster than a system call for each run. */
-static bool interleaves(struct access *access, const struct range *ranges, int n)
+static bool interleaves(struct weft_file_access *access, const struct range *ranges, int n)
 {
     double bytes = 0, runs = 0, spans = 0;
     access->low = INT64_MAX;
     access->high = 0;
     for (int i = 0; i < n; i++) {
+        if (ranges[i].runs < 0)
+            return false;
         if (!ranges[i].bytes)
             continue;
-        if (!ranges[i].runs)
-            return false;
         access->low = ranges[i].first < access->low ? ranges[i].first : access->low;
         access->high = ranges[i].end > access->high ? ranges[i].end : access->high;
         bytes += (double)ranges[i].bytes;
@@ -122,10 +115,11 @@ static bool interleaves(struct access *access, const struct range *ranges, int n
     }
     double span = (double)access->high - (double)access->low;
     bool tiny = access->write && bytes / runs < SHORT_RUN;
-    return runs > n && (spans > span || tiny) && bytes / runs < LONG_RUN && bytes * SPARSE >= span;
+    return runs > n && (spans > span || tiny) && bytes / runs < LONG_RUN &&
+           (span - bytes) / runs < SHORT_HOLE;
 }
 
-static bool maps_all(const struct weft_win *win)
+bool weft_file_maps_all(const struct weft_win *win)
 {
     for (int rank = 0; rank < win->comm->size; rank++)
         if (!win->targets[rank].base)
@@ -133,58 +127,95 @@ static bool maps_all(const struct weft_win *win)
     return true;
 }
 
-/* Makes the memory at the first need. Collective. False: there is none, at any rank. */
-static bool has_windows(struct weft_file *file)
+static size_t control_bytes(const struct weft_file *file)
 {
-    size_t bytes =
-        WINDOW_BYTES + sizeof(struct control) + (size_t)file->comm->size * sizeof(struct sums);
+    return sizeof(struct control) + (size_t)file->comm->size * sizeof(struct weft_file_sums);
+}
+
+/* On one node all ranks own windows, else the lowest of each node. */
+static int find_owners(struct weft_file *file)
+{
+    int n = file->comm->size, lowest = 0;
+    int *owners = file->owners ? file->owners : malloc((size_t)n * sizeof *owners);
+    if (!owners)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for the windows of %d ranks", n);
+    file->owners = owners;
+    while (!file->win->targets[lowest].base)
+        lowest++;
+    int failed = weft_coll_allgather(file->comm, weft_elements_of_bytes(&lowest, sizeof lowest),
+                                     weft_elements_of_bytes(owners, sizeof lowest));
+    bool on_node = weft_file_maps_all(file->win);
+    file->nowners = 0;
+    file->own = -1;
+    for (int rank = 0; rank < n; rank++) {
+        if (!on_node && owners[rank] != rank)
+            continue;
+        if (rank == file->comm->rank)
+            file->own = file->nowners;
+        owners[file->nowners++] = rank;
+    }
+    return failed;
+}
+
+/* Makes the memory at the first need, and larger memory at the first access with many rounds.
+ * Collective. False: there is none, at any rank. */
+static bool has_windows(struct weft_file_access *access)
+{
+    struct weft_file *file = access->file;
+    int64_t each = (int64_t)SMALL_WINDOW * file->comm->size;
+    access->window =
+        (access->high - access->low) / each < MANY_ROUNDS ? SMALL_WINDOW : LARGE_WINDOW;
     struct weft_win_arguments arguments = {
-        .flavor = MPI_WIN_FLAVOR_ALLOCATE, .bytes = (MPI_Aint)bytes, .unit = 1};
-    if (file->win || file->no_windows)
-        return !file->no_windows;
+        .flavor = MPI_WIN_FLAVOR_ALLOCATE,
+        .bytes = WEFT_FILE_WINDOWS * (access->window + (MPI_Aint)control_bytes(file)),
+        .unit = 1};
+    if (file->no_windows)
+        return false;
+    if (file->win && file->win->bytes >= arguments.bytes)
+        return true;
+    if (file->win) /* all ranks have ended the last access: the ranges were gathered since */
+        weft_win_free(file->win);
     if (weft_win_make(file->comm, &arguments, &file->win) != MPI_SUCCESS)
         file->win = NULL;
-    file->no_windows = !file->win || !maps_all(file->win); /* freed with the file */
+    file->no_windows = !file->win || find_owners(file) != MPI_SUCCESS;
     return !file->no_windows;
 }
 
 /* ---- Windows of a round: that of a rank, and the offsets of the span in it */
 
-static char *bytes_of(const struct access *access, int rank)
+static struct control *control_of(const struct weft_file_access *access,
+                                  struct weft_file_round round, int rank)
 {
-    return access->file->win->targets[rank].base;
+    char *controls = access->file->win->targets[rank].base + WEFT_FILE_WINDOWS * access->window;
+    size_t index = (size_t)(round.number % WEFT_FILE_WINDOWS);
+    return (struct control *)(controls + index * control_bytes(access->file));
 }
 
-static struct control *control_of(const struct access *access, int rank)
+static struct weft_file_round next_round(const struct weft_file_access *access,
+                                         struct weft_file_round round)
 {
-    return (struct control *)(bytes_of(access, rank) + WINDOW_BYTES);
-}
-
-static int64_t window_begin(const struct access *access, int rank)
-{
-    return access->at + (int64_t)rank * WINDOW_BYTES;
+    return (struct weft_file_round){round.at + access->file->nowners * access->window,
+                                    round.number + 1};
 }
 
 struct clip {
     int64_t low, high; /* high <= low: nothing */
 };
 
-static struct clip clip_of(const struct access *access, int rank)
+static struct clip clip_of(const struct weft_file_access *access, struct weft_file_round round,
+                           int index)
 {
-    int64_t begin = window_begin(access, rank), end = begin + WINDOW_BYTES;
+    int64_t begin = weft_file_window_begin(access, round, index), end = begin + access->window;
     return (struct clip){begin > access->low ? begin : access->low,
                          end < access->high ? end : access->high};
 }
 
 /* This rank's positions in [low, high) of the file. */
-struct positions {
-    size_t from, to;
-};
-
-static struct positions positions_in(const struct access *access, int64_t low, int64_t high)
+static struct weft_file_positions positions_in(const struct weft_file_access *access, int64_t low,
+                                               int64_t high)
 {
     const struct weft_file_view *view = &access->file->view;
-    struct positions p = {access->from, access->from};
+    struct weft_file_positions p = {access->from, access->from};
     if (!access->data || high <= low || access->to == access->from)
         return p;
     p.from = weft_layout_position(layout_of(access), view->filetype->extent, low - view->disp);
@@ -194,14 +225,22 @@ static struct positions positions_in(const struct access *access, int64_t low, i
     return p;
 }
 
+struct weft_file_positions weft_file_positions_in(const struct weft_file_access *access,
+                                                  struct weft_file_round round, int index)
+{
+    struct clip clip = clip_of(access, round, index);
+    return positions_in(access, clip.low, clip.high);
+}
+
 /* Copies [from, to) between the buffer and a window, with the layouts of the buffer and the view.
  */
-static void copy(const struct access *access, int rank, struct positions p)
+static void copy(const struct weft_file_access *access, struct weft_file_round round, int index,
+                 struct weft_file_positions p)
 {
     const struct weft_file_view *view = &access->file->view;
     const struct weft_file_data *data = access->data;
-    void *origin = (void *)((uintptr_t)bytes_of(access, rank) -
-                            (uintptr_t)(window_begin(access, rank) - view->disp));
+    void *origin = (void *)((uintptr_t)weft_file_window(access, round, index) -
+                            (uintptr_t)(weft_file_window_begin(access, round, index) - view->disp));
     while (p.from < p.to) {
         size_t n = p.to - p.from, done = p.from - access->from;
         char *memory = access->memory ? access->memory + done : access->piece;
@@ -218,50 +257,35 @@ static void copy(const struct access *access, int rank, struct positions p)
 
 /* ---- Writing */
 
-static uint64_t hash_of(uint64_t offset)
+static struct weft_file_sums sums_of(const struct weft_file_access *access,
+                                     struct weft_file_round round, int index,
+                                     struct weft_file_positions p)
 {
-    offset = (offset + 1) * 0x9e3779b97f4a7c15;
-    offset = (offset ^ offset >> 30) * 0xbf58476d1ce4e5b9;
-    offset = (offset ^ offset >> 27) * 0x94d049bb133111eb;
-    return offset ^ offset >> 31;
-}
-
-static void add_run(struct sums *sums, int64_t at, int64_t n)
-{
-    sums->bytes += (uint64_t)n;
-    sums->hash += hash_of((uint64_t)(at + n)) - hash_of((uint64_t)at);
-    sums->first = !sums->runs || at < sums->first ? at : sums->first;
-    sums->end = at + n > sums->end ? at + n : sums->end;
-    sums->runs++;
-}
-
-static struct sums sums_of(const struct access *access, int rank, struct positions p)
-{
-    const struct weft_file_view *view = &access->file->view;
-    int64_t base = view->disp - window_begin(access, rank);
-    struct sums sums = {0};
-    struct weft_run runs[RUNS];
-    while (p.from < p.to) {
-        size_t n = weft_layout_list_runs(layout_of(access), view->filetype->extent, base, p.from,
-                                         p.to, runs, RUNS);
-        for (size_t i = 0; i < n; i++) {
-            weft_assert(runs[i].at >= 0 && runs[i].at + (int64_t)runs[i].bytes <= WINDOW_BYTES);
-            add_run(&sums, runs[i].at, (int64_t)runs[i].bytes);
-            p.from += runs[i].bytes;
-        }
-    }
+    struct weft_file_sums sums = {0};
+    struct weft_file_blocks blocks;
+    struct weft_file_block block;
+    weft_file_begin_blocks(&blocks, access, round, index, p);
+    while (weft_file_next_block(&blocks, &block))
+        weft_file_add_block(&sums, block);
     return sums;
 }
 
-/* The data of all ranks in this rank's window. */
-static struct sums sums_of_all(const struct access *access)
+struct weft_file_sums *weft_file_sums_for(const struct weft_file_access *access,
+                                          struct weft_file_round round, int rank)
 {
-    const struct control *control = control_of(access, access->file->comm->rank);
-    struct sums all = {.first = WINDOW_BYTES};
+    return &control_of(access, round, access->file->comm->rank)->sums[rank];
+}
+
+/* The data of all ranks in this rank's window. */
+static struct weft_file_sums sums_of_all(const struct weft_file_access *access,
+                                         struct weft_file_round round)
+{
+    const struct control *control = control_of(access, round, access->file->comm->rank);
+    struct weft_file_sums all = {.first = access->window};
     for (int i = 0; i < access->file->comm->size; i++) {
-        const struct sums *sums = &control->sums[i];
+        const struct weft_file_sums *sums = &control->sums[i];
         all.bytes += sums->bytes;
-        all.hash += sums->hash;
+        all.hash = weft_file_add_hash(all.hash, sums->hash);
         all.runs += sums->runs;
         all.first = sums->runs && sums->first < all.first ? sums->first : all.first;
         all.end = sums->end > all.end ? sums->end : all.end;
@@ -269,143 +293,257 @@ static struct sums sums_of_all(const struct access *access)
     return all;
 }
 
-static enum method method_of(const struct access *access, const struct sums *all)
+static enum method method_of(const struct weft_file_access *access,
+                             const struct weft_file_sums *all)
 {
-    struct sums full = {0};
+    struct weft_file_sums full = {0};
     if (!all->bytes)
         return AT_ONCE;
-    add_run(&full, all->first, all->end - all->first);
+    weft_file_add_block(&full, (struct weft_file_block){.at = all->first,
+                                                        .bytes = (uint64_t)(all->end - all->first),
+                                                        .count = 1});
     if (all->bytes == full.bytes && all->hash == full.hash)
         return AT_ONCE;
-    bool few = all->bytes / all->runs >= SHORT_RUN || all->bytes * SPARSE < full.bytes;
+    uint64_t holes = full.bytes > all->bytes ? full.bytes - all->bytes : 0;
+    bool few = all->bytes / all->runs >= SHORT_RUN || holes / all->runs >= SHORT_HOLE;
     return few || access->file->unreadable ? SEPARATELY : MERGED;
 }
 
 /* Reads or writes the bytes of this rank's window from the first to the last that was given. */
-static void move_window(const struct access *access, bool write, const struct sums *all, int *code)
+static void move_window(const struct weft_file_access *access, struct weft_file_round round,
+                        bool write, const struct weft_file_sums *all, int *code)
 {
     const struct weft_file *file = access->file;
-    char *bytes = bytes_of(access, file->comm->rank) + all->first;
+    char *bytes = weft_file_window(access, round, file->own) + all->first;
     size_t length = (size_t)(all->end - all->first), moved = 0;
     if (!all->bytes || *code != MPI_SUCCESS)
         return;
     *code = weft_file_transfer(file->name, file->fd, write,
-                               window_begin(access, file->comm->rank) + all->first, bytes, length,
-                               &moved);
+                               weft_file_window_begin(access, round, file->own) + all->first, bytes,
+                               length, &moved);
     if (!write) /* bytes of holes behind the end of the file are 0 */
         memset(bytes + moved, 0, length - moved);
 }
 
-/* Scatters this rank's data into the windows that are written by this method; SEPARATELY: writes
- * them. *any: there are some. */
-static int put(struct access *access, enum method method, bool *any)
+/* Scatters this rank's data into the windows that it has mapped. */
+static void scatter(const struct weft_file_access *access, struct weft_file_round round)
 {
-    size_t moved;
-    *any = false;
-    for (int rank = 0; rank < access->file->comm->size; rank++) {
-        struct clip clip = clip_of(access, rank);
-        struct positions p = positions_in(access, clip.low, clip.high);
-        if (control_of(access, rank)->method != method)
+    const struct weft_file *file = access->file;
+    int rank = file->comm->rank, first = file->own < 0 ? 0 : file->own;
+    weft_count_add(&weft_counts.file_rounds, 1);
+    for (int i = 0; i < file->nowners; i++) { /* begins at its own window */
+        int index = (first + i) % file->nowners, owner = file->owners[index];
+        if (!weft_file_maps(access, owner))
             continue;
-        *any = true;
-        if (method == MERGED)
-            copy(access, rank, p);
-        else if (p.from < p.to) {
-            int code = weft_file_move(access->file, true, access->data, p.from - access->from,
-                                      p.to - access->from, &moved);
-            if (code != MPI_SUCCESS)
-                return code;
-        }
+        struct weft_file_positions p = weft_file_positions_in(access, round, index);
+        copy(access, round, index, p);
+        control_of(access, round, owner)->sums[rank] = sums_of(access, round, index, p);
     }
-    return MPI_SUCCESS;
 }
 
-static int write_round(struct access *access, int *code)
+/* Writes this rank's window, or reads it if the data leave holes. */
+static void use_window(const struct weft_file_access *access, struct weft_file_round round,
+                       int *code)
 {
-    struct weft_file *file = access->file;
-    bool any;
-    for (int i = 0; i < file->comm->size; i++) { /* begins at its own window */
-        int rank = (file->comm->rank + i) % file->comm->size;
-        struct clip clip = clip_of(access, rank);
-        struct positions p = positions_in(access, clip.low, clip.high);
-        copy(access, rank, p);
-        control_of(access, rank)->sums[file->comm->rank] = sums_of(access, rank, p);
-    }
-    int failed = weft_coll_barrier(file->comm);
-    if (failed != MPI_SUCCESS)
-        return failed;
-    struct sums all = sums_of_all(access);
+    struct control *control = control_of(access, round, access->file->comm->rank);
+    if (access->file->own < 0)
+        return;
+    struct weft_file_sums all = sums_of_all(access, round);
     enum method method = method_of(access, &all);
-    control_of(access, file->comm->rank)->method = method;
+    control->method = method;
+    if (method == MERGED)
+        weft_count_add(&weft_counts.file_merged, 1);
     if (method != SEPARATELY)
-        move_window(access, method == AT_ONCE, &all, code);
-    failed = weft_coll_barrier(file->comm);
-    if (failed == MPI_SUCCESS && *code == MPI_SUCCESS)
-        *code = put(access, SEPARATELY, &any);
-    if (failed == MPI_SUCCESS && put(access, MERGED, &any) == MPI_SUCCESS && any) {
-        failed = weft_coll_barrier(file->comm);
-        if (failed == MPI_SUCCESS && method == MERGED)
-            move_window(access, true, &all, code);
-        if (failed == MPI_SUCCESS)
-            failed = weft_coll_barrier(file->comm);
+        move_window(access, round, method == AT_ONCE, &all, code);
+}
+
+/* Waits for all ranks. Between nodes it also gathers the methods of the windows of the round
+ * before; on one node they are in the control blocks. */
+static int synchronize(const struct weft_file_access *access, struct weft_file_round before)
+{
+    const struct weft_file *file = access->file;
+    if (!access->exchange)
+        return weft_coll_barrier(file->comm);
+    uint64_t method = control_of(access, before, file->comm->rank)->method;
+    return weft_coll_allgather(file->comm, weft_elements_of_bytes(&method, sizeof method),
+                               weft_elements_of_bytes(access->methods, sizeof method));
+}
+
+static enum method method_at(const struct weft_file_access *access, struct weft_file_round round,
+                             int index)
+{
+    int owner = access->file->owners[index];
+    return (enum method)(access->methods ? access->methods[owner]
+                                         : control_of(access, round, owner)->method);
+}
+
+/* This rank's data in windows of this method: MERGED scatters them again, SEPARATELY writes them.
+ * The owner of a window does that for ranks of other nodes. *any: there are such windows. */
+static int put(struct weft_file_access *access, struct weft_file_round round, enum method method,
+               bool *any)
+{
+    const struct weft_file *file = access->file;
+    int code = MPI_SUCCESS;
+    size_t moved;
+    *any = false;
+    for (int index = 0; index < file->nowners && code == MPI_SUCCESS; index++) {
+        if (method_at(access, round, index) != method)
+            continue;
+        *any = true;
+        struct weft_file_positions p = weft_file_positions_in(access, round, index);
+        if (!weft_file_maps(access, file->owners[index]) || p.from >= p.to)
+            continue;
+        if (method == MERGED)
+            copy(access, round, index, p);
+        else
+            code = weft_file_move(access->file, true, access->data, p.from - access->from,
+                                  p.to - access->from, &moved);
     }
+    if (access->exchange && file->own >= 0 && method_at(access, round, file->own) == method)
+        weft_file_put_again(access, round, method == SEPARATELY, &code);
+    return code;
+}
+
+/* After all ranks have used their windows: writes what windows with holes leave to do. */
+static int finish_round(struct weft_file_access *access, struct weft_file_round round, int *code)
+{
+    const struct weft_file *file = access->file;
+    bool any;
+    if (*code == MPI_SUCCESS)
+        *code = put(access, round, SEPARATELY, &any);
+    put(access, round, MERGED, &any);
+    if (!any)
+        return MPI_SUCCESS;
+    int failed = weft_coll_barrier(file->comm);
+    if (failed == MPI_SUCCESS && file->own >= 0 && method_at(access, round, file->own) == MERGED) {
+        struct weft_file_sums all = sums_of_all(access, round);
+        move_window(access, round, true, &all, code);
+    }
+    return failed == MPI_SUCCESS ? weft_coll_barrier(file->comm) : failed;
+}
+
+static int write_rounds(struct weft_file_access *access, struct weft_file_round round, int *code)
+{
+    struct weft_file_round before = round;
+    int failed = MPI_SUCCESS;
+    for (bool more = true; more && failed == MPI_SUCCESS; round = next_round(access, round)) {
+        more = round.at < access->high;
+        if (more)
+            scatter(access, round);
+        if (more && access->exchange)
+            failed = weft_file_send_data(access, round, code);
+        if (failed == MPI_SUCCESS)
+            failed = synchronize(access, before);
+        if (failed == MPI_SUCCESS && before.number < round.number)
+            failed = finish_round(access, before, code);
+        if (failed == MPI_SUCCESS && more)
+            use_window(access, round, code);
+        before = round;
+    }
+    if (*code == MPI_SUCCESS)
+        access->moved = access->to - access->from;
     return failed;
 }
 
 /* ---- Reading */
 
-static int read_round(struct access *access, int *code)
+static uint64_t read_window(const struct weft_file_access *access, struct weft_file_round round,
+                            int *code)
 {
-    struct weft_file *file = access->file;
-    struct clip mine = clip_of(access, file->comm->rank);
+    const struct weft_file *file = access->file;
     size_t got = 0;
+    weft_count_add(&weft_counts.file_rounds, 1);
+    if (file->own < 0)
+        return 0;
+    struct clip mine = clip_of(access, round, file->own);
+    int64_t begin = weft_file_window_begin(access, round, file->own);
+    char *bytes = weft_file_window(access, round, file->own) + (mine.low - begin);
     if (mine.high > mine.low && *code == MPI_SUCCESS)
-        *code = weft_file_transfer(file->name, file->fd, false, mine.low,
-                                   bytes_of(access, file->comm->rank) +
-                                       (mine.low - window_begin(access, file->comm->rank)),
+        *code = weft_file_transfer(file->name, file->fd, false, mine.low, bytes,
                                    (size_t)(mine.high - mine.low), &got);
-    control_of(access, file->comm->rank)->got = got;
-    int failed = weft_coll_barrier(file->comm);
-    if (failed != MPI_SUCCESS)
-        return failed;
-    for (int rank = 0; rank < file->comm->size && !access->ended; rank++) {
-        struct clip clip = clip_of(access, rank);
-        int64_t end = clip.low + (int64_t)control_of(access, rank)->got;
-        struct positions p = positions_in(access, clip.low, end < clip.high ? end : clip.high);
-        copy(access, rank, p);
+    control_of(access, round, file->comm->rank)->got = got;
+    return got;
+}
+
+/* Takes [from, to) from the data that another node has sent. */
+static void take(const struct weft_file_access *access, const char *packed,
+                 struct weft_file_positions p)
+{
+    size_t done = p.from - access->from, n = p.to > p.from ? p.to - p.from : 0;
+    if (access->memory)
+        memcpy(access->memory + done, packed, n);
+    else
+        weft_datatype_unpack(access->data->type, access->data->buffer, done, packed, n);
+}
+
+/* Copies this rank's data from all windows. */
+static void gather(struct weft_file_access *access, struct weft_file_round round)
+{
+    for (int index = 0; index < access->file->nowners && !access->ended; index++) {
+        int owner = access->file->owners[index];
+        struct clip clip = clip_of(access, round, index);
+        struct weft_file_positions p = positions_in(access, clip.low, clip.high);
+        const char *packed = NULL;
+        uint64_t got = 0;
+        if (p.from >= p.to)
+            continue;
+        if (weft_file_maps(access, owner))
+            got = control_of(access, round, owner)->got;
+        else
+            packed = weft_file_fetched(access, index, &got);
+        if (got < (uint64_t)(clip.high - clip.low)) {
+            access->ended = true;
+            p = positions_in(access, clip.low, clip.low + (int64_t)got);
+        }
+        if (packed && p.from < p.to)
+            take(access, packed, p);
+        else
+            copy(access, round, index, p);
         access->moved += p.to > p.from ? p.to - p.from : 0;
-        access->ended = clip.high > clip.low && end < clip.high;
     }
-    return weft_coll_barrier(file->comm);
+}
+
+static int read_rounds(struct weft_file_access *access, struct weft_file_round round, int *code)
+{
+    int failed = MPI_SUCCESS;
+    for (; round.at < access->high && failed == MPI_SUCCESS; round = next_round(access, round)) {
+        uint64_t got = read_window(access, round, code);
+        if (access->exchange)
+            failed = weft_file_fetch_data(access, round, got, code);
+        if (failed == MPI_SUCCESS)
+            failed = weft_coll_barrier(access->file->comm);
+        if (failed == MPI_SUCCESS)
+            gather(access, round);
+    }
+    return failed;
 }
 
 /* ---- The access */
 
-static int run_rounds(struct access *access, int *code)
+static void begin_exchange(struct weft_file_access *access)
 {
-    int64_t each = (int64_t)access->file->comm->size * WINDOW_BYTES;
-    int failed = MPI_SUCCESS;
-    access->at = access->low / WINDOW_BYTES * WINDOW_BYTES;
-    for (; access->at < access->high && failed == MPI_SUCCESS; access->at += each)
-        failed = access->write ? write_round(access, code) : read_round(access, code);
-    if (access->write && *code == MPI_SUCCESS)
-        access->moved = access->to - access->from;
-    return failed;
+    weft_file_exchange_begin(access);
+    access->methods = calloc((size_t)access->file->comm->size, sizeof *access->methods);
+    if (!access->methods)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for windows of %d ranks", access->file->comm->size);
+    /* of ranks that own no window, too */
+    for (int i = 0; i < WEFT_FILE_WINDOWS; i++)
+        control_of(access, (struct weft_file_round){0, i}, access->file->comm->rank)->method =
+            AT_ONCE;
 }
 
 /* *used: the ranks have chosen windows. Returns an error of the communication. */
-static int try_windows(struct access *access, bool *used, int *code)
+static int try_windows(struct weft_file_access *access, bool *used, int *code)
 {
     struct weft_comm *comm = access->file->comm;
     const struct weft_file_data *data = access->data;
-    struct range mine = range_of(access->file, data), *ranges;
+    struct range mine = range_of(access->file, access->write, data), *ranges;
     ranges = malloc((size_t)comm->size * sizeof *ranges);
     if (!ranges)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for the ranges of %d ranks", comm->size);
     int failed = weft_coll_allgather(comm, weft_elements_of_bytes(&mine, sizeof mine),
                                      weft_elements_of_bytes(ranges, sizeof mine));
-    *used = failed == MPI_SUCCESS && interleaves(access, ranges, comm->size) &&
-            has_windows(access->file);
+    *used = failed == MPI_SUCCESS && interleaves(access, ranges, comm->size) && has_windows(access);
     free(ranges);
     if (!*used)
         return failed;
@@ -416,15 +554,20 @@ static int try_windows(struct access *access, bool *used, int *code)
         if (!access->memory && !(access->piece = malloc(PIECE_BYTES)))
             weft_fatal(MPI_ERR_NO_MEM, "no memory for a buffer of %d bytes", PIECE_BYTES);
     }
-    failed = run_rounds(access, code);
+    if (!weft_file_maps_all(access->file->win))
+        begin_exchange(access);
+    struct weft_file_round first = {.at = access->low / access->window * access->window};
+    failed = access->write ? write_rounds(access, first, code) : read_rounds(access, first, code);
+    weft_file_exchange_end(access);
     free(access->piece);
+    free(access->methods);
     return failed;
 }
 
 int weft_file_move_all(struct weft_file *file, bool write, int code,
                        const struct weft_file_data *data, size_t *moved)
 {
-    struct access access = {
+    struct weft_file_access access = {
         .file = file, .write = write, .data = code == MPI_SUCCESS ? data : NULL};
     bool used = false;
     int failed = MPI_SUCCESS;
@@ -437,5 +580,8 @@ int weft_file_move_all(struct weft_file *file, bool write, int code,
         *moved = access.moved;
     else if (code == MPI_SUCCESS)
         code = weft_file_move(file, write, data, 0, data->bytes, moved);
-    return weft_file_agree(file, code);
+    code = weft_file_agree(file, code);
+    if (code != MPI_SUCCESS && used && write)
+        *moved = 0; /* other ranks wrote this rank's data */
+    return code;
 }

@@ -61,6 +61,9 @@ struct weft_counts {
     /* windows */
     uint64_t rma_direct, rma_by_net, rma_by_messages; /* operations */
     uint64_t rma_packets, rma_lock_waits;
+    /* files */
+    uint64_t file_opens, file_calls, file_read, file_written, file_sieved;
+    uint64_t file_rounds, file_merged; /* of collective accesses by windows */
     /* waiting, and others */
     uint64_t yields, sleeps, asleep; /* asleep: nanoseconds */
     uint64_t collectives, contacts, deaths;

@@ -41,7 +41,7 @@ int weft_enter_file(const char *function, MPI_File handle)
     const struct weft_file *file =
         weft_entry_flags & WEFT_ENTRY_CLOSED ? NULL : weft_handle_resolve(handle, WEFT_KIND_FILE);
     /* the lock is that of a window; types are made */
-    if (file && (file->atomic || weft_file_converts(file->view.form)))
+    if (file && (file->atomic || file->strided || weft_file_converts(file->view.form)))
         return weft_enter(function);
     return weft_enter_on(function, file ? file->comm->vci : &weft.vcis[0]);
 }

@@ -20,6 +20,7 @@ const struct weft_category_row weft_categories[WEFT_TOOL_CATEGORIES] = {
     [WEFT_TOOL_SHM] = {"weft_shm", "messages through the shared memory of a node"},
     [WEFT_TOOL_COLLECTIVES] = {"weft_collectives", "collective operations and their algorithms"},
     [WEFT_TOOL_WINDOWS] = {"weft_windows", "one-sided communication"},
+    [WEFT_TOOL_FILES] = {"weft_files", "access to files"},
 };
 
 static enum weft_tool_category category_of_setting(int row)

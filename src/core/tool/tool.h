@@ -75,6 +75,7 @@ enum weft_tool_category {
     WEFT_TOOL_SHM,
     WEFT_TOOL_COLLECTIVES,
     WEFT_TOOL_WINDOWS,
+    WEFT_TOOL_FILES,
     WEFT_TOOL_CATEGORIES
 };
 

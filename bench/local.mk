@@ -109,6 +109,30 @@ bench_raw_gets_SOURCES = bench/raw_rma.c $(bench_raw)
 bench_raw_gets_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
 bench_raw_gets_LDADD = $(FABRIC_LIBS)
 
+# ---- Files: one source, and the name says which
+BENCHES += bench/weft_file_write bench/weft_file_read bench/weft_file_write_all \
+    bench/weft_file_read_all bench/weft_file_iwrite_all bench/weft_file_each_write \
+    bench/weft_file_each_read bench/weft_file_write_at bench/weft_file_read_at \
+    bench/weft_file_write_at_all bench/weft_file_iwrite_at bench/weft_file_write_shared \
+    bench/weft_file_write_ordered bench/weft_file_each_write_at bench/weft_file_open \
+    bench/weft_file_view
+bench_weft_file_write_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_read_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_write_all_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_read_all_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_iwrite_all_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_each_write_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_each_read_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_write_at_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_read_at_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_write_at_all_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_iwrite_at_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_write_shared_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_write_ordered_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_each_write_at_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_open_SOURCES = bench/file_access.c $(bench_mpi)
+bench_weft_file_view_SOURCES = bench/file_access.c $(bench_mpi)
+
 # ---- The machine alone
 BENCHES += bench/raw_shm bench/limits
 bench_raw_shm_SOURCES = bench/raw_shm.c $(bench_common) bench/raw_pair.c bench/raw_pair.h
@@ -128,6 +152,6 @@ BENCHES += bench/side_by_side
 bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h bench/turns.h
 bench_side_by_side_LDADD =
 
-dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers bench/rma \
+dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers bench/rma bench/files \
     bench/threads bench/report bench/peers_coll bench/coll_tune bench/linear_commit
 dist_noinst_DATA += bench/where.sh bench/peer_mpis.sh bench/svg_plot.py

@@ -13,6 +13,7 @@ examples_hello_SOURCES = examples/hello.c
 examples_ring_SOURCES = examples/ring.c
 
 examples_heat2d_heat2d_SOURCES = examples/heat2d/heat2d.c \
+    examples/heat2d/checkpoint.c examples/heat2d/checkpoint.h \
     examples/heat2d/grid.c examples/heat2d/grid.h \
     examples/heat2d/halo.c examples/heat2d/halo.h \
     examples/heat2d/pgm.c examples/heat2d/picture.h examples/heat2d/png.c \

@@ -8,6 +8,7 @@
  *
  * Invariant: the field after n steps is the same to the last bit on any number of ranks.
  */
+#include "checkpoint.h"
 #include "grid.h"
 #include "halo.h"
 #include "picture.h"
@@ -72,23 +73,42 @@ static void read_plate(struct run *r, int size[3])
         give_up("no memory for a plate of %d x %d cells", p.width, p.height);
     for (size_t i = 0; i < n; i++)
         r->plate[i] = p.values[i];
-    if (r->setup.check) {
-        r->initial = malloc(n * sizeof *r->initial);
-        if (!r->initial)
-            give_up("no memory to keep the initial field; run without --check");
-        memcpy(r->initial, r->plate, n * sizeof *r->plate);
-    }
     size[0] = p.width;
     size[1] = p.height;
     size[2] = p.max;
     picture_free(&p);
 }
 
+/* All ranks read their blocks from the checkpoint, then rank 0 gathers them. */
+static void read_checkpoint(struct run *r)
+{
+    char why[1024];
+    if (!checkpoint_read(r->setup.start, &r->layout, &r->block, why, sizeof why))
+        give_up("%s", why);
+    r->plate = r->rank == 0 ? malloc(cells(r) * sizeof *r->plate) : NULL;
+    if ((r->rank == 0 && !r->plate) || !plate_gather(&r->layout, r->rank, r->plate, &r->block))
+        no_memory(r);
+}
+
+/* Rank 0 keeps the initial field for --check. */
+static void keep_initial(struct run *r)
+{
+    if (r->rank != 0 || !r->setup.check)
+        return;
+    r->initial = malloc(cells(r) * sizeof *r->initial);
+    if (!r->initial)
+        give_up("no memory to keep the initial field; run without --check");
+    memcpy(r->initial, r->plate, cells(r) * sizeof *r->plate);
+}
+
 static void distribute(struct run *r)
 {
     int size[3];
+    char why[1024];
     struct span x, y;
-    if (r->rank == 0)
+    if (r->setup.start && !checkpoint_sizes(r->setup.start, size, why, sizeof why))
+        give_up("%s", why);
+    if (!r->setup.start && r->rank == 0)
         read_plate(r, size);
     MPI_Bcast(size, 3, MPI_INT, 0, MPI_COMM_WORLD);
     r->max = size[2];
@@ -100,12 +120,17 @@ static void distribute(struct run *r)
         MPI_Barrier(MPI_COMM_WORLD); /* rank 0 ends the job meanwhile */
     }
     layout_spans(&r->layout, r->rank, &x, &y);
-    if (!block_create(&r->block, x, y) || !halo_create(&r->halo, &r->layout, r->rank, &r->block) ||
-        !plate_scatter(&r->layout, r->rank, r->plate, &r->block))
+    if (!block_create(&r->block, x, y) || !halo_create(&r->halo, &r->layout, r->rank, &r->block))
         no_memory(r);
+    if (r->setup.start)
+        read_checkpoint(r);
+    else if (!plate_scatter(&r->layout, r->rank, r->plate, &r->block))
+        no_memory(r);
+    keep_initial(r);
     if (r->rank == 0)
-        printf("%s: %d x %d cells, %d x %d blocks, %d steps at rate %g\n", r->setup.picture,
-               size[0], size[1], r->layout.columns, r->layout.rows, r->setup.steps, r->setup.rate);
+        printf("%s: %d x %d cells, %d x %d blocks, %d steps at rate %g\n",
+               r->setup.start ? r->setup.start : r->setup.picture, size[0], size[1],
+               r->layout.columns, r->layout.rows, r->setup.steps, r->setup.rate);
 }
 
 static double larger(double a, double b)
@@ -198,6 +223,14 @@ static void solve(struct run *r)
                (double)cells(r) * s->steps / seconds / 1e6);
 }
 
+static void save(const struct run *r)
+{
+    char why[1024];
+    if (r->setup.save &&
+        !checkpoint_write(r->setup.save, &r->layout, &r->block, r->max, why, sizeof why))
+        give_up("%s", why);
+}
+
 static uint64_t bits_of(double value)
 {
     uint64_t bits;
@@ -280,6 +313,7 @@ int main(int argc, char **argv)
     if (begin(&r, argc, argv, &code)) {
         distribute(&r);
         solve(&r);
+        save(&r);
         if (r.rank == 0)
             code = conclude(&r);
         MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);

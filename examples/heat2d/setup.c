@@ -18,6 +18,8 @@ static const struct option long_options[] = {
     {"frames", required_argument, NULL, 'f'},
     {"type", required_argument, NULL, 't'},
     {"report", required_argument, NULL, 'p'},
+    {"save", required_argument, NULL, 's'},
+    {"start", required_argument, NULL, 'b'},
     {"check", no_argument, NULL, 'c'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -26,6 +28,7 @@ static const struct option long_options[] = {
 void setup_usage(void)
 {
     printf("usage: heat2d [options] PICTURE.pgm\n"
+           "       heat2d [options] --start CHECKPOINT\n"
            "Lets the grey values of a picture spread like heat on an insulated plate.\n"
            "  -n, --steps N       time steps (500)\n"
            "  -r, --rate R        share that flows to each neighbour in a step, up to 0.25 (0.2)\n"
@@ -33,6 +36,8 @@ void setup_usage(void)
            "  -f, --frames N      a frame every N steps, beside the last (the last only)\n"
            "  -t, --type TYPE     pgm or png (pgm)\n"
            "  -p, --report N      a line of progress every N steps (a tenth of all)\n"
+           "  -s, --save FILE     write the last field to a checkpoint (none)\n"
+           "  -b, --start FILE    begin with the field of a checkpoint, in place of a picture\n"
            "  -c, --check         compare with the serial result, bit for bit\n"
            "  -h, --help          this text\n");
 }
@@ -69,6 +74,12 @@ static const char *take(struct setup *s, int option, const char *value)
     case 't':
         s->png = strcmp(value, "png") == 0;
         return s->png || strcmp(value, "pgm") == 0 ? NULL : "-t takes pgm or png";
+    case 's':
+        s->save = value;
+        return NULL;
+    case 'b':
+        s->start = value;
+        return NULL;
     case 'c':
         s->check = true;
         return NULL;
@@ -86,18 +97,20 @@ enum setup_outcome setup_parse(struct setup *s, int argc, char **argv, char *why
     *s = (struct setup){.steps = 500, .rate = 0.2};
     opterr = 0;
     while (!wrong &&
-           (option = getopt_long(argc, argv, ":n:r:o:f:t:p:ch", long_options, NULL)) != -1) {
+           (option = getopt_long(argc, argv, ":n:r:o:f:t:p:s:b:ch", long_options, NULL)) != -1) {
         if (option == 'h')
             return SETUP_HELP;
         wrong = take(s, option, optarg);
     }
-    if (!wrong && argc - optind != 1)
-        wrong = argc == optind ? "it needs a picture to start from" : "it takes one picture";
+    if (!wrong && argc - optind != (s->start ? 0 : 1))
+        wrong = s->start         ? "it takes a picture or a checkpoint, not both"
+                : argc == optind ? "it needs a picture to start from"
+                                 : "it takes one picture";
     if (wrong) {
         snprintf(why, len, "heat2d: %s; see heat2d -h", wrong);
         return SETUP_WRONG;
     }
-    s->picture = argv[optind];
+    s->picture = s->start ? NULL : argv[optind];
     if (s->frame_every && !s->prefix)
         s->prefix = "heat2d";
     if (!s->report_every)

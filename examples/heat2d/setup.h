@@ -12,7 +12,9 @@
 #include <stddef.h>
 
 struct setup {
-    const char *picture; /* the initial field */
+    const char *picture; /* the initial field; NULL with `start` */
+    const char *start;   /* the checkpoint that has it; NULL: the picture does */
+    const char *save;    /* the checkpoint of the last field; NULL: none is written */
     const char *prefix;  /* of the frames' names; NULL: none are written */
     int steps;
     int frame_every;  /* steps from one frame to the next; 0: only the last one */

@@ -50,6 +50,12 @@ TESTS += tests/weft_info/run
 dist_check_SCRIPTS += tests/examples/run
 TESTS += tests/examples/run
 
+# ---- Files on disks that fail
+check_PROGRAMS += tests/files/disk
+tests_files_disk_SOURCES = tests/files/disk.c
+dist_check_SCRIPTS += tests/files/run
+TESTS += tests/files/run
+
 # ---- Unit tests
 # Each NAME_test.c is a program NAME_test.test, linked with the static objects for the hidden names.
 # UNIT_TESTS lists them when make runs; configure.ac defines it. match_bench prints what a match costs:

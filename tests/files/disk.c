@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Access to files where the disk or a rank fails. tests/files/run makes the disk, runs this program
+ * and looks at what is left: disk CASE FOLDER
+ *
+ *   full      the file system of FOLDER has less space than an access of one rank needs
+ *   readonly  it is mounted for reading, and has a file "old"
+ *   kill      the last rank is killed in the middle of a collective write
+ *   check     one rank: the bytes that this write does not give are in the file as before
+ */
+#include "../mpi/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+enum { RECORD = 96, RECORDS = 50000, BYTES = RECORD * RECORDS, SPARE = 7 };
+
+static char data[BYTES];
+static int calls_left; /* of pwrite, before this rank kills itself; 0: any number */
+
+/* In place of the C library's. */
+ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t offset)
+{
+    if (calls_left && --calls_left == 0)
+        raise(SIGKILL);
+    return syscall(SYS_pwrite64, fd, buffer, bytes, offset);
+}
+
+/* Records of all ranks in turn, then as many records as `holes` that no rank writes. */
+static void set_records(MPI_File file, int holes)
+{
+    MPI_Datatype record, view;
+    MPI_Type_contiguous(RECORD, MPI_BYTE, &record);
+    MPI_Type_create_resized(record, 0, (MPI_Aint)RECORD * (check.size + holes), &view);
+    MPI_Type_commit(&view);
+    CHECK_CLASS(MPI_File_set_view(file, (MPI_Offset)RECORD * check.rank, MPI_BYTE, view, "native",
+                                  MPI_INFO_NULL),
+                MPI_SUCCESS);
+    MPI_Type_free(&record);
+    MPI_Type_free(&view);
+}
+
+/* ---- A full disk */
+
+enum kind { INDEPENDENT, COLLECTIVE, NONBLOCKING, NONBLOCKING_ALL, SPLIT, SHARED, ORDERED, KINDS };
+static const char *const kinds[] = {
+    "independent", "collective", "nonblocking", "nonblocking collective",
+    "split",       "shared",     "ordered"};
+
+static int write_as(MPI_File file, enum kind kind, MPI_Status *status)
+{
+    MPI_Request request;
+    int code;
+    switch (kind) {
+    case INDEPENDENT:
+        return MPI_File_write_at(file, 0, data, BYTES, MPI_BYTE, status);
+    case COLLECTIVE:
+        return MPI_File_write_at_all(file, 0, data, BYTES, MPI_BYTE, status);
+    case NONBLOCKING:
+        code = MPI_File_iwrite_at(file, 0, data, BYTES, MPI_BYTE, &request);
+        return code ? code : MPI_Wait(&request, status);
+    case NONBLOCKING_ALL:
+        code = MPI_File_iwrite_at_all(file, 0, data, BYTES, MPI_BYTE, &request);
+        return code ? code : MPI_Wait(&request, status);
+    case SPLIT:
+        return MPI_File_write_at_all_begin(file, 0, data, BYTES, MPI_BYTE);
+    case SHARED:
+        return MPI_File_write_shared(file, data, BYTES, MPI_BYTE, status);
+    default:
+        return MPI_File_write_ordered(file, data, BYTES, MPI_BYTE, status);
+    }
+}
+
+static void full(void)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        MPI_Status status;
+        char text[MPI_MAX_ERROR_STRING];
+        int length;
+        check_step("a full disk, %s", kinds[kind]);
+        MPI_File file = file_open("full", MPI_MODE_CREATE | MPI_MODE_RDWR);
+        if (kind < SHARED)
+            set_records(file, 0);
+        memset(&status, 0, sizeof status);
+        int code = write_as(file, kind, &status);
+        CHECK(check_class(code) == MPI_ERR_NO_SPACE, "%s: class %d", kinds[kind],
+              check_class(code));
+        MPI_Error_string(code, text, &length);
+        CHECK(strstr(text, "full") && (kind == NONBLOCKING_ALL || strstr(text, "df")), "%s: %s",
+              kinds[kind], text);
+        CHECK(kind == SPLIT || file_bytes(&status) < BYTES, "%s: %d bytes were written",
+              kinds[kind], file_bytes(&status));
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_CLASS(MPI_File_set_size(file, 0), MPI_SUCCESS);
+        CHECK_CLASS(MPI_File_preallocate(file, 64 << 20), MPI_ERR_NO_SPACE);
+        CHECK_CLASS(MPI_File_set_size(file, 0), MPI_SUCCESS);
+        CHECK_CLASS(
+            MPI_File_write_at_all(file, 0, data, check.rank ? 0 : RECORD, MPI_BYTE, &status),
+            MPI_SUCCESS);
+        MPI_File_close(&file);
+        file_remove("full");
+    }
+}
+
+/* ---- A disk that is mounted for reading */
+
+static void readonly(void)
+{
+    MPI_File file = file_open("old", MPI_MODE_RDONLY);
+    MPI_Status status;
+    CHECK_CLASS(MPI_File_read_at_all(file, 0, data, BYTES, MPI_BYTE, &status), MPI_SUCCESS);
+    CHECK(file_bytes(&status) == 4, "%d bytes were read", file_bytes(&status));
+    CHECK_CLASS(MPI_File_write_at_all(file, 0, data, 1, MPI_BYTE, &status), MPI_ERR_READ_ONLY);
+    CHECK_CLASS(MPI_File_sync(file), MPI_SUCCESS);
+    MPI_File_close(&file);
+    CHECK_CLASS(
+        MPI_File_open(MPI_COMM_WORLD, file_name("old"), MPI_MODE_RDWR, MPI_INFO_NULL, &file),
+        MPI_ERR_READ_ONLY);
+    CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, file_name("new"), MPI_MODE_WRONLY | MPI_MODE_CREATE,
+                              MPI_INFO_NULL, &file),
+                MPI_ERR_READ_ONLY);
+    CHECK_CLASS(MPI_File_delete(file_name("old"), MPI_INFO_NULL), MPI_ERR_READ_ONLY);
+}
+
+/* ---- A rank is killed */
+
+static void kill_one(void)
+{
+    MPI_File file = file_open("killed", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    size_t all = (size_t)BYTES * (size_t)(check.size + 1);
+    if (check.rank == 0) {
+        char *fill = malloc(all);
+        memset(fill, SPARE, all);
+        MPI_File_write_at(file, 0, fill, (int)all, MPI_BYTE, MPI_STATUS_IGNORE);
+        free(fill);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    set_records(file, 1);
+    memset(data, 1, sizeof data);
+    if (check.rank == check.size - 1)
+        calls_left = 3;
+    MPI_File_write_all(file, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+}
+
+/* The records of 3 ranks, and those between them. */
+static void check_killed(int ranks)
+{
+    unsigned char record[RECORD];
+    int fd = open(file_name("killed"), O_RDONLY), wrong = 0, written = 0;
+    struct stat stat = {0};
+    fstat(fd, &stat);
+    CHECK(stat.st_size == (off_t)BYTES * (ranks + 1), "the file has %lld bytes",
+          (long long)stat.st_size);
+    for (long i = 0; i < (long)RECORDS * (ranks + 1) && !wrong; i++) {
+        bool hole = i % (ranks + 1) == ranks;
+        wrong += read(fd, record, RECORD) != RECORD;
+        for (int j = 0; j < RECORD; j++) {
+            wrong += record[j] != SPARE && (hole || record[j] != 1);
+            written += record[j] == 1;
+        }
+    }
+    CHECK(!wrong, "%d bytes are neither old nor new", wrong);
+    CHECK(written < BYTES * ranks, "nothing is missing: no rank was killed");
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv, 1);
+    if (argc < 3)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    snprintf(file_folder, sizeof file_folder, "%s", argv[2]);
+    if (!strcmp(argv[1], "full"))
+        full();
+    else if (!strcmp(argv[1], "readonly"))
+        readonly();
+    else if (!strcmp(argv[1], "kill"))
+        kill_one();
+    else
+        check_killed(3);
+    return check_done();
+}

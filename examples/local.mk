@@ -5,6 +5,7 @@ EXAMPLES =
 EXAMPLES_FORTRAN =
 check_PROGRAMS += $(EXAMPLES)
 check_SCRIPTS += $(EXAMPLES_FORTRAN)
+dist_noinst_DATA += examples/options.h
 .PHONY: examples
 examples: $(EXAMPLES) $(EXAMPLES_FORTRAN)
 

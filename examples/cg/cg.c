@@ -10,11 +10,10 @@
  * Invariant: |b - A x| <= tolerance |b| when it stops, on any number of ranks. The last bits of x
  * differ: a dot product is rounded differently when its parts are divided differently.
  */
+#include "../options.h"
 #include "matrix.h"
 #include "rows.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <math.h>
 #include <mpi.h>
@@ -27,7 +26,6 @@ struct setup {
     const char *path;
     double tolerance;
     int steps; /* at most */
-    bool help;
 };
 
 static _Noreturn void give_up(const char *sentence)
@@ -141,77 +139,50 @@ static int run(const struct setup *s, int rank, int ranks)
     return code;
 }
 
-static void usage(void)
-{
-    printf("usage: cg [options] MATRIX.mtx\n"
-           "Solves A x = b by conjugate gradients; A is symmetric and positive definite.\n"
-           "  -t, --tolerance T   ends when the residual is T of the right-hand side (1e-10)\n"
-           "  -n, --steps N       at most so many steps (10000)\n"
-           "  -h, --help          this text\n");
-}
-
-/* Takes one option. Returns NULL, or what is wrong with it. */
-static const char *take(struct setup *s, int option, const char *text)
+/* Reads a tolerance. The condition is false for NaN. */
+static bool read_tolerance(const char *text, void *value)
 {
     char *end;
-    long n;
-    switch (option) {
-    case 'h':
-        s->help = true;
-        return NULL;
-    case 't':
-        s->tolerance = strtod(text, &end);
-        /* Written so that NaN fails. */
-        return end != text && !*end && s->tolerance >= 1e-14 && s->tolerance < 1
-                   ? NULL
-                   : "-t takes a tolerance of at least 1e-14 and below 1";
-    case 'n':
-        errno = 0;
-        n = strtol(text, &end, 10);
-        s->steps = (int)n;
-        return !errno && end != text && !*end && n >= 0 && n <= INT_MAX
-                   ? NULL
-                   : "-n takes a number of steps, 0 or more";
-    default:
-        return "unknown option, or an option without its value";
-    }
+    double tolerance = strtod(text, &end);
+    *(double *)value = tolerance;
+    return end != text && !*end && tolerance >= 1e-14 && tolerance < 1;
 }
 
-/* Reads the command line. Returns NULL, or what is wrong with it. */
-static const char *parse(struct setup *s, int argc, char **argv)
+/* Reads the command line: OPTIONS_RUN, or the exit code. */
+static int parse(struct setup *s, int rank, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"tolerance", required_argument, NULL, 't'},
-        {"steps", required_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    const char *wrong = NULL;
-    int option;
     *s = (struct setup){.tolerance = 1e-10, .steps = 10000};
-    opterr = 0;
-    while (!wrong && (option = getopt_long(argc, argv, "t:n:h", options, NULL)) != -1)
-        wrong = take(s, option, optarg);
-    if (wrong || s->help)
-        return wrong;
-    s->path = argv[optind];
-    return argc - optind == 1 ? NULL : "it takes one matrix, a Matrix Market file";
+    const struct options_row rows[] = {
+        {'t', "tolerance", "a tolerance of at least 1e-14 and below 1", .value = &s->tolerance,
+         .read = read_tolerance},
+        {'n', "steps", "a number of steps, 0 or more", .number = &s->steps, .most = INT_MAX},
+        {0},
+    };
+    const struct options options = {
+        .program = "cg",
+        .usage =
+            "usage: cg [options] MATRIX.mtx\n"
+            "Solves A x = b by conjugate gradients; A is symmetric and positive definite.\n"
+            "  -t, --tolerance T   ends when the residual is T of the right-hand side (1e-10)\n"
+            "  -n, --steps N       at most so many steps (10000)\n"
+            "  -h, --help          this text\n",
+        .rows = rows,
+        .path = &s->path,
+        .file = "one matrix, a Matrix Market file",
+    };
+    return options_read(&options, rank, argc, argv);
 }
 
 int main(int argc, char **argv)
 {
     struct setup s;
-    int rank, ranks, code = 0;
+    int rank, ranks;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const char *wrong = parse(&s, argc, argv);
-    if (rank == 0 && s.help)
-        usage();
-    else if (rank == 0 && wrong)
-        fprintf(stderr, "cg: %s; see cg -h\n", wrong);
-    if (!s.help)
-        code = wrong ? 2 : run(&s, rank, ranks);
+    int code = parse(&s, rank, argc, argv);
+    if (code == OPTIONS_RUN)
+        code = run(&s, rank, ranks);
     MPI_Finalize();
     return code;
 }

@@ -289,28 +289,15 @@ static int conclude(const struct run *r)
     return good ? 0 : 1;
 }
 
-/* Reads the command line on every rank alike. Returns true to go on, false to leave with *code. */
-static bool begin(struct run *r, int argc, char **argv, int *code)
-{
-    char why[256];
-    enum setup_outcome outcome = setup_parse(&r->setup, argc, argv, why, sizeof why);
-    if (r->rank == 0 && outcome == SETUP_HELP)
-        setup_usage();
-    if (r->rank == 0 && outcome == SETUP_WRONG)
-        fprintf(stderr, "%s\n", why);
-    *code = outcome == SETUP_WRONG ? 2 : 0;
-    return outcome == SETUP_RUN;
-}
-
 int main(int argc, char **argv)
 {
     struct run r;
-    int code;
     memset(&r, 0, sizeof r);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &r.ranks);
-    if (begin(&r, argc, argv, &code)) {
+    int code = setup_read(&r.setup, r.rank, argc, argv);
+    if (code < 0) {
         distribute(&r);
         solve(&r);
         save(&r);

@@ -2,14 +2,12 @@
 /*
  * The options of heat2d, from its command line.
  *
- * Invariant: after SETUP_RUN every value is one the solver can work with. The parser does not
- * print: all ranks read the same line, and only rank 0 speaks.
+ * Invariant: if the program is to run, every value is one the solver can work with.
  */
 #ifndef HEAT2D_SETUP_H
 #define HEAT2D_SETUP_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct setup {
     const char *picture; /* the initial field; NULL with `start` */
@@ -23,12 +21,7 @@ struct setup {
     bool png, check;
 };
 
-enum setup_outcome { SETUP_RUN, SETUP_HELP, SETUP_WRONG };
-
-/* Reads the command line. SETUP_WRONG leaves one sentence in why. */
-enum setup_outcome setup_parse(struct setup *s, int argc, char **argv, char *why, size_t len);
-
-/* Prints the usage text to standard output. */
-void setup_usage(void);
+/* Reads the command line. Returns the exit code of the program, or a negative value to run it. */
+int setup_read(struct setup *s, int rank, int argc, char **argv);
 
 #endif

@@ -9,8 +9,8 @@
  * up as whole multiples of a small unit: unlike a sum of floating point numbers, such a sum does
  * not depend on the order, which here differs from rank to rank.
  */
-#include <errno.h>
-#include <getopt.h>
+#include "../options.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <mpi.h>
@@ -35,7 +35,7 @@ struct block {
 
 struct setup {
     int bodies, steps;
-    bool check, help;
+    bool quick; /* no serial run */
 };
 
 static const double FORCE_SCALE = 0x1p50; /* forces stay below 2^13: see pull() */
@@ -229,7 +229,7 @@ static int conclude(const struct setup *s, struct block *all, bool balanced)
     uint64_t sum = checksum(0xcbf29ce484222325, all->body->position, 4 * n);
     sum = checksum(sum, all->velocity[0], 3 * n);
     printf("energy %.9f, %.9f at first; checksum %016" PRIx64 "\n", after, before, sum);
-    if (s->check) {
+    if (!s->quick) {
         simulate(&serial, s->steps, MPI_COMM_SELF);
         same = !memcmp(serial.body, all->body, n * sizeof *serial.body) &&
                !memcmp(serial.velocity, all->velocity, n * sizeof *serial.velocity);
@@ -238,57 +238,36 @@ static int conclude(const struct setup *s, struct block *all, bool balanced)
     block_free(&serial);
     printf("check: forces %s, energy %s, %s\n", balanced ? "balance" : "do NOT BALANCE",
            kept ? "is kept" : "is NOT KEPT",
-           !s->check ? "no serial run"
-           : same    ? "the serial result is the same to the last bit"
-                     : "the serial result DIFFERS");
+           s->quick ? "no serial run"
+           : same   ? "the serial result is the same to the last bit"
+                    : "the serial result DIFFERS");
     return balanced && kept && same ? 0 : 1;
 }
 
-static void usage(void)
+/* Reads the command line: OPTIONS_RUN, or the exit code. */
+static int parse(struct setup *s, int rank, int argc, char **argv)
 {
-    printf("usage: nbody [options]\n"
-           "Moves bodies that attract one another; copies of them travel around a ring of ranks.\n"
-           "  -n, --bodies N   how many (300)\n"
-           "  -s, --steps N    time steps (20)\n"
-           "  -q, --quick      without the comparison with a serial run on rank 0\n"
-           "  -h, --help       this text\n");
-}
-
-static bool count(const char *text, int min, int max, int *value)
-{
-    char *end;
-    errno = 0;
-    long n = strtol(text, &end, 10);
-    *value = (int)n;
-    return !errno && end != text && !*end && n >= min && n <= max;
-}
-
-/* Reads the command line. Returns NULL, or what is wrong with it. */
-static const char *parse(struct setup *s, int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"bodies", required_argument, NULL, 'n'},
-        {"steps", required_argument, NULL, 's'},
-        {"quick", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+    *s = (struct setup){.bodies = 300, .steps = 20};
+    const struct options_row rows[] = {
+        {'n', "bodies", "a number of bodies, 1 to 100000", .number = &s->bodies, .least = 1,
+         .most = 100000},
+        {'s', "steps", "a number of steps, 0 to 1000000000", .number = &s->steps,
+         .most = 1000000000},
+        {'q', "quick", .flag = &s->quick},
+        {0},
     };
-    int option;
-    *s = (struct setup){.bodies = 300, .steps = 20, .check = true};
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "n:s:qh", options, NULL)) != -1) {
-        if (option == 'h')
-            s->help = true;
-        else if (option == 'q')
-            s->check = false;
-        else if (option == 'n' && !count(optarg, 1, 100000, &s->bodies))
-            return "-n takes a number of bodies, 1 to 100000";
-        else if (option == 's' && !count(optarg, 0, 1000000000, &s->steps))
-            return "-s takes a number of steps, 0 to 1000000000";
-        else if (option == '?')
-            return "unknown option, or an option without its value";
-    }
-    return optind < argc ? "it takes options only" : NULL;
+    const struct options options = {
+        .program = "nbody",
+        .usage = "usage: nbody [options]\n"
+                 "Moves bodies that attract one another; copies of them travel around a ring of "
+                 "ranks.\n"
+                 "  -n, --bodies N   how many (300)\n"
+                 "  -s, --steps N    time steps (20)\n"
+                 "  -q, --quick      without the comparison with a serial run on rank 0\n"
+                 "  -h, --help       this text\n",
+        .rows = rows,
+    };
+    return options_read(&options, rank, argc, argv);
 }
 
 static int run(const struct setup *s, int rank, int ranks)
@@ -312,17 +291,13 @@ static int run(const struct setup *s, int rank, int ranks)
 int main(int argc, char **argv)
 {
     struct setup s;
-    int rank, ranks, code = 0;
+    int rank, ranks;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const char *wrong = parse(&s, argc, argv);
-    if (rank == 0 && s.help)
-        usage();
-    else if (rank == 0 && wrong)
-        fprintf(stderr, "nbody: %s; see nbody -h\n", wrong);
-    if (!s.help)
-        code = wrong ? 2 : run(&s, rank, ranks);
+    int code = parse(&s, rank, argc, argv);
+    if (code == OPTIONS_RUN)
+        code = run(&s, rank, ranks);
     MPI_Finalize();
     return code;
 }

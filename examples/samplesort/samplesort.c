@@ -9,8 +9,8 @@
  * Invariant: rank r ends up with the keys k such that border[r - 1] <= k < border[r]. The sorted
  * sequence, and so its checksum, is the same on any number of ranks; how it is divided is not.
  */
-#include <errno.h>
-#include <getopt.h>
+#include "../options.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <mpi.h>
@@ -21,7 +21,6 @@
 struct setup {
     int keys;   /* in all */
     int values; /* how many different ones there may be; 0: any */
-    bool help;
 };
 
 struct list {
@@ -194,47 +193,26 @@ static int conclude(const struct setup *s, struct list mine, uint64_t fingerprin
     return complete && ordered ? 0 : 1;
 }
 
-static void usage(void)
+/* Reads the command line: OPTIONS_RUN, or the exit code. */
+static int parse(struct setup *s, int rank, int argc, char **argv)
 {
-    printf("usage: samplesort [options]\n"
-           "Sorts keys that are spread over all ranks.\n"
-           "  -n, --keys N     how many in all (100000)\n"
-           "  -d, --values N   how many different values, 1 or more (any)\n"
-           "  -h, --help       this text\n");
-}
-
-static bool count(const char *text, int min, int *value)
-{
-    char *end;
-    errno = 0;
-    long n = strtol(text, &end, 10);
-    *value = (int)n;
-    return !errno && end != text && !*end && n >= min && n <= INT_MAX;
-}
-
-/* Reads the command line. Returns NULL, or what is wrong with it. */
-static const char *parse(struct setup *s, int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"keys", required_argument, NULL, 'n'},
-        {"values", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    int option;
     *s = (struct setup){.keys = 100000};
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "n:d:h", options, NULL)) != -1) {
-        if (option == 'h')
-            s->help = true;
-        else if (option == 'n' && !count(optarg, 0, &s->keys))
-            return "-n takes a number of keys, 0 to 2147483647";
-        else if (option == 'd' && !count(optarg, 1, &s->values))
-            return "-d takes a number of values, 1 to 2147483647";
-        else if (option == '?')
-            return "unknown option, or an option without its value";
-    }
-    return optind < argc ? "it takes options only" : NULL;
+    const struct options_row rows[] = {
+        {'n', "keys", "a number of keys, 0 to 2147483647", .number = &s->keys, .most = INT_MAX},
+        {'d', "values", "a number of values, 1 to 2147483647", .number = &s->values, .least = 1,
+         .most = INT_MAX},
+        {0},
+    };
+    const struct options options = {
+        .program = "samplesort",
+        .usage = "usage: samplesort [options]\n"
+                 "Sorts keys that are spread over all ranks.\n"
+                 "  -n, --keys N     how many in all (100000)\n"
+                 "  -d, --values N   how many different values, 1 or more (any)\n"
+                 "  -h, --help       this text\n",
+        .rows = rows,
+    };
+    return options_read(&options, rank, argc, argv);
 }
 
 static int run(const struct setup *s, int rank, int ranks)
@@ -257,17 +235,13 @@ static int run(const struct setup *s, int rank, int ranks)
 int main(int argc, char **argv)
 {
     struct setup s;
-    int rank, ranks, code = 0;
+    int rank, ranks;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const char *wrong = parse(&s, argc, argv);
-    if (rank == 0 && s.help)
-        usage();
-    else if (rank == 0 && wrong)
-        fprintf(stderr, "samplesort: %s; see samplesort -h\n", wrong);
-    if (!s.help)
-        code = wrong ? 2 : run(&s, rank, ranks);
+    int code = parse(&s, rank, argc, argv);
+    if (code == OPTIONS_RUN)
+        code = run(&s, rank, ranks);
     MPI_Finalize();
     return code;
 }

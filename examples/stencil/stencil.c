@@ -10,8 +10,8 @@
  * Invariant: the field after n steps is the same to the last bit on any number of ranks: each new
  * value is computed from seven old ones by one expression.
  */
-#include <errno.h>
-#include <getopt.h>
+#include "../options.h"
+
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ enum { DIMS = 3, SIDES = 2 * DIMS };
 
 struct setup {
     int points[DIMS], steps;
-    bool check, help;
+    bool quick; /* no serial run */
 };
 
 /* Part of the grid: points first[d] to first[d] + count[d] - 1 of dimension d. */
@@ -287,74 +287,54 @@ static int conclude(const struct setup *s, const double *whole, double change)
     size_t all = (size_t)s->points[0] * (size_t)s->points[1] * (size_t)s->points[2];
     bool same = true;
     printf("largest change at last %.6g; checksum %016" PRIx64 "\n", change, checksum(whole, all));
-    if (s->check) {
+    if (!s->quick) {
         double *serial = serial_run(s);
         same = !memcmp(whole, serial, all * sizeof *serial);
         free(serial);
     }
-    printf("check: %s\n", !s->check ? "no serial run"
-                          : same    ? "the serial result is the same to the last bit"
-                                    : "the serial result DIFFERS");
+    printf("check: %s\n", s->quick ? "no serial run"
+                          : same   ? "the serial result is the same to the last bit"
+                                   : "the serial result DIFFERS");
     return same ? 0 : 1;
 }
 
-static void usage(void)
+/* Reads "40x32x24" into an array of DIMS numbers. */
+static bool read_grid(const char *text, void *points)
 {
-    printf("usage: stencil [options]\n"
-           "Lets heat spread in a ring-shaped bar, by MPI's neighbourhood collectives.\n"
-           "  -g, --grid XxYxZ   points in each dimension (40x32x24)\n"
-           "  -n, --steps N      time steps (50)\n"
-           "  -q, --quick        without the comparison with a serial run on rank 0\n"
-           "  -h, --help         this text\n");
-}
-
-/* Takes a number from min to 1000000000 and moves on to what follows it. */
-static bool number(const char **text, int min, int *value)
-{
-    char *end;
-    errno = 0;
-    long n = strtol(*text, &end, 10);
-    bool good = !errno && end != *text && n >= min && n <= 1000000000;
-    *value = (int)n;
-    *text = end;
-    return good;
-}
-
-static bool grid(const char *text, int *points)
-{
-    for (int d = 0; d < DIMS; d++)
-        if (!number(&text, 1, &points[d]) || *text++ != (d < DIMS - 1 ? 'x' : '\0'))
+    for (int d = 0; d < DIMS; d++) {
+        char *end;
+        errno = 0;
+        long n = strtol(text, &end, 10);
+        if (errno || end == text || n < 1 || n > 1000000000 || *end != (d < DIMS - 1 ? 'x' : '\0'))
             return false;
+        ((int *)points)[d] = (int)n;
+        text = end + 1;
+    }
     return true;
 }
 
-/* Reads the command line. Returns NULL, or what is wrong with it. */
-static const char *parse(struct setup *s, int argc, char **argv)
+/* Reads the command line: OPTIONS_RUN, or the exit code. */
+static int parse(struct setup *s, int rank, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"grid", required_argument, NULL, 'g'},
-        {"steps", required_argument, NULL, 'n'},
-        {"quick", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+    *s = (struct setup){.points = {40, 32, 24}, .steps = 50};
+    const struct options_row rows[] = {
+        {'g', "grid", "three numbers of points, like 40x32x24", .value = s->points,
+         .read = read_grid},
+        {'n', "steps", "a number of steps, 0 or more", .number = &s->steps, .most = 1000000000},
+        {'q', "quick", .flag = &s->quick},
+        {0},
     };
-    int option;
-    *s = (struct setup){.points = {40, 32, 24}, .steps = 50, .check = true};
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "g:n:qh", options, NULL)) != -1) {
-        const char *text = optarg;
-        if (option == 'h')
-            s->help = true;
-        else if (option == 'q')
-            s->check = false;
-        else if (option == 'g' && !grid(text, s->points))
-            return "-g takes three numbers of points, like 40x32x24";
-        else if (option == 'n' && (!number(&text, 0, &s->steps) || *text))
-            return "-n takes a number of steps, 0 or more";
-        else if (option == '?')
-            return "unknown option, or an option without its value";
-    }
-    return optind < argc ? "it takes options only" : NULL;
+    const struct options options = {
+        .program = "stencil",
+        .usage = "usage: stencil [options]\n"
+                 "Lets heat spread in a ring-shaped bar, by MPI's neighbourhood collectives.\n"
+                 "  -g, --grid XxYxZ   points in each dimension (40x32x24)\n"
+                 "  -n, --steps N      time steps (50)\n"
+                 "  -q, --quick        without the comparison with a serial run on rank 0\n"
+                 "  -h, --help         this text\n",
+        .rows = rows,
+    };
+    return options_read(&options, rank, argc, argv);
 }
 
 /* A Cartesian grid of all ranks, with a point at least in every box. */
@@ -402,16 +382,12 @@ static int run(const struct setup *s)
 int main(int argc, char **argv)
 {
     struct setup s;
-    int rank, code = 0;
+    int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const char *wrong = parse(&s, argc, argv);
-    if (rank == 0 && s.help)
-        usage();
-    else if (rank == 0 && wrong)
-        fprintf(stderr, "stencil: %s; see stencil -h\n", wrong);
-    if (!s.help)
-        code = wrong ? 2 : run(&s);
+    int code = parse(&s, rank, argc, argv);
+    if (code == OPTIONS_RUN)
+        code = run(&s);
     MPI_Finalize();
     return code;
 }

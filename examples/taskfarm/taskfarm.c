@@ -10,8 +10,8 @@
  * posted for the next before it answers, so no send of rank 0 waits for a busy worker's answer.
  * The word to stop goes out after all answers came in: the receive that is cancelled never matches.
  */
-#include <errno.h>
-#include <getopt.h>
+#include "../options.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,7 +23,6 @@ enum { AHEAD = 2 };
 
 struct setup {
     int limit, size; /* numbers in all, and in a task */
-    bool help;
 };
 
 struct task {
@@ -219,47 +218,26 @@ static int conclude(const struct farm *f, const int *done, double seconds)
     return good ? 0 : 1;
 }
 
-static void usage(void)
+/* Reads the command line: OPTIONS_RUN, or the exit code. */
+static int parse(struct setup *s, int rank, int argc, char **argv)
 {
-    printf("usage: taskfarm [options]\n"
-           "Finds twin primes by tasks that rank 0 hands out and all ranks do.\n"
-           "  -n, --limit N   below which number (500000)\n"
-           "  -s, --size N    numbers in a task (2000)\n"
-           "  -h, --help      this text\n");
-}
-
-static bool count(const char *text, int min, int max, int *value)
-{
-    char *end;
-    errno = 0;
-    long n = strtol(text, &end, 10);
-    *value = (int)n;
-    return !errno && end != text && !*end && n >= min && n <= max;
-}
-
-/* Reads the command line. Returns NULL, or what is wrong with it. */
-static const char *parse(struct setup *s, int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"limit", required_argument, NULL, 'n'},
-        {"size", required_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    int option;
     *s = (struct setup){.limit = 500000, .size = 2000};
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "n:s:h", options, NULL)) != -1) {
-        if (option == 'h')
-            s->help = true;
-        else if (option == 'n' && !count(optarg, 0, 1000000000, &s->limit))
-            return "-n takes a limit, 0 to 1000000000";
-        else if (option == 's' && !count(optarg, 1, 1000000000, &s->size))
-            return "-s takes how many numbers are in a task, 1 to 1000000000";
-        else if (option == '?')
-            return "unknown option, or an option without its value";
-    }
-    return optind < argc ? "it takes options only" : NULL;
+    const struct options_row rows[] = {
+        {'n', "limit", "a limit, 0 to 1000000000", .number = &s->limit, .most = 1000000000},
+        {'s', "size", "how many numbers are in a task, 1 to 1000000000", .number = &s->size,
+         .least = 1, .most = 1000000000},
+        {0},
+    };
+    const struct options options = {
+        .program = "taskfarm",
+        .usage = "usage: taskfarm [options]\n"
+                 "Finds twin primes by tasks that rank 0 hands out and all ranks do.\n"
+                 "  -n, --limit N   below which number (500000)\n"
+                 "  -s, --size N    numbers in a task (2000)\n"
+                 "  -h, --help      this text\n",
+        .rows = rows,
+    };
+    return options_read(&options, rank, argc, argv);
 }
 
 static int run(const struct setup *s, int rank, int ranks)
@@ -290,17 +268,13 @@ static int run(const struct setup *s, int rank, int ranks)
 int main(int argc, char **argv)
 {
     struct setup s;
-    int rank, ranks, code = 0;
+    int rank, ranks;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const char *wrong = parse(&s, argc, argv);
-    if (rank == 0 && s.help)
-        usage();
-    else if (rank == 0 && wrong)
-        fprintf(stderr, "taskfarm: %s; see taskfarm -h\n", wrong);
-    if (!s.help)
-        code = wrong ? 2 : run(&s, rank, ranks);
+    int code = parse(&s, rank, argc, argv);
+    if (code == OPTIONS_RUN)
+        code = run(&s, rank, ranks);
     MPI_Finalize();
     return code;
 }

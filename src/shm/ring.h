@@ -257,12 +257,6 @@ static inline bool weft_ring_ready(const struct weft_ring_reader *r)
     return atomic_load_explicit(&line->turn, memory_order_acquire) == r->head + 1;
 }
 
-/* The line to read, if weft_ring_ready returned true. */
-static inline const struct weft_ring_line *weft_ring_peek(const struct weft_ring_reader *r)
-{
-    return &r->lines[r->head & r->mask];
-}
-
 static inline const char *weft_ring_data(const struct weft_ring_reader *r, uint32_t at)
 {
     return r->data + (at & (r->data_size - 1));

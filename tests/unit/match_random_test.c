@@ -378,6 +378,28 @@ static void choose_envelopes(struct schedule *s)
     s->arrive_percent = 25 + pick(s, 20);
 }
 
+/* More receives and messages of another context than the bins of tags take, which therefore
+ * double with those of the schedule in them; then the others leave. */
+static void fill_bins(struct weft_matcher *m)
+{
+    enum { FILLING = 5 * WEFT_MATCH_BINS, CONTEXT = 0x7fffffff };
+    static struct weft_match_receive receives[FILLING];
+    static struct weft_match_message messages[FILLING];
+
+    weft_match_use_bins(m);
+    for (int i = 0; i < FILLING; i++) {
+        receives[i] = (struct weft_match_receive){.context = CONTEXT, .source = 0, .tag = i};
+        weft_match_post(m, &receives[i]);
+        store(m, &messages[i], CONTEXT, 1, i);
+    }
+    CHECK(m->posted_by_tag.heads != m->posted_by_tag.first);
+    CHECK(m->messages_by_tag.heads != m->messages_by_tag.first);
+    for (int i = 0; i < FILLING; i++) {
+        CHECK(weft_match_withdraw(m, &receives[i]));
+        weft_match_take(m, &messages[i]);
+    }
+}
+
 static void run_schedule(struct schedule *s, uint64_t seed)
 {
     memset(s, 0, sizeof *s);
@@ -388,7 +410,7 @@ static void run_schedule(struct schedule *s, uint64_t seed)
         unsigned dice = pick(s, 100);
 
         if (i == OPERATIONS / 2)
-            weft_match_grow(&s->m);
+            fill_bins(&s->m);
         if (dice < s->arrive_percent)
             do_arrive(s);
         else if (dice < 75)

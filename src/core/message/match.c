@@ -208,12 +208,6 @@ static void double_bins(struct weft_match_bins *bins, uint32_t (*hash)(struct we
     bins->heads = heads;
 }
 
-void weft_match_grow(struct weft_matcher *m)
-{
-    double_bins(&m->posted_by_tag, hash_of_receive);
-    double_bins(&m->messages_by_tag, hash_of_message);
-}
-
 /* Takes the receive at a place of the express queue; those before it move up. */
 static struct weft_match_receive *take_express(struct weft_matcher *m,
                                                struct weft_match_receive **at)

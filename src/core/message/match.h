@@ -157,10 +157,6 @@ void weft_match_init(struct weft_matcher *m);
 /* Frees the memory of the bins; the matcher is not used any more. */
 void weft_match_close(struct weft_matcher *m);
 
-/* Doubles the bins of (context, source, tag) of receives and of messages; the matcher does so
- * itself when they fill. Nothing when memory is short. */
-void weft_match_grow(struct weft_matcher *m);
-
 /* A message arrived: unlinks and returns the receive that matches, or NULL. Then the caller copies
  * the message and calls weft_match_store. */
 struct weft_match_receive *weft_match_arrive(struct weft_matcher *m, uint32_t context,

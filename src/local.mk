@@ -98,6 +98,7 @@ libmpi_abi_a_SOURCES += \
     src/core/base/event.c src/core/base/event.h \
     src/core/base/handle.c src/core/base/handle.h \
     src/core/base/handle_list.c src/core/base/handle_list.h \
+    src/core/base/hash.h \
     src/core/base/info.c src/core/base/info.h \
     src/core/base/info_env.c \
     src/core/base/lock.c src/core/base/lock.h \

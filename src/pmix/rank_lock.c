@@ -8,6 +8,7 @@
  * ends. A socket of another user is no lock. exec and fork do not pass it on.
  */
 #include "boot.h"
+#include "core/base/hash.h"
 #include "pmix/pmix_internal.h"
 
 #include <errno.h>
@@ -22,15 +23,6 @@ extern char **environ;
 
 static int lock = -1;
 
-/* FNV-1a. */
-static uint64_t hash(const char *text)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h;
-}
-
 /* The launcher's variables of this rank, in any order. The server's address is one of them, because
  * two servers on a host can have jobs of the same name. Of PMI-1 only the socket is unique. */
 static uint64_t hash_of_rank(void)
@@ -41,7 +33,7 @@ static uint64_t hash_of_rank(void)
     for (char **e = environ; *e; e++)
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             if (strncmp(*e, names[i], strlen(names[i])) == 0)
-                sum += hash(*e);
+                sum += weft_hash_text(*e);
     return sum;
 }
 

@@ -6,6 +6,7 @@
  * order.
  */
 #include "core/comm/session.h"
+#include "core/base/hash.h"
 #include "core/comm/context_alloc.h"
 #include "core/comm/comm_make.h"
 #include "core/comm/intercomm.h"
@@ -146,13 +147,10 @@ struct weft_group *weft_session_pset_group(struct weft_session *session, const c
 
 /* ---- Communicators from groups */
 
-/* The message tag for a string tag: its FNV-1a hash. */
+/* The message tag for a string tag. */
 static int tag_of(const char *text)
 {
-    uint32_t hash = 2166136261u;
-    for (const char *c = text; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 16777619u;
-    return (int)(hash & (uint32_t)weft.tag_ub);
+    return (int)(weft_hash_text(text) & (uint32_t)weft.tag_ub);
 }
 
 int weft_comm_from_group(struct weft_group *group, const char *tag, const struct weft_info *hints,

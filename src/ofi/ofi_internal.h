@@ -338,11 +338,6 @@ static inline uint64_t weft_net_number_bits(uint32_t number)
     return (uint64_t)(number & weft_net.sequence_mask) << weft_net.sequence_shift;
 }
 
-static inline uint32_t weft_net_number_of(uint64_t cq_data)
-{
-    return (uint32_t)(cq_data >> weft_net.sequence_shift) & weft_net.sequence_mask;
-}
-
 /* True if the sender of a user message has the job's key. */
 static inline bool weft_net_is_of_job(uint64_t cq_data)
 {

@@ -145,7 +145,7 @@ void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *dat
                                    .data = data,
                                    .bytes = bytes,
                                    .length = bytes,
-                                   .id = weft_net_number_of(cq_data)};
+                                   .id = weft_sequence_number(&net->sequences, cq_data)};
     if (channel && !weft_net_is_sender(channel, message.source)) {
         weft_net_drop("a message that claims a rank outside of its communicator", message.source);
         return;

@@ -275,7 +275,8 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
     request->peer->net.taken++;
     if (!state->packed && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         is_in_place(request->capacity)) {
-        weft_net_request_header(request, weft_net_number_of(entry->data));
+        weft_net_request_header(
+            request, weft_sequence_number(&weft_net_of(request)->sequences, entry->data));
         return;
     }
     memcpy(&header, received_data(request), sizeof header);

@@ -98,4 +98,10 @@ extern WEFT_HIDDEN struct weft_error_hooks weft_error_hooks;
  * request that failed, or NULL. */
 WEFT_COLD _Noreturn void weft_error_end_job(int errclass, const struct weft_request *on);
 
+/* "s", or "" for one thing. */
+static inline const char *weft_plural(int count)
+{
+    return count == 1 ? "" : "s";
+}
+
 #endif

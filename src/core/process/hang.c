@@ -105,11 +105,6 @@ __attribute__((format(printf, 2, 3))) static void add_line(struct report *report
     report->used += (size_t)n;
 }
 
-static const char *plural(int n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* The tag of a message, or the collective that sends it, and the communicator. */
 static void describe_tag(const struct weft_channel *channel, int tag, char *buf, size_t len)
 {
@@ -268,13 +263,13 @@ static void finish_report(struct report *report)
     weft_request_each(add_active, report);
     int more = report->requests - REQUESTS_SHOWN;
     if (more > 0)
-        add_line(report, "  and %d more operation%s", more, plural(more));
+        add_line(report, "  and %d more operation%s", more, weft_plural(more));
     else if (!report->requests)
         add_line(report, "  no operation of this rank is under way");
     weft_vcis_each_message(add_message, report);
     more = report->messages - MESSAGES_SHOWN;
     if (more > 0)
-        add_line(report, "  and %d more message%s without a receive", more, plural(more));
+        add_line(report, "  and %d more message%s without a receive", more, weft_plural(more));
     if (write(STDERR_FILENO, report->text, report->used) < 0)
         return; /* stderr is closed */
 }

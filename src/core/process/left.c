@@ -45,9 +45,8 @@ static void print(const struct list *list, const char *what, const char *state)
     if (list->count > SHOWN)
         snprintf(more, sizeof more, " and %d more", list->count - SHOWN);
     if (list->count)
-        weft_warn("MPI_Finalize: %d %s%s %s %s: %s%s", list->count, what,
-                  list->count == 1 ? "" : "s", list->count == 1 ? "was" : "were", state, list->text,
-                  more);
+        weft_warn("MPI_Finalize: %d %s%s %s %s: %s%s", list->count, what, weft_plural(list->count),
+                  list->count == 1 ? "was" : "were", state, list->text, more);
 }
 
 /* ---- Messages */

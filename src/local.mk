@@ -290,7 +290,6 @@ libmpi_abi_a_SOURCES += \
     src/shm/share.c src/shm/share.h \
     src/shm/shm.h \
     src/shm/shm_internal.h \
-    src/shm/copy_path.h \
     src/shm/window.c src/shm/window.h
 
 # ---- libmpi_abi.so.1

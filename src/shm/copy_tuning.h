@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The choice between two methods of copying data to another process: to memory that another core
- * reads, through the caches or past them (copy.h); and a long message, by reading its sender's
- * memory or through the ring (copy_path.h).
+ * Trials: the choice between two methods of copying data to another process, which are called the
+ * first and the second. There are three such choices:
  *
- * Between two cores that share a cache, copying through it is faster by a half. Between cores that
- * do not, modified lines in the writer's cache reach the reader at a fifth of memory's bandwidth,
- * and copying past the caches is two or three times as fast. The cores of a process change, on a
- * virtual machine within seconds. So both methods are tried for a few pieces from time to time, and
- * the faster one is used until the next trial.
+ *                                          first                  second
+ *     data area (3 KiB and more; send.c)   through the caches     past the caches (copy.h)
+ *     pieces of messages of 4 MiB          through the caches     past the caches
+ *     long messages (fetch.c)              the receiver reads     the sender pushes
  *
- * A trial of a method that is five times slower costs as much as hundreds of pieces. So the
- * interval between trials doubles while the same method wins, unless it has become slower than the
- * other was.
+ * None of them has an answer for all machines. Between two cores that share a cache, copying
+ * through it is faster by a half; between cores that do not, modified lines in the writer's cache
+ * reach the reader at a fifth of memory's bandwidth, and copying past the caches is two or three
+ * times as fast. The cores of a process change, on a virtual machine within seconds. A reader
+ * copies once, in the kernel; a pushed message is copied twice, by both ends at once: with 1 MiB
+ * that takes 0.5 to 0.8 of the time on one processor, and 1.5 on another.
+ *
+ * The rule: TRIAL pieces are copied by the first method, then TRIAL by the second. The method with
+ * the faster best group of pieces is used until the next trial, LEAST pieces after the beginning of
+ * the last one. The interval doubles, up to MOST, while the same method wins, because a trial of a
+ * method that is five times slower costs as much as hundreds of pieces. A new trial begins early if
+ * the winner has become slower than the other was.
  *
  * Invariant: in a trial as many pieces are copied before the measurement as are measured, so that
  * the measured ones find the caches as this method leaves them.
  */
 #ifndef WEFT_SHM_COPY_TUNING_H
 #define WEFT_SHM_COPY_TUNING_H
+
+#include "core/base/assert.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,6 +100,39 @@ static inline void weft_copy_tuning_note(struct weft_shm_copy_tuning *tuning, ui
         tuning->pieces = 0;
     else if (tuning->pieces >= WEFT_COPY_TUNING_LEAST && *best > tuning->best[!tuning->second])
         tuning->pieces = tuning->period = 0;
+}
+
+/* ---- Long messages: throughput decides, of all messages of a period together. A period lasts
+ * until no message is under way, or MESSAGES have ended. */
+
+/* Begins as zero bytes. */
+struct weft_shm_path {
+    struct weft_shm_copy_tuning tuning;
+    uint32_t active, ended; /* messages under way, and of the period */
+    uint64_t begun, bytes;  /* of the period */
+};
+
+/* A message begins. Returns true if it is to be pushed. */
+static inline bool weft_shm_path_begin(struct weft_shm_path *path)
+{
+    if (!path->active++)
+        path->begun = weft_copy_tuning_clock();
+    return weft_copy_tuning_second(&path->tuning);
+}
+
+/* A message that began has ended. The time of a period is noted for each UNIT bytes. */
+static inline void weft_shm_path_end(struct weft_shm_path *path, uint64_t bytes)
+{
+    enum { MESSAGES = 64, UNIT = 16 << 10 };
+    weft_assert(path->active > 0);
+    path->bytes += bytes;
+    path->ended++;
+    if (--path->active && path->ended < MESSAGES)
+        return;
+    uint64_t now = weft_copy_tuning_clock();
+    weft_copy_tuning_note(&path->tuning, (now - path->begun) * UNIT / path->bytes);
+    path->begun = now;
+    path->bytes = path->ended = 0;
 }
 
 #endif

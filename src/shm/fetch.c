@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Long messages, at the receiver: copied out of the sender's memory, or pushed by the sender.
- * Data with holes at either end are pushed: the sender packs them while the receiver unpacks. So
- * are those of device memory, unless the sender's are contiguous and the receiver may map its
- * memory (CUDA IPC): then the sender sends a description of it for the receiver to copy from, and
- * FIN ends the message.
+ * Long messages, at the receiver: it chooses how the data of an RTS that matched reach its buffer.
  *
- * Other data may be pushed as well, which may be faster (copy_path.h). This needs a sender that
- * makes progress until they have left, and a receiver that does until they have arrived: both are
- * in a blocking call, which does not end before. So a receiver that waits offers the message to be
- * pushed, a sender that waits takes the offer, and what it has not taken after some time the
- * receiver takes back and reads.
+ * An RTS announces a message above the eager limit (WEFT_SHM_EAGER, or 32 KiB), or one for which
+ * its sender has no credits. The first row that applies is the rule:
+ *
+ *  - Map, if the memory of either end is a GPU's, the sender's data are contiguous and the receiver
+ *    may map it (CUDA IPC). The sender sends a description of its memory for the receiver to copy
+ *    from, and FIN ends the message. Other data in the memory of a GPU are pushed.
+ *  - Push, if either end has holes or the sender's memory cannot be read (the kernel refuses it,
+ *    or WEFT_SHM_COPY is staged). The receiver sends CTS. The sender packs pieces into the data
+ *    area of the ring, as long as there is space, while the receiver unpacks. Pieces have 32 KiB,
+ *    or 8 KiB in messages of up to 128 KiB, whose first and last piece are copied by one end alone
+ *    (send.c).
+ *  - Offer or read, as trials choose (copy_tuning.h), if the receiver waits in MPI, the message is
+ *    above the eager limit and WEFT_SHM_COPY is auto. Pushing contiguous data may be faster, but
+ *    needs a sender that makes progress until the data have left, and a receiver that does until
+ *    they have arrived; a blocking call does both. So the receiver offers the message to be
+ *    pushed, and a sender that waits takes the offer. An offer that the sender has not taken after
+ *    PATIENCE is taken back, and the message is read.
+ *  - Read. The receiver copies the data out of the sender's memory (process_vm_readv) and sends
+ *    FIN: one copy, which needs no progress of the sender. If each rank has a core, a sender that
+ *    is in MPI copies some ranges, from 64 KiB on (share.c): 1 MiB then takes half of the time.
  *
  * Invariants:
  *  - Every RTS that matched is answered by FIN or CTS; an offer that is not taken, by FIN later.

@@ -19,7 +19,6 @@
 #include "shm/ring.h"
 #include "shm/share.h"
 #include "shm/shm.h"
-#include "shm/copy_path.h"
 #include "shm/window.h"
 
 #include <sched.h>

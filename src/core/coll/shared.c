@@ -7,7 +7,7 @@
  * persistent collective has a small one of its own, made when it is initialized, because ranks may
  * start persistent collectives in any order. Then a rank posts its data to its own slots, in
  * pieces, and copies or combines the pieces of others out of theirs. Long data are messages, for
- * which each two ranks measure the fastest path (shm/copy_path.h).
+ * which each two ranks measure the fastest path (shm/copy_tuning.h).
  *
  * Invariants:
  *  - The calls of an area are executed in the order in which they began: one that begins while

@@ -39,7 +39,7 @@ int weft_fortran_type_delete(MPI_Datatype type, int keyval, void *value, void *e
 int weft_fortran_win_copy(MPI_Win win, int keyval, void *extra, void *in, void *out, int *flag);
 int weft_fortran_win_delete(MPI_Win win, int keyval, void *value, void *extra);
 
-/* What C keeps for a value that Fortran sets: the address of a box with it. */
+/* The address of a box with a value that Fortran sets, which C keeps. */
 void *weft_fortran_box(MPI_Aint value, enum weft_fortran_width width);
 void weft_fortran_unbox(void *box);
 

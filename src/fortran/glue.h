@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * What every external procedure of Fortran uses: names, and conversions between Fortran's arguments
- * and C's. The files with procedures (glue.c, which is generated, and hand_*.c) are compiled with
+ * and C's. The files with procedures (one is generated, the others are hand*.c) are compiled with
  * the names below; the PMPI_ procedures are copies of these objects with other names (local.mk):
  *
  *     mpi_send_   calls MPI_Send,  so that a profiling library for C sees the calls of Fortran
@@ -141,7 +141,7 @@ static inline int weft_fortran_logical(int truth)
 /* ---- Arrays and strings that are converted: on the stack when they are short */
 enum { WEFT_FORTRAN_FEW = 64, WEFT_FORTRAN_TEXT = 256 };
 
-/* Room for n members; ends the program with a sentence when there is no memory. */
+/* Memory for n members; ends the program with a sentence when there is no memory. */
 void *weft_fortran_allocate(size_t n, size_t size);
 
 static inline void *weft_fortran_array(int n, void *few, size_t size)

@@ -112,8 +112,8 @@ static void add_piece(struct pieces *pieces, MPI_Count displacement, MPI_Datatyp
 }
 
 /* The first n elements of the section, each of type `element`, and `more` times `item` after them:
- * for each dimension, from the last one, the whole slices that are left. Its extent is `step`, if
- * that is not 0. Frees element. */
+ * for each dimension, from the last one, the complete slices that are left. Its extent is `step`,
+ * if that is not 0. Frees element. */
 static MPI_Datatype describe(const CFI_cdesc_t *of, MPI_Datatype element, MPI_Count n,
                              MPI_Datatype item, MPI_Count more, MPI_Count step)
 {
@@ -165,9 +165,9 @@ static MPI_Count size_if_dense(MPI_Datatype type)
     return size == extent && size == true_extent && lb == 0 && true_lb == 0 ? size : 0;
 }
 
-/* The bytes from each part of n elements to the next, if the parts of a section of `all` elements
- * have the same gaps: each begins at a slice of one dimension. Dimensions that continue one another
- * count as one. 0: the parts differ. */
+/* The bytes from each partition of n elements to the next, if the partitions of a section of `all`
+ * elements have the same gaps: each begins at a slice of one dimension. Dimensions that continue
+ * one another count as one. 0: the partitions differ. */
 static CFI_index_t distance(const CFI_cdesc_t *of, MPI_Count n, MPI_Count all)
 {
     MPI_Count slice = 1;

@@ -48,8 +48,8 @@ void weft_fortran_scatter(const struct weft_fortran_section *section);
 void weft_fortran_unused(struct weft_fortran_section *section, const CFI_cdesc_t *buffer);
 bool weft_fortran_is_root(int comm, int root);
 
-/* Describes each of `parts` parts of `count` elements of the datatype. False after raising an error
- * of `function`, which then must not be called. */
+/* Describes each of `pieces` partitions of `count` elements of the datatype. False after raising an
+ * error of `function`, which then must not be called. */
 bool weft_fortran_describe(struct weft_fortran_section *section, const char *function, int comm,
                            const CFI_cdesc_t *buffer, int pieces, MPI_Count count, int datatype,
                            int *ierror);

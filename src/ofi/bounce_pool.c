@@ -40,7 +40,7 @@ struct stage {
     _Alignas(64) char data[];
 };
 
-/* Of one VCI. */
+/* The pool of one VCI. */
 struct weft_net_bounce {
     struct stage *lists[CLASSES];
     size_t kept, used;

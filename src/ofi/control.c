@@ -7,9 +7,9 @@
  *    its sender. That needs no number, because messages of one source, context and tag are matched
  *    in the order in which they were sent.
  *  - Nothing relies on the order in which controls complete. ACK, FLOW_CHECKED and CREDITS are
- *    counted, so those of one kind may change places; an ACK that arrives before the CANCELLED of
- * an older send is passed on (cancel.c). DATA contain their offset, FIN and the replies name their
- *    request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and
+ *    counted, so those of one kind may overtake each other; an ACK that arrives before the
+ * CANCELLED of an older send is passed on (cancel.c). DATA contain their offset, FIN and the
+ * replies name their request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and
  *    contain the sequence number up to which these are.
  */
 #include "core/base/error.h"

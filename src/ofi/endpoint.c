@@ -189,7 +189,7 @@ static void take_facts(const struct fi_info *info)
              choice->interface);
 }
 
-/* Memory for receives without a place of their own. */
+/* Memory for receives without a buffer of their own. */
 static bool open_overflow(struct weft_net_vci *net)
 {
     if (!weft_net.overflow_limit)

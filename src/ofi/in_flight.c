@@ -59,7 +59,7 @@ void weft_net_slots_close(struct weft_net_vci *net)
     net->free_slots = NULL;
 }
 
-/* Whether an address is the first byte of one of the objects of an array. */
+/* True if an address is the first byte of one of the objects of an array. */
 static bool is_in(const void *address, const void *array, size_t objects, size_t bytes)
 {
     uintptr_t at = (uintptr_t)address - (uintptr_t)array;

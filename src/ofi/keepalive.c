@@ -201,7 +201,7 @@ static void check_connecting(const struct look *look)
     }
 }
 
-/* Whether a connection to an endpoint of this rank waits to be accepted at that socket. */
+/* True if a connection to an endpoint of this rank waits to be accepted at that socket. */
 static bool is_awaited(int fd)
 {
     struct sockaddr_storage here = {0};

@@ -158,7 +158,7 @@ void weft_net_fetch(struct weft_request *request, const void *header);
 void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, int tag);
 
 /* An eager message of a rank of the channel's communicator has matched or was dropped in software:
- * returns its credits. length is that of the whole message. */
+ * returns its credits. length is that of the complete message. */
 void weft_net_matched(const struct weft_channel *channel, int source, size_t length);
 
 /* Claims the oldest unexpected message of a channel from the provider into software. Progresses

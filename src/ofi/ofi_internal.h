@@ -12,7 +12,7 @@
  * MPI_COMM_WORLD, because each stream has sequence numbers of its own (core/message/vci.h); with
  * matching by the provider, sender has no bits. The CQ data carries the sender's rank in the
  * communicator and the message's sequence number (8 or 32 bits). Where the provider matches and the
- * sequence number has 32 bits, an RTS carries the number of the send's request in its place.
+ * sequence number has 32 bits, an RTS carries the number of the send's request instead.
  *
  * Invariants:
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
@@ -229,7 +229,7 @@ struct weft_net_vci {
     uint32_t first_sender;           /* the sender number that is index 0 in sequences */
     uint64_t completed;              /* receives */
     size_t announced;                /* rendezvous sends that are not complete */
-    size_t outstanding;              /* own sends, reads, writes and pieces under way */
+    size_t outstanding;              /* own sends, reads, writes and pieces in flight */
     uint64_t next_key;
     struct iovec overflow; /* where what does not fit a receive goes */
     struct fid_mr *overflow_mr;
@@ -506,8 +506,8 @@ __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_net_failed(const struct
 WEFT_COLD int weft_net_send_failed(const struct weft_request *request, const char *why);
 
 /* For an operation of the provider that failed, on `bytes` bytes of the request's buffer: ends the
- * job if this process may not access them. The job cannot go on: after a part of a message a stream
- * is at no message's beginning. */
+ * job if this process may not access them. The job cannot go on: after an incomplete message a
+ * stream is at no message's beginning. */
 WEFT_COLD void weft_net_check_buffer(const struct weft_request *request, size_t bytes, bool write);
 
 /* Looks at the buffers that other ranks read or that the provider sends. TCP providers report no

@@ -7,7 +7,7 @@
  * there becomes unexpected in software, and is older than all that follow.
  *
  * Invariants:
- *  - One claim of a VCI is under way at a time, and from its PEEK until the message is in software
+ *  - One claim of a VCI is active at a time, and from its PEEK until the message is in software
  *    it counts as one held receive of its channel, so that no later receive overtakes it through
  *    the provider.
  *  - A found message is claimed with the context of its PEEK, untouched in between.
@@ -144,7 +144,7 @@ void weft_net_claim(struct weft_net_vci *net)
     peek(net, channel);
 }
 
-/* Waits until no claim is under way. Progress retries a CLAIM that the provider was too busy for
+/* Waits until no claim is active. Progress retries a CLAIM that the provider was too busy for
  * only while receives are held. */
 static void finish(struct weft_net_vci *net)
 {

@@ -30,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the first bytes of what came are. */
+/* The address of the first bytes of the received message. */
 static char *received_data(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);

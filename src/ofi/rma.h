@@ -2,11 +2,11 @@
 /*
  * Access to the windows of other ranks by fi_write and fi_read. It contains no types of libfabric.
  *
- * A rank registers the memory of its window and passes the place to all others, which write and
+ * A rank registers the memory of its window and passes the address to all others, which write and
  * read at offsets from it.
  *
  * Invariants:
- *  - Only the owner's memory from the place on, as much as it has registered, is accessed: the
+ *  - Only the owner's memory from the address on, as much as it has registered, is accessed: the
  *    caller checks offsets and lengths, the provider the key.
  *  - A transfer that has started completes its request through weft_request_event; if it failed,
  *    the request has the error, and its sentence is recorded.
@@ -16,8 +16,8 @@
 
 #include "core/message/request.h"
 
-/* What the provider does. Without WEFT_NET_DELIVERS a put is in the target's memory when a message
- * arrives there that was sent after the put had started (FI_ORDER_SAW). */
+/* The abilities of the provider. Without WEFT_NET_DELIVERS a put is in the target's memory when a
+ * message arrives there that was sent after the put had started (FI_ORDER_SAW). */
 enum weft_net_rma {
     WEFT_NET_GETS = 1,
     WEFT_NET_PUTS = 2,
@@ -27,13 +27,13 @@ enum weft_net_rma {
 /* A set of enum weft_net_rma; 0: windows are reached by messages. */
 unsigned weft_net_rma(void);
 
-/* Where a rank's memory is for the others. */
+/* The address of a rank's memory for the others. */
 struct weft_net_memory {
     uint64_t address, key;
 };
 
 /* Registers memory for other ranks' transfers at the endpoint of a VCI. NULL if the provider
- * refuses. Close only when no transfer is under way. */
+ * refuses. Close only when no transfer is in flight. */
 struct weft_net_region;
 struct weft_net_region *weft_net_region_open(unsigned vci, void *memory, size_t bytes,
                                              struct weft_net_memory *location);

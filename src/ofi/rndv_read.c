@@ -197,7 +197,7 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
     return 0;
 }
 
-/* Whether a read of so many bytes may start now. */
+/* True if a read of so many bytes may start now. */
 static bool has_space(const struct weft_request *request, size_t bytes)
 {
     size_t reading = request->peer->net.reading;

@@ -20,7 +20,7 @@ enum { PIECES_AT_ONCE = 8 };
 
 struct weft_net_piece {
     struct weft_backlog_entry out;
-    struct weft_request *request; /* the send it is a part of */
+    struct weft_request *request; /* the send that it belongs to */
     size_t bytes;
     struct weft_net_control control; /* the data follow */
 };

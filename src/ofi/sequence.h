@@ -90,7 +90,7 @@ static inline uint32_t weft_sequence_delivered(const struct weft_sequences *s, u
     return sender < s->senders ? s->next[sender] : 0;
 }
 
-/* Whether every message of a sender with a number below that one has been delivered. A number that
+/* True if every message of a sender with a number below that one has been delivered. A number that
  * the sender cannot have reached counts as delivered: nothing waits for what was never sent. */
 bool weft_sequence_reached(const struct weft_sequences *s, uint32_t sender, uint32_t number);
 

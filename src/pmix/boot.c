@@ -71,7 +71,7 @@ static pmix_status_t init_quietly(void)
     return rc;
 }
 
-/* The name and version of the PMIx library: the part before "(PMIx Standard: ...)". */
+/* The name and version of the PMIx library: the text before "(PMIx Standard: ...)". */
 static void library_version(char *buf, size_t len)
 {
     const char *text = PMIx_Get_version();

@@ -15,7 +15,7 @@ static size_t piece_of(int n)
     return n <= 16 ? 8 << 10 : 4 << 10;
 }
 
-/* Where ranks share a core, a root with 64 buffers needs 0.7 of the time with 16, because each wait
+/* If ranks share a core, a root with 64 buffers needs 0.7 of the time with 16, because each wait
  * for the others is a change of processes. */
 static unsigned buffers_of(int n)
 {

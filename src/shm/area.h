@@ -118,7 +118,7 @@ static inline uint64_t weft_area_end(uint64_t stamp)
 
 /* The index of a stamp among so many slots or buffers, a power of two from 8. The first pieces of
  * calls are one apart; the 2, 4 or 8 pieces of a call are evenly apart, so that the calls that
- * follow reach the place of a piece as late as possible. */
+ * follow reach the slot of a piece as late as possible. */
 static inline unsigned weft_area_index(uint64_t stamp, unsigned n)
 {
     unsigned piece = (unsigned)stamp & ((1u << WEFT_AREA_PIECE_BITS) - 1);

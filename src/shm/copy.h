@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void weft_shm_copy_short(void *to, 
         *(char *)to = *(const char *)from;
 }
 
-/* Copies to a place that begins a cache line, past the caches. weft_shm_copied_past must
+/* Copies to an address that begins a cache line, past the caches. weft_shm_copied_past must
  * follow before the copy is published. */
 static inline void weft_shm_copy_past(void *to, const void *from, size_t bytes)
 {

@@ -103,12 +103,12 @@ static inline void weft_copy_tuning_note(struct weft_shm_copy_tuning *tuning, ui
 }
 
 /* ---- Long messages: throughput decides, of all messages of a period together. A period lasts
- * until no message is under way, or MESSAGES have ended. */
+ * until no message is active, or MESSAGES have ended. */
 
 /* Begins as zero bytes. */
 struct weft_shm_path {
     struct weft_shm_copy_tuning tuning;
-    uint32_t active, ended; /* messages under way, and of the period */
+    uint32_t active, ended; /* active messages, and ended ones of the period */
     uint64_t begun, bytes;  /* of the period */
 };
 

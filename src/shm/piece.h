@@ -26,7 +26,7 @@ struct weft_shm_piece {
     struct weft_shm_window window; /* that segment */
 };
 
-/* What a piece is before it is made, and after it is freed. */
+/* A piece before it is made, and after it is freed. */
 static inline struct weft_shm_piece weft_shm_piece_none(void)
 {
     return (struct weft_shm_piece){.window.fd = -1};

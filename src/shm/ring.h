@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A ring: the one-way queue between two processes of a node, one writer, one reader. It depends on
- * neither MPI nor the segment; both ends work on the same shared memory, which begins as zero
- * bytes.
+ * A ring: the queue in one direction between two processes of a node, one writer, one reader. It
+ * depends on neither MPI nor the segment; both ends work on the same shared memory, which begins as
+ * zero bytes.
  *
  *     struct weft_ring_shared   two cache lines: one written by the reader, one by the writer
  *     line 0 .. line L-1        one cache line each: a turn, and 56 bytes

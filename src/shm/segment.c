@@ -55,7 +55,7 @@ static size_t rings_begin(int members)
     return round_up(head + (size_t)members * member_bytes(members), PAGE);
 }
 
-/* Rings are apart by whole pages and a few lines, so that the lines that a rank polls do not all
+/* Rings are apart by full pages and a few lines, so that the lines that a rank polls do not all
  * fall into the same set of its cache. */
 static size_t ring_stride(struct weft_ring_geometry shape)
 {
@@ -369,7 +369,8 @@ static size_t choose_eager_limit(void)
     return wanted < most ? wanted : most;
 }
 
-/* Of a pushed message: long enough to cost little, short enough for both ends to copy in parallel.
+/* The length of a piece of a pushed message: long enough to cost little, short enough for both ends
+ * to copy in parallel.
  */
 static size_t choose_piece(size_t good)
 {

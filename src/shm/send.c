@@ -72,7 +72,7 @@ static void pack(const struct outgoing *message, size_t offset, void *to, size_t
 }
 
 /* Copies a long message through the caches or past them, as trials choose. Between two cores that
- * share no nearby cache 8 KiB take 0.4 of the time past them, else 1.7 (bench/weft_latency). */
+ * share no nearby cache 8 KiB take 0.4 of the time past them, else 1.7 (bench/latency.c). */
 static void copy_long(const struct weft_shm_link *link, const struct outgoing *message,
                       char *location)
 {

@@ -7,7 +7,7 @@
  * computes costs the receiver no more than that its calls are smaller.
  *
  * Invariants:
- *  - The receiver sends FIN after the last part was copied, by either end; the offer is written
+ *  - The receiver sends FIN after the last range was copied, by either end; the offer is written
  *    before FIN in the ring, so the sender's request is there when it reads it.
  *  - One offer at a time for each ordered pair: weft_shm_share_read does not return before its end.
  */

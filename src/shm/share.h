@@ -64,7 +64,7 @@ static inline void weft_share_open(struct weft_shm_share *share, uint32_t offer)
     atomic_store_explicit(&share->claimed, weft_share_word(offer, 0), memory_order_release);
 }
 
-/* How many units the next claim takes, of so many that are left. */
+/* The number of units that the next claim takes, of so many that are left. */
 static inline uint32_t weft_share_next(uint32_t units, uint32_t left)
 {
     uint32_t least = units / WEFT_SHARE_DIVISOR, half = (left + 1) / 2;

@@ -68,7 +68,7 @@ bool weft_shm_has_all(void);
 /* True when a world rank, not this one, is reached through this lane. After the fence. */
 bool weft_shm_reaches(int world);
 
-/* Whether the lane is open. */
+/* True if the lane is open. */
 bool weft_shm_is_open(void);
 
 /* For tests: how many ranks pretend to be a node (WEFT_TEST_NODE_SIZE), or 0. */

@@ -41,11 +41,11 @@ int weft_shm_window_join(const struct weft_shm_window_record *record,
 /* All ranks have joined, or never will: closes the file descriptor. */
 void weft_shm_window_close_fd(struct weft_shm_window *window);
 
-/* Whether the kernel copies between this process and others of the node that the lane reaches. */
+/* True if the kernel copies between this process and others of the node that the lane reaches. */
 bool weft_shm_window_can_copy(void);
 
-/* Copies `bytes` contiguous bytes here to (write) or from n places of another process, which are as
- * many bytes together. Returns 0, or an errno: then some bytes may have been copied. */
+/* Copies `bytes` contiguous bytes here to (write) or from n addresses of another process, which are
+ * as many bytes together. Returns 0, or an errno: then some bytes may have been copied. */
 int weft_shm_window_copy(int pid, bool write, void *here, size_t bytes, const struct iovec *there,
                          size_t n);
 

@@ -100,7 +100,7 @@ char **weft_front_end_settings(const struct job *job, const struct rank *rank)
     int n = 0;
     list[n++] = app->preload ? in_front("LD_PRELOAD", app->front_end, "/libmpi.so.40")
                              : in_front("LD_LIBRARY_PATH", app->front_end, "");
-    /* What scripts of that MPI read; all ranks are on this machine. */
+    /* The variables that scripts of that MPI read; all ranks are on this machine. */
     list[n++] = number("OMPI_COMM_WORLD_RANK", rank->rank);
     list[n++] = number("OMPI_COMM_WORLD_SIZE", job->size);
     list[n++] = number("OMPI_COMM_WORLD_LOCAL_RANK", rank->rank);

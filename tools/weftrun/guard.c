@@ -177,7 +177,7 @@ static int make_scratch(struct job *job)
     return -1;
 }
 
-/* In the guard: gives it its own name, in place of weftrun's arguments. */
+/* In the guard: gives it its own name, instead of weftrun's arguments. */
 static void guard_rename(char **argv)
 {
     static const char name[] = "mpi-job-guard";

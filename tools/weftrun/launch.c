@@ -168,7 +168,7 @@ static int set_env(char **env, const char *setting)
     return 0;
 }
 
-/* Sets what the ranks of a program with a front end need; 0, or -1: no memory. env has room. */
+/* Sets what the ranks of a program with a front end need; 0, or -1: no memory. env has space. */
 static int set_front_end(const struct job *job, const struct rank *rank, char **env)
 {
     char **settings = rank->app->front_end ? weft_front_end_settings(job, rank) : NULL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Collects each rank's bytes until a line is complete and queues whole lines for weftrun's stdout
- * and stderr.
+ * Collects each rank's bytes until a line is complete and queues complete lines for weftrun's
+ * stdout and stderr.
  *
- * Invariant: a queue holds whole lines in the order in which they are written, and is the only
+ * Invariant: a queue holds complete lines in the order in which they are written, and is the only
  * writer of its file. If stdout and stderr are the same file (a terminal, 2>&1), they share one
  * queue, so that lines never mix. Nothing here blocks: a slow reader fills the queue, and a full
  * queue stops reading from the ranks' pipes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The output of the ranks, by whole lines, and weftrun's messages. */
+/* The output of the ranks, by complete lines, and weftrun's messages. */
 #ifndef WEFTRUN_LINES_H
 #define WEFTRUN_LINES_H
 

@@ -3,8 +3,8 @@
  * Reads `weftrun [options] program args [: [options] program args]...`.
  *
  * Invariant: options come before the program's name; from the name to a lone ':' every word is an
- * argument of the program. -n, -x, -ppn, --wdir and --pset apply to their part of the line, all
- * other options to the whole job. Options of other launchers are accepted if they mean the same
+ * argument of the program. -n, -x, -ppn, --wdir and --pset apply to their section of the line, all
+ * other options to the job. Options of other launchers are accepted if they mean the same
  * here.
  */
 #include "options.h"
@@ -399,7 +399,7 @@ static const char *join_variable(const char *name, const char *value)
     return NULL;
 }
 
-/* Reads the options of one part of the line, from *at to the program's name. */
+/* Reads the options of one section of the line, from *at to the program's name. */
 static int read_options(struct job *job, struct app *app, int argc, char **argv, int *at,
                         bool *done)
 {
@@ -436,7 +436,7 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
     return 0;
 }
 
-/* Reads one part of the line, from *at to the next lone ':' or the end, into *app. */
+/* Reads one section of the line, from *at to the next lone ':' or the end, into *app. */
 static int read_piece(struct job *job, struct app *app, int argc, char **argv, int *at, bool *done)
 {
     *app = (struct app){0};

@@ -16,7 +16,7 @@ const char *weft_other_mpi_launcher(const char *library);
 /* The front end for that library, "openmpi" or "mpich"; "": there is none. */
 const char *weft_other_mpi_interface(const char *library);
 
-/* Whether the executable file has directories of libraries that come before LD_LIBRARY_PATH. */
+/* True if the executable file has directories of libraries that come before LD_LIBRARY_PATH. */
 bool weft_other_mpi_has_rpath(const char *path);
 
 /* For programs that load the library later or through a script: reports the first rank that has

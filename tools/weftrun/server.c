@@ -50,8 +50,8 @@ static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object, pmix_op
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* Ends the whole job, whichever processes procs names: MPI_Abort allows that, and the rest of a job
- * would wait for the killed processes. */
+/* Ends the complete job, whichever processes procs names: MPI_Abort allows that, and the rest of a
+ * job would wait for the killed processes. */
 static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status, const char msg[],
                               pmix_proc_t procs[], size_t nprocs, pmix_op_cbfunc_t done, void *arg)
 {
@@ -111,7 +111,8 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* ---- Process sets: a set has all ranks of the parts of the command line with its --pset name */
+/* ---- Process sets: a set has all ranks of the sections of the command line with its --pset name
+ */
 
 static bool in_set(const struct app *app, const char *set)
 {
@@ -329,8 +330,8 @@ static pmix_status_t register_job(struct job *job)
 }
 
 /* Selects the PMIx store "hash", for the ranks too. The other stores share memory and locks with
- * the ranks, and fail in the server if a rank is killed while it holds a lock ("ERROR in file
- * gds_ds21_lock_pthread.c"). */
+ * the ranks, and fail in the server if a rank is killed while it holds a lock: the server prints
+ * "ERROR in file gds_ds21_lock_pthread.c". */
 static void choose_store(void)
 {
     setenv("PMIX_MCA_gds", "hash", 0);

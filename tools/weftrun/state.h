@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The state of a job: options, applications (one for each part of the command line between ':'),
+ * The state of a job: options, applications (one for each section of the command line between ':'),
  * ranks.
  *
  * Invariants:

@@ -2,7 +2,7 @@
 /*
  * The end of a process in which an invariant does not hold: see assert.h.
  *
- * The state of the process is unknown, so this allocates nothing, takes no lock, and calls no part
+ * The state of the process is unknown, so this allocates nothing, takes no lock, and calls nothing
  * of the library.
  */
 #include "core/base/assert.h"

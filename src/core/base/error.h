@@ -58,7 +58,7 @@ bool weft_error_text(int code, char *text, size_t len);
 /* Makes a user's error handler with one reference. Returns NULL if memory is short, recorded. */
 struct weft_errhandler *weft_errhandler_make(enum weft_kind kind, union weft_errhandler_call call);
 
-/* Whether a handler may be attached to objects of a kind. */
+/* True if a handler may be attached to objects of a kind. */
 bool weft_errhandler_fits(const struct weft_errhandler *handler, enum weft_kind kind);
 
 /* Calls a handler for a recorded error of the object `handle`; function is the name of the MPI
@@ -82,8 +82,8 @@ __attribute__((format(printf, 2, 3), noreturn)) WEFT_COLD void weft_fatal(int co
 
 struct weft_request;
 
-/* What errors call of modules above this one. core/process sets them when MPI starts; before, they
- * are NULL. */
+/* The functions of modules above this one that errors call. core/process sets them when MPI starts;
+ * before, they are NULL. */
 struct weft_error_hooks {
     bool (*identify)(int *rank, const char **host); /* false: this process is in no job */
     void (*end_job)(int code);

@@ -22,8 +22,8 @@
 #define weft_unlikely(x) __builtin_expect(!!(x), 0)
 #define WEFT_COLD        __attribute__((cold, noinline))
 
-/* For functions on the path of every message. The linker places them together, so that they occupy
- * few cache lines after a system call has evicted the process's code. */
+/* For functions on the path of every message. The linker puts them side by side, so that they
+ * occupy few cache lines after a system call has evicted the process's code. */
 #define WEFT_HOT __attribute__((hot))
 
 /* For extern variables that hot code reads: avoids the load of their address from the global offset

@@ -74,8 +74,8 @@ static void wait_until_left(struct weft_lock *lock)
     count_waiter(lock, (uint32_t)-1);
 }
 
-/* There is a second thread. If membarrier fails, a millisecond takes its place: no store stays in a
- * core's buffer that long. */
+/* There is a second thread. If membarrier fails, this rank waits a millisecond instead: no store
+ * stays in a core's buffer that long. */
 static void wait_for_first(void)
 {
     atomic_store(&weft_lock_shared, true);

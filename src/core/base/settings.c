@@ -190,7 +190,7 @@ static void format_bytes(int64_t value, char *buf, size_t len)
     snprintf(buf, len, "%" PRId64, value);
 }
 
-/* Whether 0 is allowed although it is below min: Weft chooses then. */
+/* True if 0 is allowed although it is below min: Weft chooses then. */
 static bool zero_apart(const struct weft_setting *row)
 {
     return row->min > 0 && strcmp(row->initial, "0") == 0;
@@ -230,7 +230,7 @@ char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len
     return buf;
 }
 
-/* Writes the allowed values as a part of a sentence. Returns buf. */
+/* Writes the allowed values for use in a sentence. Returns buf. */
 static char *describe(const struct weft_setting *row, char *buf, size_t len)
 {
     static const char *const frames[][2] = {
@@ -354,7 +354,7 @@ static const char *nearest(const char *name)
         const char *variable = weft_settings_table[i].name;
         size_t d = distance(name, variable);
         if (strncmp(name, variable, strlen(name)) == 0)
-            d = 0; /* an abbreviation: WEFT_EAGER */
+            d = 0; /* an abbreviation: "WEFT_EAGER" */
         if (d < best) {
             best = d;
             found = variable;

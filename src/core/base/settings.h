@@ -85,7 +85,7 @@ extern const size_t weft_settings_count;
 
 /* Reads the values of all rows from the environment. Returns 0, or -1 with a sentence in why that
  * names the variable, its value, the allowed values and the remedy. A WEFT_ variable without a row
- * is an error, except WEFT_TEST_* and WEFT_CC. After -1, rejected rows have their defaults. May be
+ * is an error, except WEFT_TEST_* and "WEFT_CC". After -1, rejected rows have their defaults. May be
  * called again; rows set by weft_settings_set are not changed. */
 int weft_settings_load(char *why, size_t len);
 

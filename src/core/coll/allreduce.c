@@ -4,7 +4,7 @@
  * allgather, by recursive halving and its reverse (Rabenseifner) or around a ring.
  *
  * Invariant: all ranks have the same bits. With doubling both partners combine the same operands in
- * the same order; otherwise each part is computed once and then copied.
+ * the same order; otherwise each segment is computed once and then copied.
  */
 #include "core/coll/nodes.h"
 #include "core/coll/reduction.h"

@@ -3,7 +3,7 @@
  * MPI_Bcast: short data down a tree; long data in segments down a chain, or scattered down a tree,
  * one piece for each rank, followed by an allgather around a ring.
  *
- * Invariant: segments and pieces are parts of the packed form, because ranks may use different
+ * Invariant: segments and pieces are ranges of the packed form, because ranks may use different
  * types for the same data.
  */
 #include "core/coll/nodes.h"

@@ -50,8 +50,8 @@ static size_t bytes_of(const struct weft_schedule *s, const struct weft_coll_arg
     }
 }
 
-/* The nodes of the current group, or NULL if it is not a whole intra-communicator on several
- * nodes. */
+/* The nodes of the current group, or NULL if it is not an intra-communicator, with all its ranks,
+ * on several nodes. */
 static const struct weft_nodes *nodes_among(const struct weft_schedule *s)
 {
     const struct weft_comm *comm = s->channel->comm;

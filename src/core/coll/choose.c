@@ -108,7 +108,7 @@ const struct weft_coll_family weft_coll_families[] = {
       {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 0}}},
     {FAMILY(reduce_scatter, "MPI_Reduce_scatter, MPI_Reduce_scatter_block", "one operand"),
      {{WEFT_ALGORITHM_HALVING, 0}, {WEFT_ALGORITHM_PAIRWISE, WEFT_NEED_COMMUTATIVE}},
-     /* Both send size - 1 parts; halving in log2(size) messages, few of them between nodes with
+     /* Both send size - 1 blocks; halving in log2(size) messages, few of them between nodes with
       * several ranks, but it needs twice the operand in memory, and copies. Pairwise against
       * halving: 3 ranks 0.5 to 1.0 x the time; 4 ranks 1.2 to 1.6 x up to 1 MiB, 0.76 x at 4 MiB;
       * 8 ranks 1.5 x up to 2 MiB, 0.7 x at 8 MiB. */

@@ -53,7 +53,7 @@ struct weft_choice {
 
 enum weft_algorithm weft_coll_choose(const struct weft_choice *choice);
 
-/* Whether a setting names the algorithm of a kind. */
+/* True if a setting names the algorithm of a kind. */
 bool weft_coll_is_set(enum weft_coll_kind kind);
 
 /* "doubling". */

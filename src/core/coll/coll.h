@@ -31,7 +31,7 @@
 
 #include <stdbool.h>
 
-/* The kind is part of the tag. If ranks call different collectives, their messages do not match,
+/* The tag contains the kind. If ranks call different collectives, their messages do not match,
  * and the hang report names both, instead of a delivery of wrong data. */
 enum weft_coll_kind {
     WEFT_COLL_BARRIER,

@@ -437,7 +437,7 @@ void weft_schedule_note_blocking(struct weft_schedule *s)
     s->vci->coll.blocking = s;
 }
 
-/* Of several threads on one VCI, any may end first. */
+/* If several threads wait on one VCI, any of them may end first. */
 void weft_schedule_end_blocking(struct weft_schedule *s)
 {
     withdraw_watches(s);

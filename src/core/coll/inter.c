@@ -140,7 +140,7 @@ static void reduce_scatter(struct weft_schedule *s, struct weft_elements in, voi
     weft_schedule_enter(s, false);
 }
 
-/* Whether the blocks of a group, of `block` bytes each, are sent through its leader. `size` is the
+/* True if the blocks of a group, of `block` bytes each, are sent through its leader. `size` is the
  * size of that group, so both groups have the same result. */
 static bool through_leader(enum weft_coll_kind kind, int size, size_t block)
 {

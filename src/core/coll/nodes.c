@@ -3,7 +3,7 @@
  * Collectives through one leader of each node: within each node over shared memory, then among the
  * leaders over the network, then within the nodes again. Each phase is a collective of a subgroup.
  * Long broadcasts and reductions go in segments, whose phases overlap. In a long allreduce all
- * ranks of a node share its network part.
+ * ranks of a node share its traffic on the network.
  *
  * Invariants:
  *  - The leader of a node is its lowest rank; the leader of the root's node is the root.
@@ -19,7 +19,7 @@
 enum { CHAIN_FROM = 512 << 10, CHAIN_NODES = 8 };
 
 /* A reduction of so many bytes, and so many for each rank, goes in segments along a chain of all
- * ranks, an allreduce in parts of all ranks. Against leaders, on 2 cores, at 1, 4
+ * ranks, an allreduce in one segment for each rank. Against leaders, on 2 cores, at 1, 4
  * and 8 MiB: reduction of 2 nodes of 2 ranks 0.3, 0.5 and 0.6 x the time, of 2 nodes of 4 ranks
  * 0.27 and 0.36 x, of 3 nodes of 2 ranks 0.36 and 0.63 x; allreduce 0.16, 0.7 and 0.83 x, 0.21 and
  * 0.43 x, 0.56 and 0.83 x. At 512 KiB the reduction is equal, the allreduce 1.3 x. */
@@ -109,7 +109,8 @@ void weft_nodes_barrier(struct weft_schedule *s)
 }
 
 /* Broadcasts in segments down one tree of all ranks: the leaders are a chain, the ranks of each
- * node a binomial tree below their leader. So a leader's network part overlaps with its node's. */
+ * node a binomial tree below their leader. So a leader's messages on the network overlap with those
+ * in its node. */
 static void bcast_in_segments(const struct view *v, struct weft_elements data, int root)
 {
     const struct weft_nodes *nodes = v->nodes;
@@ -193,8 +194,8 @@ void weft_nodes_reduce(struct weft_schedule *s, struct weft_elements in, void *o
     leave(&v);
 }
 
-/* Whether the ranks of a node are the first partners of recursive halving among all ranks, so that
- * the parts are short when the partners are on other nodes. */
+/* True if the ranks of a node are the first partners of recursive halving among all ranks, so that
+ * the segments are short when the partners are on other nodes. */
 static bool halves_in_nodes(const struct weft_nodes *nodes)
 {
     int each = weft_nodes_size(nodes, 0);

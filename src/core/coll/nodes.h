@@ -3,8 +3,8 @@
  * Collectives through one leader of each node. For communicators for which weft_nodes_of
  * (core/comm/nodes.h) is not NULL.
  *
- * Invariant: each function adds steps for the whole communicator, which is the schedule's group
- * before and after.
+ * Invariant: each function adds steps for all ranks of the communicator, which is the schedule's
+ * group before and after.
  */
 #ifndef WEFT_COLL_NODES_H
 #define WEFT_COLL_NODES_H

@@ -12,8 +12,8 @@
 
 enum { WEFT_OPERANDS_MAX = 64 };
 
-/* Place i of the tree has rank (i + top) mod n; or, with `extra` (reduction.h), two ranks have one
- * vrank. Or they are combined one by one, this rank's first and then those before it. */
+/* Position i of the tree has rank (i + top) mod n; or, with `extra` (reduction.h), two ranks have
+ * one vrank. Or they are combined one by one, this rank's first and then those before it. */
 struct weft_operands {
     const struct weft_op *op;
     enum weft_basic_type type;

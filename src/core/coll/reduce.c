@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * MPI_Reduce: short vectors up a tree; long vectors by recursive halving, followed by a gather of
- * the parts at the root.
+ * the segments at the root.
  *
  * Invariant: in the tree a rank combines its data, as the left operand, with those of its children,
  * the nearest first, so the result covers a range of ranks in order. The top of the tree is the
@@ -78,7 +78,7 @@ static void up_the_tree(struct weft_schedule *s, struct weft_elements in, void *
     }
 }
 
-/* The root receives the parts of all vranks. */
+/* The root receives the segments of all vranks. */
 static void gather_segments(const struct weft_reduction *r)
 {
     for (int vrank = 0; vrank < 1 << r->levels; vrank++)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * MPI_Reduce_scatter and MPI_Reduce_scatter_block: recursive halving, or a pairwise exchange of
- * parts.
+ * blocks.
  *
- * Invariant: halving starts with the adjacent rank, for the order of operands, so the parts that
+ * Invariant: halving starts with the adjacent rank, for the order of operands, so the blocks that
  * stay together belong to vranks with the same lowest bits. The vector is laid out by vranks with
- * reversed bits, so that the part that is sent and the part that is kept are contiguous.
+ * reversed bits, so that the half that is sent and the half that is kept are contiguous.
  */
 #include "core/coll/reduction.h"
 
-/* The offsets of the ranks' parts, in elements, then the end. */
+/* The offsets of the ranks' blocks, in elements, then the end. */
 static size_t *begins_of(struct weft_schedule *s, const struct weft_blocks *split)
 {
     size_t *begin = weft_schedule_memory(s, ((size_t)s->size + 1) * sizeof *begin);
@@ -30,7 +30,8 @@ static int reverse(int vrank, int levels)
     return result;
 }
 
-/* The ranks [first, end) whose parts a vrank computes: its own, and the inactive rank before it. */
+/* The ranks [first, end) whose blocks a vrank computes: its own, and the inactive rank before it.
+ */
 static void ranks_of(const struct weft_reduction *r, int vrank, int *first, int *end)
 {
     *end = weft_reduction_rank(r, vrank) + 1;
@@ -103,7 +104,7 @@ static void by_halving(struct weft_schedule *s, struct weft_elements in, struct 
     weft_schedule_copy(s, weft_elements_slice(r.mine, mine, out.count), out);
 }
 
-/* Step i: send to rank + i, receive from rank - i. A part is combined while the next is received.
+/* Step i: send to rank + i, receive from rank - i. A block is combined while the next is received.
  * The first is received where the result will be, unless that overlaps the operand. */
 static void by_pairs(struct weft_schedule *s, struct weft_elements in, struct weft_elements out,
                      const size_t *begin)

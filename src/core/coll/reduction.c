@@ -49,7 +49,7 @@ void weft_reduction_unfold(struct weft_reduction *r)
     weft_schedule_fence(s);
 }
 
-/* The part of `other` at the offset of a part of `mine`. */
+/* The range of `other` at the offset of a range of `mine`. */
 static struct weft_elements in_other(const struct weft_reduction *r, struct weft_elements segment)
 {
     segment.at = (void *)((uintptr_t)r->other + ((uintptr_t)segment.at - (uintptr_t)r->mine.at));

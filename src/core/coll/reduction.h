@@ -8,10 +8,11 @@
  * the vranks 0, 1, …, in the order of ranks.
  *
  * Invariants:
- *  - After level k, `mine` (or a part of it) is the combination of the operands of the 2^(k+1)
+ *  - After level k, `mine` (or a segment of it) is the combination of the operands of the 2^(k+1)
  *    vranks that differ in the lowest k + 1 bits, in order: the lower half is the left operand. So
  *    the operation need not be commutative, and after doubling all ranks have the same bits.
- *  - Each level divides a part in the middle, by elements, so each rank can compute all parts.
+ *  - Each level divides a segment in the middle, by elements, so each rank can compute all
+ * segments.
  */
 #ifndef WEFT_REDUCTION_H
 #define WEFT_REDUCTION_H
@@ -34,20 +35,20 @@ void weft_reduction_init(struct weft_reduction *r);
 void weft_reduction_fold(struct weft_reduction *r);
 void weft_reduction_unfold(struct weft_reduction *r);
 
-/* Recursive doubling: exchanges whole vectors; every active rank has the result. */
+/* Recursive doubling: exchanges complete vectors; every active rank has the result. */
 void weft_reduction_double(struct weft_reduction *r);
 
-/* One level of halving: sends one part of `mine`, and combines the other with the partner's. */
+/* One level of halving: sends one half of `mine`, and combines the other with the partner's. */
 void weft_reduction_exchange(struct weft_reduction *r, int partner, struct weft_elements give,
                              struct weft_elements keep);
 
-/* Recursive halving: weft_reduction_segment of `mine` has this rank's part of the result. */
+/* Recursive halving: weft_reduction_segment of `mine` has this rank's segment of the result. */
 void weft_reduction_halve(struct weft_reduction *r);
 
-/* The part of `mine` of a vrank after `levels` levels of halving. */
+/* The segment of `mine` of a vrank after `levels` levels of halving. */
 struct weft_elements weft_reduction_segment(const struct weft_reduction *r, int vrank, int levels);
 
-/* The reverse of halving: every active rank receives all parts. */
+/* The reverse of halving: every active rank receives all segments. */
 void weft_reduction_collect(struct weft_reduction *r);
 
 /* The rank of a vrank. */

@@ -149,7 +149,7 @@ void weft_refusal_withdraw(struct weft_schedule *s)
         if (!s->watches[i].request)
             continue;
         weft_cancel(s->watches[i].request);
-        weft_request_wait(s->watches[i].request); /* its message may be on its way */
+        weft_request_wait(s->watches[i].request); /* its message may be in flight */
         take(s, i);
     }
 }

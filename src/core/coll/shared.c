@@ -11,8 +11,8 @@
  *
  * Invariants:
  *  - The calls of an area are executed in the order in which they began: one that begins while
- *    another is under way is queued.
- *  - Whether a collective takes this way depends on its kind, its bytes, the operation and the
+ *    another is active is queued.
+ *  - The choice of this path depends on its kind, its bytes, the operation and the
  *    communicator: values that are the same at every rank. Types may have any layout.
  *  - All operands of a reduction are combined in the order of the schedule (operands.h).
  */
@@ -27,7 +27,7 @@ enum { KiB = 1024, PIECES_MAX = 1 << (WEFT_AREA_PIECE_BITS - 1) };
 
 /* Longer data are as fast or faster as messages, in pieces of a ring between two ranks: 1 MiB takes
  * 0.5 to 1.0 of the time of the same pieces through the area, and 0.4 to 1.0 of reading once out of
- * each other's memory (2 and 4 ranks on 2 cores, with and without a cache in common). The parts of
+ * each other's memory (2 and 4 ranks on 2 cores, with and without a cache in common). The blocks of
  * 2 ranks in MPI_Alltoall and MPI_Scatter are so from shorter ones on. */
 const size_t weft_shared_limits[WEFT_COLL_KINDS] = {
     [WEFT_COLL_BARRIER] = SIZE_MAX,
@@ -43,8 +43,8 @@ const size_t weft_shared_limits[WEFT_COLL_KINDS] = {
     [WEFT_COLL_REDUCE_SCATTER_BLOCK] = SIZE_MAX,
 };
 
-/* A reduction has a predefined operation on contiguous elements, of which a piece has a whole
- * number. */
+/* A reduction has a predefined operation on contiguous elements, and a piece never divides an
+ * element. */
 static bool can_reduce(const struct weft_coll_args *args)
 {
     const struct weft_datatype *type = args->in.type;
@@ -180,7 +180,7 @@ bool weft_shared_takes(enum weft_coll_kind kind)
 /* ---- Execution */
 
 /* Begins a described, labelled call with that number (modulo 2^32) among those of its area. Zeroing
- * the whole structure would take 8 ns of the 110 ns of an 8-byte broadcast. */
+ * the complete structure would take 8 ns of the 110 ns of an 8-byte broadcast. */
 static inline void begin(struct weft_shared_call *c, uint32_t number, struct weft_schedule *s)
 {
     struct weft_area *area = c->area;

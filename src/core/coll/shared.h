@@ -40,7 +40,7 @@ int weft_shared_make(struct weft_comm *comm);
 /* Makes the area of a persistent collective with that tag, or returns NULL at all ranks. */
 struct weft_area *weft_shared_make_own(struct weft_comm *comm, int tag);
 
-/* This rank does not take part in the last call: the others must not wait until it has completed
+/* This rank skips the last call: the others must not wait until it has completed
  * it. */
 void weft_shared_skip(struct weft_comm *comm);
 

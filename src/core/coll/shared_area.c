@@ -15,7 +15,7 @@ static struct weft_area none; /* for communicators that have no area: it has no 
 
 enum { AREAS_MAX = 64 << 20 }; /* bytes of all areas of a process */
 
-/* What a rank offers. */
+/* The record that ranks gather: the memory of each. */
 struct offer {
     struct weft_shm_piece_record record; /* of rank 0 */
     uint32_t joins;
@@ -68,7 +68,7 @@ static bool all_join(const struct weft_comm *comm, const struct offer *all)
 }
 
 /* By two allgathers: the record of the memory, and whether all ranks have mapped it. A rank that
- * refuses the call takes part in neither: the first one fails at all others, which do not begin the
+ * refuses the call executes neither: the first one fails at all others, which do not begin the
  * second, so that all ranks have taken as many sequence numbers. *made is NULL if the ranks cannot
  * share memory. */
 WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **made,
@@ -126,7 +126,7 @@ void weft_shared_skip(struct weft_comm *comm)
         return;
     uint64_t stamp = weft_area_call(area, comm->coll_sequence);
     if (area->began != area->ended)
-        return; /* the end of the calls under way completes it, too */
+        return; /* the end of the active calls completes it, too */
     atomic_store_explicit(&area->ranks[area->self].seat->done, weft_area_end(stamp),
                           memory_order_release);
     weft_area_ring(area, 0, area->n);

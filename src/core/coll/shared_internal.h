@@ -7,7 +7,7 @@
  * once what they wait for may be there: they continue where they stopped. A blocking call polls in
  * between (shared_wait.c), a nonblocking or persistent one is called by progress.
  *
- * Invariant: after an error a rank posts the rest of its part, marked as failed, so that no other
+ * Invariant: after an error a rank posts the rest of its data, marked as failed, so that no other
  * rank waits forever; except after a refusal, or if the ranks make different calls, which all ranks
  * that wait for each other detect.
  */
@@ -51,19 +51,19 @@ struct weft_shared_call {
     bool any_dead;           /* a rank for which it waited is dead */
     struct weft_schedule *s; /* for reports, errors and refusals; blocking: NULL until needed */
 
-    /* What it waits for: a word of a rank that is to reach a value. */
+    /* The wait: a word of a rank that is to reach a value. */
     const _Atomic uint64_t *word;
     uint64_t value;
     int from;
 
-    /* How far it is */
+    /* The progress of the call */
     bool queued;        /* behind calls of this rank that began before it */
     uint64_t ticket;    /* calls of this rank that began before it */
     uint64_t now, next; /* stamps: to be completed, to be posted */
     size_t at, ahead;   /* bytes: completed, posted */
     int taken;          /* ranks of `now` whose data are taken, with this one */
 
-    /* What the ranks do */
+    /* The roles of the ranks */
     bool posts;       /* this rank posts data */
     int source;       /* the rank whose data this rank takes, ALL or NOBODY */
     int reader;       /* the rank that takes what this one posts, or ALL */
@@ -80,7 +80,7 @@ static inline size_t weft_shared_least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The place of the data that a rank takes from another. */
+/* The destination of the data that a rank takes from another. */
 static inline struct weft_elements weft_shared_target(const struct weft_shared_call *c, int from)
 {
     const struct weft_coll_args *args = c->args;
@@ -145,7 +145,7 @@ static inline enum weft_shared_wait weft_shared_await(struct weft_shared_call *c
     return weft_shared_not_yet(c, word, value, from);
 }
 
-/* What a rank posts. */
+/* Waits for the data that a rank posts. */
 static inline enum weft_shared_wait weft_shared_await_post(struct weft_shared_call *c,
                                                            uint64_t stamp, int from)
 {
@@ -161,7 +161,7 @@ static inline enum weft_shared_wait weft_shared_await_post(struct weft_shared_ca
 /* ---- Posting */
 
 /* Takes a slot or buffer for a stamp. If the ranks may not have completed its former one, it waits
- * until they have completed that of the place three quarters of the ring ahead, if it is of a
+ * until they have completed that of the entry three quarters of the ring ahead, if it is of a
  * former call, so that a rank that is ahead of the others waits rarely. */
 static inline bool weft_shared_take(struct weft_shared_call *c, uint64_t *ring, unsigned n,
                                     uint64_t stamp)
@@ -228,7 +228,7 @@ bool weft_shared_run_by_pieces(struct weft_shared_call *c);
 /* No data: each rank posts, and waits for all others. */
 bool weft_shared_synchronize(struct weft_shared_call *c);
 
-/* What an attempt at a short call has done (shared_short.c). */
+/* The result of an attempt at a short call (shared_short.c). */
 enum weft_shared_attempt { WEFT_SHARED_NOTHING, WEFT_SHARED_POSTED, WEFT_SHARED_COMPLETE };
 
 /* For a blocking call that is described and has not begun. */

@@ -33,7 +33,7 @@ static bool post_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, si
 
 /* ---- Taking */
 
-/* What this rank takes of the data that a rank has posted with a stamp. */
+/* The data that this rank takes of those that a rank has posted with a stamp. */
 static inline const unsigned char *posted(const struct weft_shared_call *c, uint64_t stamp,
                                           int from, size_t length)
 {

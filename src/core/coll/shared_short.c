@@ -10,7 +10,7 @@
  */
 #include "core/coll/shared_internal.h"
 
-enum { LOOKS = 16 }; /* at a slot, before the general way continues */
+enum { LOOKS = 16 }; /* at a slot, before the general path continues */
 
 /* Bytes that a rank posts, if it does. */
 static inline size_t posted_bytes(const struct weft_shared_call *c)
@@ -41,7 +41,7 @@ static inline bool post(struct weft_shared_call *c, uint64_t stamp)
     return true;
 }
 
-/* What another rank has posted for this one, or NULL. */
+/* The data that another rank has posted for this one, or NULL. */
 static inline const unsigned char *posted(const struct weft_shared_call *c, uint64_t stamp,
                                           int from)
 {
@@ -56,7 +56,7 @@ static inline const unsigned char *posted(const struct weft_shared_call *c, uint
     return slot->data + (c->per_rank ? (size_t)c->rank * c->longest : 0);
 }
 
-/* What this rank gives itself. */
+/* Copies the block that this rank gives itself. */
 static inline void copy_own(const struct weft_shared_call *c, unsigned char *location)
 {
     const unsigned char *own = c->give->at;

@@ -18,7 +18,7 @@ static bool is_in_device(struct weft_elements data)
     return weft_elements_bytes(data) && weft_gpu_owns((const void *)weft_elements_start(data));
 }
 
-/* Of a v- or w-form the first block with data decides: a copy in device memory takes addresses of
+/* In a v- or w-form the first block with data decides: a copy in device memory takes addresses of
  * the host, too. */
 static bool is_any_in_device(const struct weft_blocks *blocks)
 {

@@ -107,7 +107,7 @@ int weft_comm_dup(struct weft_comm *over, const struct weft_info *hints, struct 
     return weft_comm_agree(over, made, failed, out);
 }
 
-/* An MPI_Comm_idup under way. */
+/* An active MPI_Comm_idup. */
 struct idup {
     struct weft_context_alloc alloc;
     struct weft_comm *made;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Making communicators out of communicators: the collective part of MPI 5.0 section 7.4.2.
+ * Making communicators out of communicators: the collective functions of MPI 5.0 section 7.4.2.
  *
  * Invariants:
  *  - If the arguments are valid at all members, a call fails at all members or at none.

@@ -12,10 +12,10 @@
  *  - Two bids of a process never offer the same block at the same time. So no block is taken twice,
  *    whatever other threads and processes do.
  *  - The first offer of a bid has few blocks. After it has been settled, every member is known to
- *    take part, and the bid may offer whole windows of blocks; it is exclusive then: one bid of a
- *    process at a time. An exclusive bid waits only for members that are in the same call, so bids
- *    never wait for each other in a circle. Among waiting bids the lowest key goes first, in every
- *    process, so one of them always advances.
+ *    participate, and the bid may offer complete windows of blocks; it is exclusive then: one bid
+ * of a process at a time. An exclusive bid waits only for members that are in the same call, so
+ * bids never wait for each other in a circle. Among waiting bids the lowest key goes first, in
+ * every process, so one of them always advances.
  */
 #ifndef WEFT_CONTEXT_H
 #define WEFT_CONTEXT_H
@@ -39,7 +39,7 @@ struct weft_bid {
     uint64_t offer[WEFT_CONTEXT_WORDS];
     bool failed;    /* set before an offer: this member fails, and then all members fail */
     bool waiting;   /* the first offer was settled without a result */
-    bool exclusive; /* the current offer is a whole window */
+    bool exclusive; /* the current offer is a complete window */
     int window;
     struct weft_bid *next;
 };

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-static struct weft_context_alloc *first; /* list of the allocations under way */
+static struct weft_context_alloc *first; /* list of the active allocations */
 
 /* The channel to a member, and the member's rank in it. */
 static struct weft_channel *route(const struct weft_context_alloc *alloc, int64_t index, int *rank)

@@ -9,7 +9,7 @@
  *
  * Invariants:
  *  - A started allocation ends with the same result at all members.
- *  - It has ended exactly when `done` is set; then none of its messages is under way to this
+ *  - It has ended exactly when `done` is set; then none of its messages is in flight to this
  *    process.
  */
 #ifndef WEFT_CONTEXT_ALLOC_H

@@ -21,7 +21,7 @@ struct search {
     int n;           /* the number of factors */
     int *now, *best; /* n each */
     bool found;
-    int ndivisors, divisors[DIVISORS_MAX]; /* of the whole product, in increasing order */
+    int ndivisors, divisors[DIVISORS_MAX]; /* of the complete product, in increasing order */
 };
 
 static void find_divisors(struct search *search, int product)

@@ -77,7 +77,7 @@ int weft_hardware_instance(int level)
 
 int weft_hardware_core(void)
 {
-    /* Of this thread, because threads of other libraries may be bound elsewhere. */
+    /* The binding of this thread, because threads of other libraries may be bound elsewhere. */
     hwloc_bitmap_t bound = binding(HWLOC_CPUBIND_THREAD);
     int core = -1;
     if (!bound)

@@ -6,7 +6,7 @@
  * communicator that every inter-communicator has.
  *
  * Invariant: both sides share one block of context ids. Messages on the communicator's own ids come
- * from the remote group, messages on the ids of its local part from the local group.
+ * from the remote group, messages on the ids of its local communicator from the local group.
  *
  * Functions return an MPI error class, with the error sentence set.
  */

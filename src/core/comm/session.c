@@ -111,7 +111,7 @@ const char *weft_session_pset_name(int n)
 }
 
 /* Names of sets are URIs, whose scheme and host are case-insensitive: so are the names of our own
- * sets, which have no other part. */
+ * sets, which consist of these. */
 static int find_set(const char *name)
 {
     int sets = weft_session_psets();

@@ -75,7 +75,7 @@ static int splits(struct weft_comm *over, int instance, bool *result)
     return code;
 }
 
-/* Splits by the largest resource that makes smaller parts. */
+/* Splits by the largest resource that makes smaller groups. */
 static int unguided(struct weft_comm *over, int key, struct weft_comm **out)
 {
     struct weft_comm *local = over->local ? over->local : over;

@@ -7,7 +7,7 @@
  *
  * Invariants:
  *  - A topology never changes; copies of a communicator share it by reference.
- *  - Every process stores the whole of a Cartesian or graph topology, and its own edges of a
+ *  - Every process stores a Cartesian or graph topology completely, and its own edges of a
  *    distributed graph.
  *
  * Functions that return an MPI error class have set the error sentence.
@@ -48,7 +48,7 @@ struct weft_topology *weft_topology_graph(int nnodes, const int *index, const in
 struct weft_topology *weft_topology_dist(int in, bool sources_weighted, int out,
                                          bool destinations_weighted);
 
-/* Of a Cartesian topology: the number of processes; a rank's coordinates; the rank of coordinates,
+/* For a Cartesian topology: the number of processes; a rank's coordinates; the rank of coordinates,
  * or -1 outside of a non-periodic dimension. */
 int weft_cart_size(int ndims, const int *dims);
 void weft_cart_coordinates(const struct weft_topology *cart, int rank, int *coordinates);

@@ -36,7 +36,7 @@ void weft_bounds_cover(struct weft_bounds *bounds, const struct weft_datatype *o
 void weft_bounds_count(struct weft_bounds *bounds, const struct weft_datatype *old,
                        weft_wide length);
 
-/* Whether n fits 64 bits. */
+/* True if n fits 64 bits. */
 bool weft_bounds_fit(weft_wide n);
 
 /* Records the error for a number that does not fit. Returns MPI_ERR_COUNT. */

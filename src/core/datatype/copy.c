@@ -33,7 +33,7 @@ static void copy_indexed(enum weft_copy direction, const MPI_Aint *at, size_t co
     weft_strided_copy(direction, &r, data, packed);
 }
 
-/* A whole layout. */
+/* A complete layout. */
 static void copy_full(enum weft_copy direction, const struct weft_layout *layout, uintptr_t data,
                       char *packed);
 
@@ -159,7 +159,7 @@ static void blocks_range(enum weft_copy direction, const struct weft_layout *lay
                       rest);
 }
 
-/* A part of entry i. */
+/* A range of entry i. */
 static void entry_range(enum weft_copy direction, const struct weft_layout *list, size_t i,
                         uintptr_t data, size_t from, size_t to, char *packed)
 {
@@ -212,7 +212,7 @@ static void copy_range(enum weft_copy direction, const struct weft_layout *layou
     }
 }
 
-/* Whether consecutive elements continue the loop of the first one. */
+/* True if consecutive elements continue the loop of the first one. */
 static bool continues_loop(const struct weft_layout *layout, MPI_Aint extent)
 {
     return layout->kind == WEFT_LAYOUT_LOOP &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Packs and unpacks any part of a buffer that a layout describes.
+ * Packs and unpacks any range of a buffer that a layout describes.
  */
 #ifndef WEFT_DATATYPE_COPY_H
 #define WEFT_DATATYPE_COPY_H

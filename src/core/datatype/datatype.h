@@ -105,7 +105,7 @@ void weft_datatype_pack(const struct weft_datatype *type, const void *buffer, si
 void weft_datatype_unpack(const struct weft_datatype *type, void *buffer, size_t offset,
                           const void *in, size_t bytes);
 
-/* Pack and unpack count whole elements. */
+/* Pack and unpack count elements. */
 void weft_datatype_pack_all(const struct weft_datatype *type, const void *buffer, size_t count,
                             void *out);
 void weft_datatype_unpack_all(const struct weft_datatype *type, void *buffer, size_t count,
@@ -115,7 +115,7 @@ void weft_datatype_unpack_all(const struct weft_datatype *type, void *buffer, si
 void weft_datatype_copy(const struct weft_datatype *from, const void *source,
                         const struct weft_datatype *to, void *destination, size_t bytes);
 
-/* Whether the first `bytes` bytes of data are contiguous, whatever the type. */
+/* True if the first `bytes` bytes of data are contiguous, whatever the type. */
 static inline bool weft_datatype_is_run(const struct weft_datatype *type, size_t bytes)
 {
     const struct weft_layout *layout = type->layout;
@@ -135,7 +135,7 @@ static inline void *weft_datatype_run(const struct weft_datatype *type, const vo
 
 /* ---- Counting ---- */
 
-/* The number of whole elements in `bytes` bytes; MPI_UNDEFINED if the last one is incomplete. */
+/* The number of complete elements in `bytes` bytes; MPI_UNDEFINED if the last one is incomplete. */
 MPI_Count weft_datatype_count(const struct weft_datatype *type, size_t bytes);
 
 /* The number of basic elements in `bytes` bytes; MPI_UNDEFINED if the last one is incomplete. */

@@ -2,8 +2,8 @@
 /*
  * Listing runs: see iov.h.
  *
- * Invariant: the runs listed so far are a prefix of the part that was requested. `full` is set when
- * a run did not fit, and nothing is added after that.
+ * Invariant: the runs listed so far are a prefix of the range that was requested. `full` is set
+ * when a run did not fit, and nothing is added after that.
  */
 #include "core/datatype/iov.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The runs of bytes that a part of a packed form describes, in order.
+ * The runs of bytes that a range of a packed form describes, in order.
  */
 #ifndef WEFT_DATATYPE_IOV_H
 #define WEFT_DATATYPE_IOV_H

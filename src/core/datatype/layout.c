@@ -78,7 +78,7 @@ const struct weft_layout *weft_layout_shift(struct weft_arena *arena,
     return keep(arena, moved);
 }
 
-/* Whether consecutive passes of an outer loop with this stride continue the inner loop. */
+/* True if consecutive passes of an outer loop with this stride continue the inner loop. */
 static bool continues(const struct weft_layout *loop, MPI_Aint stride)
 {
     MPI_Aint next;
@@ -213,7 +213,7 @@ void weft_layout_list_add(struct weft_layout_list *list, const struct weft_layou
     list->runs = list->runs + layout->runs < list->runs ? SIZE_MAX : list->runs + layout->runs;
 }
 
-/* Whether all entries have the same layout. */
+/* True if all entries have the same layout. */
 static bool same_entries(const struct weft_layout_list *list)
 {
     size_t bytes = list->size / list->count;

@@ -38,7 +38,7 @@
             sizeof(type), 0                                                                        \
     }
 
-/* A row for a fixed-size type. A complex type is aligned as its parts, at most to 16 bytes. */
+/* A row for a fixed-size type. A complex type is aligned as its components, at most to 16 bytes. */
 #define SIZED(name, align, basic_type)                                                             \
     {                                                                                              \
         VALUE(name), #name, ENCODED(name), ENCODED(name), align, basic_type, 0, ENCODED(name), 0   \

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How external32 writes a basic element (MPI 5.0, section 14.5.2). */
+/* The forms in which external32 writes a basic element (MPI 5.0, section 14.5.2). */
 enum weft_form {
     WEFT_FORM_PLAIN,      /* all bytes, most significant first */
     WEFT_FORM_SIGNED,     /* PLAIN, truncated or sign-extended */
@@ -26,12 +26,12 @@ enum weft_form {
     WEFT_FORM_LONG_DOUBLE /* the machine's long double as IEEE binary128 */
 };
 
-/* A basic element; a complex number is one element of two parts. */
+/* A basic element; a complex number is one element of two components. */
 struct weft_basic {
     uint8_t size;       /* bytes in memory and in the packed form */
     uint8_t external;   /* bytes in external32 */
     uint8_t form;       /* enum weft_form */
-    uint8_t components; /* numbers in it, each of size / parts bytes */
+    uint8_t components; /* numbers in it, each of size / components bytes */
 };
 
 struct weft_signature {

@@ -21,7 +21,7 @@ enum { STRIP = 64, TILE = 8192 };
  *  - Runs of at most SHORT bytes: each BURST bytes, the lines AHEAD bytes further on are
  *    prefetched; packing gains 10 %, unpacking 20 %. Runs more than BURST bytes apart are not
  *    prefetched: the time goes into page translation.
- *  - Runs of SHORT to LONG bytes: a whole run is prefetched, AHEAD packed bytes before it is
+ *  - Runs of SHORT to LONG bytes: a complete run is prefetched, AHEAD packed bytes before it is
  *    copied; packing gains up to 17 %, unpacking up to 20 %.
  *  - Longer runs: the processor prefetches them by itself.
  */
@@ -36,8 +36,8 @@ INLINE void copy(bool unpack, uintptr_t data, char *packed, size_t bytes)
         memcpy(packed, (const void *)data, bytes);
 }
 
-/* How a run is copied: as one piece; by its first and last piece, which cover it (ends); or by a
- * call of memcpy (piece is 0). */
+/* The method of copying a run: as one piece; by its first and last piece, which cover it (ends); or
+ * by a call of memcpy (piece is 0). */
 struct how {
     size_t piece;
     bool ends;

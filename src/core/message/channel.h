@@ -4,7 +4,7 @@
  * read of the communicator.
  *
  * Invariants:
- *  - A channel's context id belongs to one communicator while any of its messages can be under way.
+ *  - A channel's context id belongs to one communicator while any of its messages can be in flight.
  *  - A channel with held != 0 posts no receive to the provider, because an older receive that could
  *    match a message of the net, or an older message taken out of the provider, is in software.
  *  - rank, size, stream, vci and peers are those of the communicator (core/comm/comm.h) from

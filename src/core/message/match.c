@@ -208,7 +208,7 @@ static void double_bins(struct weft_match_bins *bins, uint32_t (*hash)(struct we
     bins->heads = heads;
 }
 
-/* Takes the receive at a place of the express queue; those before it move up. */
+/* Takes the receive at a position of the express queue; those before it move up. */
 static struct weft_match_receive *take_express(struct weft_matcher *m,
                                                struct weft_match_receive **at)
 {

@@ -21,7 +21,7 @@
  * order of the receives, or nearly so. For it such receives are in the express queue, an array in
  * posting order, while no posted receive has a wildcard and few are ahead of the one that matches.
  * Else they move to the bins, and the express queue is used again when the bins are empty. Its two
- * functions are inline, because they are part of the fast paths.
+ * functions are inline, because the fast paths use them.
  */
 #ifndef WEFT_MATCH_H
 #define WEFT_MATCH_H
@@ -165,7 +165,7 @@ struct weft_match_receive *weft_match_arrive(struct weft_matcher *m, uint32_t co
 /* Appends a message, its context, source and tag set, to the unexpected queue. */
 void weft_match_store(struct weft_matcher *m, struct weft_match_message *message);
 
-/* The message that a receive with these arguments would take, left in its place (a probe), or
+/* The message that a receive with these arguments would take, which stays queued (a probe), or
  * NULL. */
 struct weft_match_message *weft_match_find(struct weft_matcher *m, uint32_t context, int32_t source,
                                            int32_t tag);

@@ -29,9 +29,9 @@ enum weft_lane {
     WEFT_LANE_DEAD /* its process has ended: nothing is sent or posted any more */
 };
 
-/* What a lane could not send to a peer yet, in order: entries leave at the front. Controls that may
- * overtake user messages (the net lane's) come first. An entry is part of a request's lane
- * state or of a control message; kind is the lane's own. */
+/* The backlog: messages and controls that a lane could not send to a peer yet. Entries leave at the
+ * front. Controls that may overtake user messages (the net lane's) come first. An entry is a field
+ * of a request's lane state or of a control message; kind is the lane's own. */
 struct weft_backlog_entry {
     struct weft_backlog_entry *next;
     uint8_t kind;

@@ -22,7 +22,7 @@ struct weft_file;
 struct weft_partitioned;
 
 enum weft_others {
-    WEFT_OTHERS_AGREE = 1,    /* agreements are under way: core/comm/context_alloc.h */
+    WEFT_OTHERS_AGREE = 1,    /* agreements are active: core/comm/context_alloc.h */
     WEFT_OTHERS_COUNT = 2,    /* polls are counted: core/message/count.h */
     WEFT_OTHERS_DEFERRED = 4, /* a VCI has deferred requests; set by a thread that holds one VCI */
     WEFT_OTHERS_WINDOWS = 8   /* there are windows: core/rma/win.h */
@@ -53,7 +53,7 @@ struct weft_process {
 
 extern WEFT_HIDDEN struct weft_process weft;
 
-/* What an entry point has to do besides its operation. */
+/* The duties of an entry point besides its operation. */
 enum weft_entry_flag {
     WEFT_ENTRY_CLOSED = 1,  /* MPI is not initialised: report that */
     WEFT_ENTRY_THREADS = 2, /* take VCIs */
@@ -80,7 +80,8 @@ static inline bool weft_vci_is_held(const struct weft_vci *vci)
     return !(weft_entry_flags & WEFT_ENTRY_THREADS) || weft_lock_is_mine(&vci->lock);
 }
 
-/* What a wait on a VCI may progress: that VCI, or everything (NULL) if this thread holds all. */
+/* The scope that a wait on a VCI may progress: that VCI, or everything (NULL) if this thread holds
+ * all. */
 static inline struct weft_vci *weft_vci_scope(struct weft_vci *vci)
 {
     return weft_vcis_hold_all() ? NULL : vci;

@@ -68,7 +68,7 @@ void weft_request_finalize(void)
 
 static const char no_memory[] = "no memory for another request; complete or free some first";
 
-/* Room for one more slab: an array twice as long, which leads to the one before. */
+/* Space for one more slab: an array twice as long, which leads to the one before. */
 static bool make_space(struct weft_request_pool *pool)
 {
     size_t space = pool->space ? 2 * pool->space : 16;

@@ -82,7 +82,7 @@ struct weft_request {
     uint8_t error; /* MPI error class of what happened to it */
     int16_t pending;
     uint8_t owner;  /* enum weft_lane: whose state `lane` holds; WEFT_LANE_UNKNOWN: none */
-    bool with_send; /* a send that it waits for too (weft_request_join) is under way */
+    bool with_send; /* a send that it waits for too (weft_request_join) is active */
     /* up to here: struct weft_request_head */
 
     union { /* receives: what came; sends: tag */

@@ -3,7 +3,7 @@
  * Receives and messages that the core matches itself: see sw_match.h.
  *
  * Invariant: channel->held counts (beside WEFT_HELD_ALWAYS) the receives of the channel that are in
- * the posted queue and could match a message from the net, and the claims under way.
+ * the posted queue and could match a message from the net, and the active claims.
  */
 #include "core/message/sw_match.h"
 #include "core/message/count.h"

@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-/* Where the data of an arrived message are. */
+/* The location of the data of an arrived message. */
 enum weft_data_location {
     WEFT_DATA_HERE,      /* data: the packed data */
     WEFT_DATA_AT_SENDER, /* data: the header of an RTS; the lane fetches the data */
@@ -47,7 +47,7 @@ struct weft_message {
     _Alignas(16) unsigned char data[];
 };
 
-/* The message that an entry of a matcher is part of. */
+/* The message that contains an entry of a matcher. */
 static inline struct weft_message *weft_message_of(struct weft_match_message *match)
 {
     return (struct weft_message *)((char *)match - offsetof(struct weft_message, match));

@@ -67,12 +67,12 @@ struct weft_vci {
     unsigned idle_looks;           /* calls of weft_look without an event */
     unsigned quick_calls;          /* calls of weft_look_sometimes */
     unsigned polls;                /* since the other VCIs were progressed last */
-    unsigned waiting;              /* blocking calls under way that wait for messages */
+    unsigned waiting;              /* active blocking calls that wait for messages */
     unsigned transfers;            /* messages that a lane moves with the peer's help */
     struct weft_net_fast net;      /* its endpoint; ep is NULL if it has none */
     struct weft_matcher matcher;
     struct {
-        struct weft_schedule *blocking; /* of the calls under way: core/coll/engine.c */
+        struct weft_schedule *blocking; /* of the active calls: core/coll/engine.c */
         struct weft_schedule *active;   /* with a request, not complete */
         struct weft_schedule **active_end;
         struct weft_schedule *deferred; /* complete; their end needs all VCIs */

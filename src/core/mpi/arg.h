@@ -144,7 +144,7 @@ static inline int weft_leave_with(struct weft_comm *comm, int code, const char *
     return code;
 }
 
-/* Of a call that entered with one VCI or, NULL, with all. */
+/* Leaves a call that entered with one VCI or, NULL, with all. */
 static inline int weft_leave_scope_with(struct weft_vci *vci, struct weft_comm *comm, int code,
                                         const char *function)
 {
@@ -154,7 +154,7 @@ static inline int weft_leave_scope_with(struct weft_vci *vci, struct weft_comm *
     return code;
 }
 
-/* Of a call that entered with the VCI of its communicator. */
+/* Leaves a call that entered with the VCI of its communicator. */
 static inline int weft_leave_comm(struct weft_comm *comm, int code, const char *function)
 {
     struct weft_vci *vci = comm ? comm->vci : &weft.vcis[0];

@@ -46,7 +46,7 @@ int weft_mpi_buffer_attach(struct weft_bsend_owner owner, void *buffer, MPI_Coun
     return weft_bsend_attach(owner, buffer, (size_t)size);
 }
 
-/* What a detach gives to the user: the buffer's address wherever the user wants it. */
+/* A detach gives the user the buffer's address, wherever the user wants it. */
 int weft_mpi_buffer_detach(struct weft_bsend_owner owner, void *buffer_addr, MPI_Count *size)
 {
     void *base = NULL;

@@ -50,7 +50,7 @@ int weft_coll_blocking(const struct weft_coll_call *call)
     return weft_leave_comm(comm, code, call->function);
 }
 
-/* Where a nonblocking or persistent call puts its request, and the hints of a persistent one. */
+/* Checks the request of a nonblocking or persistent call, and the hints of a persistent one. */
 static bool check_request(const struct weft_coll_call *call, const MPI_Request *request,
                           MPI_Info hints, int *code)
 {

@@ -261,7 +261,7 @@ static int check_split(const struct weft_check *c, int size, struct weft_coll_ar
     return check_elements(sum, c->call->send.type, 1, &args->in);
 }
 
-/* On an inter-communicator the parts are those of the own group. */
+/* On an inter-communicator the blocks are those of the own group. */
 static int check_reduce_scatter(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;

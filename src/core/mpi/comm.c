@@ -16,7 +16,7 @@ int weft_mpi_check_color(int color)
     return weft_error_set(MPI_ERR_ARG, "the color %d is negative and not MPI_UNDEFINED", color);
 }
 
-/* A group that has to be part of a communicator's local group. */
+/* A group whose members have to be in a communicator's local group. */
 int weft_mpi_check_subgroup(struct weft_comm *comm, struct weft_group *group)
 {
     for (int i = 0; i < group->size; i++) {

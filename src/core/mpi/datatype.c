@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Whole datatypes and statuses (MPI 5.0 sections 5.1.5 to 5.1.11, 7.8 and 19.1.9): what their entry
+ * Datatypes and statuses (MPI 5.0 sections 5.1.5 to 5.1.11, 7.8 and 19.1.9): what their entry
  * points do beside abi/entry_points.txt.
  */
 #include "core/datatype/envelope.h"

@@ -84,8 +84,8 @@ static int trade(struct weft_comm *comm, int to, const int *numbers, int n, int 
     return code;
 }
 
-/* Every process gives what it has named to the one that takes its place, and gets what it is to be:
- * *dist is replaced. */
+/* Every process gives what it has named to the one that it is renumbered to, and gets what it is to
+ * be: *dist is replaced. */
 static int hand_over(struct weft_comm *comm, const int *order, struct weft_topology **dist)
 {
     enum { IN, OUT, SOURCES_WEIGHTED, DESTINATIONS_WEIGHTED, NUMBERS };

@@ -3,7 +3,7 @@
  * Functions of src/core/mpi that entry points call: checks of arguments, and steps that do not fit
  * into abi/entry_points.txt. A function that returns int returns MPI_SUCCESS, or an error class
  * whose sentence was recorded by weft_error_set; the entry point raises the error when it leaves.
- * The arguments are those of the MPI function, with objects in place of handles that were resolved.
+ * The arguments are those of the MPI function, with objects instead of handles that were resolved.
  */
 #ifndef WEFT_MPI_ENTRY_H
 #define WEFT_MPI_ENTRY_H

@@ -5,14 +5,14 @@
  * Invariants:
  *  - Errors without a file go to the error handler of MPI_FILE_NULL, which a new file inherits.
  *  - The arguments of a collective access are checked before its agreement, so that a rank with
- *    wrong arguments takes part.
+ *    wrong arguments participates.
  */
 #include "core/mpi/api.h"
 #include "core/mpi/entry.h"
 #include "core/base/handle_list.h"
 #include "core/datatype/device.h"
 
-/* Of MPI_FILE_NULL. */
+/* The handler of MPI_FILE_NULL. */
 static struct weft_errhandler *default_handler = &weft_errors_return;
 
 struct weft_errhandler **weft_mpi_file_errhandler(struct weft_file *file)

@@ -6,9 +6,9 @@
  * communicator. An entry point tries the fast path while weft_entry_flags is 0; with threads the
  * general path tries it first, with the VCI held.
  *
- * Functions named weft_general enter and leave the library. Those named weft_call are called with
- * the VCI of the communicator held, and return MPI_SUCCESS or an error class whose sentence was
- * recorded; their callers raise it.
+ * Functions named weft_general_* enter and leave the library. Those named weft_call_* are called
+ * with the VCI of the communicator held, and return MPI_SUCCESS or an error class whose sentence
+ * was recorded; their callers raise it.
  *
  * Invariant: weft_fast_check accepts only arguments that weft_call_check accepts.
  */
@@ -31,7 +31,7 @@ struct weft_call {
     int peer, tag; /* destination or source */
 };
 
-/* What follows from valid arguments. */
+/* The results of the checks of valid arguments. */
 struct weft_resolved {
     const struct weft_datatype *type;
     size_t bytes; /* count times the size of the type */

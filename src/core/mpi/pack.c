@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Packing into the user's memory (MPI 5.0 sections 5.2 and 5.3). The packed form has no header: it
- * is the bytes of the data, so parts can be packed one by one and received at once.
+ * is the bytes of the data, so messages can be packed one by one and received at once.
  *
  * Invariant: the position moves by exactly what was packed or unpacked, and not at all on an error.
  */
@@ -22,7 +22,7 @@ struct call {
     MPI_Count packed_size, *position;
 };
 
-/* Whether the elements exist, and the packed buffer has space for their bytes. */
+/* Checks that the elements exist, and that the packed buffer has space for their bytes. */
 static int check_buffers(const struct call *call, size_t bytes)
 {
     long long position = *call->position, size = call->packed_size;

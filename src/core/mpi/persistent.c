@@ -63,8 +63,8 @@ int weft_call_recv_init(const struct weft_call *call, MPI_Request *handle)
     return finish(*handle);
 }
 
-/* Whether a handle names an inactive request of the user's. index: its place in an array, or -1.
- * *comm: whose error it is. */
+/* Checks that a handle names an inactive request of the user's. index: its index in an array, or
+ * -1. *comm: whose error it is. */
 static int check(MPI_Request handle, int index, struct weft_comm **comm)
 {
     char which[32] = "";

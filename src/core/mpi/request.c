@@ -5,7 +5,7 @@
  * Invariants:
  *  - A handle is set to MPI_REQUEST_NULL in the same call that copies its status out and gives the
  *    request back; a persistent request becomes inactive there instead, and keeps its handle.
- *  - An array is checked as a whole before anything is waited for.
+ *  - An array is checked completely before anything is waited for.
  *  - MPI_ERROR is written exactly in the statuses of a call that returns MPI_ERR_IN_STATUS.
  */
 #include "core/mpi/api.h"
@@ -138,7 +138,7 @@ WEFT_COLD static int no_result(struct weft_request_call *call)
     return weft_error(NULL, MPI_ERR_ARG, call->function, "a pointer for a result is null");
 }
 
-/* Checks an array, and whether all results have a place, before anything is done. */
+/* Checks an array, and that all results have a destination, before anything is done. */
 static int check_array(struct weft_request_call *call, int count, const MPI_Request *handles,
                        bool results)
 {

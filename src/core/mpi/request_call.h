@@ -19,7 +19,7 @@ struct weft_request_call {
     struct weft_vci *held; /* of several VCIs the one that the call holds now; NULL: none */
 };
 
-/* What a call does with complete requests: waits for them and completes them, completes them, or
+/* The action of a call on complete requests: waits for them and completes them, completes them, or
  * leaves them as they are. */
 enum weft_how { WEFT_HOW_WAIT, WEFT_HOW_TEST, WEFT_HOW_LOOK };
 
@@ -27,7 +27,7 @@ enum weft_how { WEFT_HOW_WAIT, WEFT_HOW_TEST, WEFT_HOW_LOOK };
 void weft_request_call_choose(struct weft_request_call *call, int count,
                               const MPI_Request *handles);
 
-/* Of several VCIs releases the one that is held, and takes vci, or none (NULL). */
+/* In a call on several VCIs: releases the VCI that is held, and takes vci, or none (NULL). */
 void weft_request_call_switch(struct weft_request_call *call, struct weft_vci *vci);
 
 static inline int weft_request_call_enter(struct weft_request_call *call, const char *function,

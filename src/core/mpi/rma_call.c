@@ -33,7 +33,7 @@ static int check_side(const struct weft_rma_side *side, const char *what,
 
 /* ---- The target */
 
-/* Where the data of the target begin and end, in bytes from the beginning of its window. */
+/* Checks where the data of the target begin and end, in bytes from the beginning of its window. */
 static int check_range(const struct weft_win *win, const struct weft_rma_range *to,
                        struct weft_rma_call *call)
 {
@@ -155,7 +155,7 @@ static int check_request_epoch(const struct weft_win *win)
 /* ---- The fast attempt: elements of one plain type on all sides, in memory that is mapped here, of
  * a target that is locked */
 
-/* Where the data are at the target. NULL: a check is left to the general path. */
+/* The address of the data at the target. NULL: a check is left to the general path. */
 static char *locate_now(const struct weft_win *win, const struct weft_rma_range *to, size_t *bytes)
 {
     const struct weft_win_target *target = &win->targets[to->rank];

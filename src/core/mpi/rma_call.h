@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Calls on windows: checks of arguments, and one-sided operations (MPI 5.0 section 12.3), whose
- * entry points put their arguments into a struct weft_rma_arguments that is checked in one place.
+ * entry points put their arguments into a struct weft_rma_arguments that one function checks.
  *
  * Invariant: all arguments are checked before the operation starts; errors go to the window's error
  * handler.

@@ -15,7 +15,7 @@ int weft_tool_arg_info(MPI_Info info)
     return weft_tool_given(info == MPI_INFO_NULL || (info && weft_info_resolve(info)));
 }
 
-/* A new object without hints, if the caller passes a place for one. */
+/* A new object without hints, if the caller passes a pointer for one. */
 int weft_mpi_no_hints(MPI_Info *info)
 {
     struct weft_info *made = info ? weft_info_make() : NULL;

@@ -46,7 +46,7 @@ static inline int weft_tool_arg_session(MPI_T_pvar_session handle, struct weft_p
     return *out ? MPI_SUCCESS : MPI_T_ERR_INVALID_SESSION;
 }
 
-/* Of a session only. */
+/* A handle of one session. */
 static inline int weft_tool_arg_pvar(struct weft_pvar_session *session, MPI_T_pvar_handle handle,
                                      struct weft_pvar_handle **out)
 {

@@ -19,7 +19,7 @@ static int null_array(const char *what)
     return weft_error_set(MPI_ERR_ARG, "the array of %s is null", what);
 }
 
-/* The place of this process in an order, which is freed. */
+/* The position of this process in an order, which is freed. */
 static void find_new_rank(struct weft_comm *comm, int *order, int positions, int *newrank)
 {
     int location = weft_reorder_rank_of(order, comm->rank);

@@ -7,8 +7,7 @@
  * sets a bit of weft_entry_flags, which every entry point tests anyway.
  *
  * Invariants:
- *  - The signal handler only sets that bit and clears the two limits of the fast path that follow
- *    from it (weft_send_tags, weft_receive_tags).
+ *  - The signal handler only sets that bit.
  *  - A report completes no operation. It takes messages without a receive out of the provider into
  *    the software matcher, because only there they can be listed.
  *  - A report is one write.

@@ -44,10 +44,10 @@ enum { NET_TURN = 8 };
 enum { QUIET_TURN = 1024 };
 
 /* Polls of one VCI between two calls of progress_others: rarely when only other VCIs are concerned,
- * whose threads may progress them, often when something that needs all VCIs is under way. */
+ * whose threads may progress them, often when something that needs all VCIs is active. */
 enum { POLLS_OF_ONE = 1024, POLLS_OF_ONE_WITH_OTHERS = 32 };
 
-/* What progress moves besides the lanes, while there is any of it. */
+/* True while there is work for the pollers besides the lanes. */
 static inline bool others_move(void)
 {
     return __atomic_load_n(&weft.others, __ATOMIC_RELAXED) || weft.partitioned;
@@ -235,8 +235,8 @@ enum { POLLS = 200, FEW = 4, TRIAL = 64 };
 /* (initial-exec: its address needs no call.) */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     unsigned waits;   /* so far */
-    unsigned limit;   /* polls before it yields in the wait under way */
-    unsigned longest; /* polls in a row without an event in the wait under way */
+    unsigned limit;   /* polls before it yields in the current wait */
+    unsigned longest; /* polls in a row without an event in the current wait */
     bool yields_help; /* the last wait ended after a yield */
 } spin;
 
@@ -266,7 +266,7 @@ static void end_idle(void)
     spin.longest = 0;
 }
 
-/* What weft_idle_for does beside counting, in turn n. */
+/* The work of weft_idle_for beside counting, in turn n. */
 WEFT_HOT static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned n,
                                                        const struct weft_request *request)
 {

@@ -17,7 +17,7 @@ enum { WEFT_WAIT_POLLS = 256 };
  * request that it waits for, or NULL. core/process sets it. */
 extern WEFT_HIDDEN void (*weft_wait_report)(unsigned polls, const struct weft_request *on);
 
-/* What progress moves besides the lanes, of modules above this one; core/process sets it. Each
+/* The pollers besides the lanes, of modules above this one; core/process sets them. Each
  * returns the number of events. */
 struct weft_pollers {
     int (*collectives)(struct weft_vci *vci);

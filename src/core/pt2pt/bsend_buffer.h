@@ -7,14 +7,14 @@
  * An entry takes the message's bytes and all of MPI_BSEND_OVERHEAD, although its header is smaller.
  * That is on purpose: with smaller entries than the model's, a buffer can be full where the model's
  * is not (what saves space in one lap leaves it at the wrong end in the next), and the model is
- * what programs compute their sizes by. So an entry is exactly where the model places it.
+ * what programs compute their sizes by. So an entry is exactly where the model has it.
  *
  * Invariants:
- *  - Entries do not overlap; going from the oldest to the newest their places ascend, with at most
+ *  - Entries do not overlap; going from the oldest to the newest their offsets ascend, with at most
  *    one step back, to the buffer's beginning.
  *  - The oldest entry of an attached buffer is not sent yet: sent ones leave when they are the
  *    oldest, and no earlier.
- *  - An empty buffer is free as a whole, whatever was taken before.
+ *  - An empty buffer is free completely, whatever was taken before.
  */
 #ifndef WEFT_BSEND_BUFFER_H
 #define WEFT_BSEND_BUFFER_H
@@ -31,7 +31,7 @@ struct weft_bsend_entry {
     struct weft_bsend_buffer *buffer;
     struct weft_bsend_entry *older, *newer;
     uint64_t number;   /* counts the entries of its buffer */
-    size_t start, end; /* its place: bytes from the buffer's beginning */
+    size_t start, end; /* its offset: bytes from the buffer's beginning */
     bool sent;
     _Alignas(64) char data[]; /* the packed message */
 };
@@ -45,7 +45,7 @@ struct weft_bsend_buffer {
     /* bsend.c's */
     bool attached, automatic;     /* automatic: entries come from malloc */
     uint8_t error;                /* class of the first message that could not be sent */
-    struct weft_request *flushes; /* requests of flushes under way, the oldest first */
+    struct weft_request *flushes; /* requests of active flushes, the oldest first */
 };
 
 /* Makes size bytes at base, at any alignment, an empty buffer. */

@@ -12,7 +12,7 @@
 
 #include "core/message/request.h"
 
-/* What the user hands over; a NULL function is not called. */
+/* The functions of the user and their argument; a NULL function is not called. */
 struct weft_generalized {
     MPI_Grequest_query_function *query;
     MPI_Grequest_free_function *free;
@@ -23,7 +23,7 @@ struct weft_generalized {
 /* A new active request. NULL if memory is short, the sentence recorded. */
 struct weft_request *weft_generalized_new(const struct weft_generalized *functions);
 
-/* The user's part of the operation is done. Returns MPI_SUCCESS, or what the free function of a
+/* The program has completed the operation. Returns MPI_SUCCESS, or what the free function of a
  * request returned that was given up before. */
 int weft_generalized_complete(struct weft_request *request);
 

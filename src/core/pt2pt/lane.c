@@ -138,7 +138,7 @@ static void count_kept(const struct weft_arrival *message, int by)
         weft_shm_kept(peer);
 }
 
-/* ---- Requests under way */
+/* ---- Active requests */
 
 bool weft_lane_is_idle(void)
 {

@@ -7,7 +7,7 @@
  * Each function here branches on the lane of the peer, or on the owner of the request's lane state.
  * This header is the only one through which the core, but for core/process and core/rma, includes
  * headers of src/shm and src/ofi. What only one lane has, such as the provider's matching, is
- * called by its own name (weft_net_, weft_shm_).
+ * called by its own name (weft_net_*, weft_shm_*).
  *
  * Invariants:
  *  - `owner` of a request names the lane whose state is in `lane`: set when a send starts, when a
@@ -58,7 +58,7 @@ int weft_lane_send(struct weft_request *request);
  * receiver, and the request waits for the reply (WEFT_REQUEST_CANCELLING). */
 void weft_lane_cancel(struct weft_request *request);
 
-/* ---- Requests under way */
+/* ---- Active requests */
 
 /* True if the lanes have nothing left to send or to read. */
 bool weft_lane_is_idle(void);

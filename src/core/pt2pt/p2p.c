@@ -5,8 +5,8 @@
  * Invariants:
  *  - A message in software is older than everything of its context still inside the provider, so a
  *    receive looks into software first.
- *  - A receive is in one place only, the provider or the software. From the first message to or
- *    from itself on a channel, a process keeps its wildcard receives there in software, for both
+ *  - A receive is either in the provider or in the software, never in both. From the first message
+ * to or from itself on a channel, a process keeps its wildcard receives there in software, for both
  *    lanes; those already posted are withdrawn from the provider, the newest first, so that
  *    a message arriving meanwhile still finds the oldest that matches.
  */

@@ -25,7 +25,7 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
  * MPI_SUCCESS, or an error class whose sentence is recorded; then the request is inactive still. */
 int weft_p2p_restart(struct weft_request *request);
 
-/* What a receive's request holds when it starts. */
+/* Sets the fields of a receive's request before it starts. */
 static inline __attribute__((always_inline)) void
 weft_p2p_describe(struct weft_request *request, struct weft_channel *channel, void *buffer,
                   size_t bytes, const struct weft_datatype *type, struct weft_peer *peer,

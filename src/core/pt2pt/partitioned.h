@@ -53,7 +53,7 @@ enum {
     WEFT_PARTITIONED_INLINE = 4096,
     WEFT_PARTITIONED_CHUNK = 1 << 20, /* a long range travels in pieces of about so many bytes */
     WEFT_PARTITIONED_SLOTS = 8,
-    WEFT_PARTITIONED_PIECES = 64 /* messages with data that a receive has under way at most */
+    WEFT_PARTITIONED_PIECES = 64 /* messages with data that a receive has in flight at most */
 };
 
 /* The arguments of an _init call, checked. */

@@ -54,7 +54,7 @@ struct weft_psend {
 /* One message with data that a receive waits for. */
 struct weft_piece {
     struct weft_partition_range range;
-    void *staging; /* malloc'ed when the data cannot land in their places, or NULL */
+    void *staging; /* malloc'ed when the data cannot be received in the buffer, or NULL */
 };
 
 struct weft_precv {

@@ -147,7 +147,7 @@ static void cover(struct weft_precv *recv, struct weft_partition_range range)
 
 /* ---- Receiving */
 
-/* The part of the buffer, in bytes of data, where a range's data belong. */
+/* The range of the buffer, in bytes of data, to which a message's data belong. */
 struct space {
     size_t offset, bytes;
 };

@@ -9,7 +9,7 @@
 
 #include "core/message/sw_match.h"
 
-/* What MPI_MESSAGE_NO_PROC names. */
+/* The message of MPI_MESSAGE_NO_PROC. */
 extern struct weft_message weft_message_no_proc;
 
 /* Makes MPI_MESSAGE_NO_PROC valid. Called once. */

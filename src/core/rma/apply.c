@@ -43,7 +43,7 @@ size_t weft_rma_element_bytes(enum weft_basic_type element)
     return value ? value + sizeof(int) : weft_basic_size(element);
 }
 
-/* Where the index is in memory. */
+/* The offset of the index in memory. */
 static size_t index_offset(enum weft_basic_type element)
 {
     return element == WEFT_BASIC_SHORT_INT ? offsetof(struct weft_short_int, index)
@@ -64,7 +64,7 @@ static void pair_to_packed(enum weft_basic_type element, const char *pair, char 
     memcpy(packed + value, pair + index_offset(element), sizeof(int));
 }
 
-/* On integers: operations at a target have absolute places. */
+/* On integers: operations at a target have absolute addresses. */
 static char *location(char *base, MPI_Aint at)
 {
     return (char *)((uintptr_t)base + (uintptr_t)at);

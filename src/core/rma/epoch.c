@@ -428,7 +428,7 @@ static int begin_release(struct weft_win *win, int rank)
     return send_for_ack(win, rank, WEFT_RMA_UNLOCK, 0);
 }
 
-/* Whether the target must acknowledge operations before its lock is released by its word. */
+/* True if the target must acknowledge operations before its lock is released by its word. */
 static bool needs_flush(const struct weft_win_target *target)
 {
     return target->control || target->lock == WEFT_WIN_NOCHECK;

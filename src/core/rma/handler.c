@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The target's handler: applies the packets that arrive for this rank's part of a window. See
+ * The target's handler: applies the packets that arrive for this rank's memory of a window. See
  * message.h.
  *
  * Locks are granted in the order of their requests, with one exception: a shared request is queued
@@ -52,7 +52,7 @@ static int resolve_runs(const struct weft_win *win, const struct weft_rma_packet
     return bytes == packet->bytes ? MPI_SUCCESS : MPI_ERR_INTERN;
 }
 
-/* Whether the packet is as long as its fields claim. */
+/* True if the packet is as long as its fields claim. */
 static bool is_complete(const struct weft_win *win, const struct weft_rma_packet *packet,
                         size_t length)
 {
@@ -68,7 +68,8 @@ static bool is_complete(const struct weft_win *win, const struct weft_rma_packet
 
 /* ---- Operations */
 
-/* Whether elements are whole in each run. Only those with padding in memory may lie in two. */
+/* True if each run has complete elements. Only elements with padding in memory may be in two runs.
+ */
 static bool has_full_elements(const struct weft_rma_packet *packet, const struct weft_run *runs)
 {
     enum weft_basic_type element = (enum weft_basic_type)packet->element;

@@ -28,21 +28,21 @@
 enum { CONTROL_BYTES = 128, SMALL_PACKET = 256 };
 _Static_assert(sizeof(struct weft_win_control) == CONTROL_BYTES, "two cache lines");
 
-/* What ranks exchange of their memory. */
+/* The record of a rank's memory that ranks exchange. */
 struct extent {
     int64_t bytes, unit;
     uint64_t base;
     int64_t pid;
 };
 
-/* What ranks exchange when their parts are open. */
+/* The record that ranks exchange when their control blocks and regions are open. */
 struct record {
     int32_t code; /* MPI_SUCCESS or an error class */
     int32_t exposed;
     struct weft_net_memory location;
 };
 
-/* Where the memory of members begins in the segment. */
+/* The offsets at which the memory of members begins in the segment. */
 struct offsets {
     size_t *at; /* by member */
     size_t bytes;
@@ -132,14 +132,14 @@ static void find_members(struct weft_win *win)
     }
 }
 
-/* Whether MPI allocates the memory. */
+/* True if MPI allocates the memory. */
 static bool allocates(const struct weft_win *win)
 {
     return win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
-/* How the memory of each member is aligned. The ranks of MPI_Win_allocate_shared follow each other
- * without a gap unless alloc_shared_noncontig is set. */
+/* The alignment of the memory of each member. The ranks of MPI_Win_allocate_shared follow each
+ * other without a gap unless alloc_shared_noncontig is set. */
 static size_t alignment_of(const struct weft_win *win, size_t bytes)
 {
     enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
@@ -271,7 +271,7 @@ static int open_memory(struct weft_win *win, const struct extent *extents)
 
 /* ---- The window */
 
-/* Whether the kernel copies to and from a rank's memory that is not mapped here. */
+/* True if the kernel copies to and from a rank's memory that is not mapped here. */
 static bool kernel_copies(const struct weft_win *win, int rank)
 {
     return win->flavor == MPI_WIN_FLAVOR_CREATE && rank != win->comm->rank && weft.shm &&
@@ -296,7 +296,7 @@ static int exchange_extents(struct weft_win *win, MPI_Aint unit, struct extent *
     return code;
 }
 
-/* Whether this rank reaches every rank directly: then packets to it carry no data. */
+/* True if this rank reaches every rank directly: then packets to it carry no data. */
 static bool reaches_all(const struct weft_win *win)
 {
     for (int rank = 0; rank < win->comm->size; rank++)
@@ -399,7 +399,7 @@ static int check_memory(const void *base, MPI_Aint bytes)
                           base, (long long)bytes);
 }
 
-/* The part that can fail at this rank only. */
+/* The steps that can fail at this rank only. */
 static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_arguments *arguments,
                                 int *code)
 {
@@ -569,7 +569,7 @@ bool weft_win_contains(const struct weft_win *win, int64_t at, uint64_t bytes, c
             i++;
             continue;
         }
-        /* What does not lie in this region has to begin in another one. */
+        /* Bytes that are not in this region have to begin in another one. */
         uint64_t inside = bytes < space - offset ? bytes : space - offset;
         at += (int64_t)inside;
         bytes -= inside;

@@ -289,7 +289,7 @@ int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *p
 
 /* ---- The hang report */
 
-/* Who holds the lock that this rank waits for, or that others request from it. */
+/* The rank that holds the lock that this rank waits for, or that others request from it. */
 static int lock_holder(const struct weft_win *win)
 {
     const struct weft_win_target *at =

@@ -4,7 +4,7 @@
  * synchronization between any two ranks.
  *
  * A packet is one message on the channel `partitioned` of the window's communicator: a header, the
- * places in the target's window as a list of runs of bytes, and the data in packed form. An
+ * addresses in the target's window as a list of runs of bytes, and the data in packed form. An
  * operation whose data do not fit is several packets, each of which can be applied alone. Every
  * rank keeps WEFT_RMA_SLOTS receives from any source posted, and handles their messages in the
  * order of posting.
@@ -22,7 +22,8 @@
 #include "core/message/process.h"
 #include "core/rma/win.h"
 
-/* What a call on a window progresses: its VCI, or everything (NULL) if this thread holds all. */
+/* The scope that a call on a window progresses: its VCI, or everything (NULL) if this thread holds
+ * all. */
 static inline struct weft_vci *weft_win_scope(const struct weft_win *win)
 {
     return weft_vci_scope(win->comm->vci);
@@ -49,7 +50,7 @@ struct weft_rma_packet {
     uint16_t runs;
     uint16_t acknowledge; /* of an operation without a result: not 0 if an ACK is to follow */
     uint64_t number;
-    uint64_t offset; /* in the packed form of the whole operation */
+    uint64_t offset; /* in the packed form of the operation */
     uint64_t bytes;  /* of data that the packet carries, or that its result is to carry */
 };
 
@@ -61,13 +62,13 @@ enum {
                           WEFT_RMA_RUNS * sizeof(struct weft_run),
     WEFT_RMA_SWAP_BYTES = 16,  /* the largest element of compare_and_swap */
     WEFT_RMA_RESULTS_MAX = 32, /* packets of a window that wait for a result */
-    WEFT_RMA_SENDS_MAX = 64    /* packets and transfers under way before operations are queued */
+    WEFT_RMA_SENDS_MAX = 64    /* packets and transfers in flight before operations are queued */
 };
 
 /* Opens the messages of a window: posts the receives. */
 int weft_rma_open(struct weft_win *win);
 
-/* Withdraws the receives; no message to this rank is under way. */
+/* Withdraws the receives; no message to this rank is in flight. */
 void weft_rma_close(struct weft_win *win);
 
 /* A packet to be sent, with space for so many runs and bytes of data. Ends the job when memory is
@@ -86,7 +87,7 @@ static inline struct weft_run *weft_rma_runs(const struct weft_rma_packet *packe
     return (struct weft_run *)(packet + 1);
 }
 
-/* Where the data of a packet begin: 16-byte aligned, as packets are. */
+/* The beginning of the data of a packet: 16-byte aligned, as packets are. */
 static inline char *weft_rma_packet_data(const struct weft_rma_packet *packet)
 {
     return (char *)(weft_rma_runs(packet) + packet->runs);
@@ -100,7 +101,7 @@ int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind ki
  * MPI_ERR_PROC_ABORTED when the rank is dead. *polls begins as 0. */
 int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *polls);
 
-/* Whether a rank is dead; weft_rma_report_dead records the sentence of one that is, and returns
+/* True if a rank is dead; weft_rma_report_dead records the sentence of one that is, and returns
  * MPI_ERR_PROC_ABORTED. */
 bool weft_rma_is_dead(const struct weft_win *win, int rank);
 int weft_rma_report_dead(const struct weft_win *win, int rank);
@@ -108,7 +109,7 @@ int weft_rma_report_dead(const struct weft_win *win, int rank);
 /* ---- operation.c */
 
 /* Lists the runs at the target of the packed form from `done` on, relative to its window: at most
- * WEFT_RMA_RUNS, of at most `most` bytes, and of whole elements if the operation accumulates.
+ * WEFT_RMA_RUNS, of at most `most` bytes, and of complete elements if the operation accumulates.
  * Returns their bytes. */
 size_t weft_rma_list_runs(const struct weft_rma_call *call, size_t done, size_t most,
                           struct weft_run *runs, size_t *nruns);
@@ -123,7 +124,7 @@ void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_pac
  * before it. */
 uint64_t weft_rma_turn(struct weft_win *win, int rank, enum weft_win_lock type);
 
-/* Whether such a request is queued. */
+/* True if such a request is queued. */
 bool weft_rma_has_waiter(const struct weft_win *win, uint64_t turn);
 
 /* Grants the lock of this rank to waiting ranks. Returns the number of events. */
@@ -168,7 +169,7 @@ struct weft_rma_apply {
 /* Bytes of an element in packed form. */
 size_t weft_rma_element_bytes(enum weft_basic_type element);
 
-/* Applies the operation to the elements in a list of runs, whose places are relative to base. in:
+/* Applies the operation to the elements in a list of runs, whose offsets are relative to base. in:
  * the origin's elements in packed form, aligned to 16 bytes if there is more than one run (not read
  * by MPI_NO_OP); out: their values before, packed, or NULL. */
 int weft_rma_apply(const struct weft_rma_apply *apply, char *base, const struct weft_run *runs,

@@ -168,7 +168,7 @@ static struct weft_request *make_request(struct weft_win *win, int pending)
     return request;
 }
 
-/* Whether the data are in this rank's own window, for targets without a base. */
+/* Checks that the data are in this rank's own window, for targets without a base. */
 static int check_own(const struct weft_win *win, const struct weft_rma_call *call)
 {
     char *where;

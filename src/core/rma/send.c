@@ -11,7 +11,7 @@
  *    buffer until its last packet is sent, no longer.
  *  - Each packet of an operation with a result has one RESULT or FAULT as its reply, each transfer
  *    a completion. The operation stays in the list until all of them are here, also if it has
- *    failed: so nothing arrives for an operation that does not exist, and nothing is under way when
+ *    failed: so nothing arrives for an operation that does not exist, and nothing is in flight when
  *    the window is freed.
  *  - Transfers keep no order, among each other or with packets sent before them: only accumulate
  *    operations have an order, and these are packets.
@@ -31,7 +31,7 @@ struct weft_rma_op {
     size_t sent;         /* bytes of its packed form */
     bool by_net;         /* transfers; else packets */
     bool ended;          /* for the program */
-    int results_pending; /* packets without a reply, or transfers under way */
+    int results_pending; /* packets without a reply, or transfers in flight */
     int error;           /* the class of its first FAULT; nothing is sent after it */
     struct weft_request *request;
     char pair[2 *
@@ -44,7 +44,7 @@ static bool has_result(const struct weft_rma_op *op)
            op->call.kind == WEFT_RMA_COMPARE_AND_SWAP;
 }
 
-/* Where results are stored. */
+/* The destination of results. */
 static struct weft_rma_data destination(const struct weft_rma_op *op)
 {
     return op->call.kind == WEFT_RMA_GET ? op->call.origin : op->call.result;
@@ -155,7 +155,7 @@ static void write_data(const struct weft_rma_op *op, struct weft_rma_packet *pac
         weft_datatype_pack(origin->type, origin->at, op->sent, data, bytes);
 }
 
-/* Whether the last packet of an operation without a result is to be acknowledged, so that a flush
+/* True if the last packet of an operation without a result is to be acknowledged, so that a flush
  * needs no packet of its own: one at a time for each target, in epochs whose end waits for ACKs. */
 static bool wants_ack(const struct weft_win *win, const struct weft_rma_op *op, size_t bytes)
 {

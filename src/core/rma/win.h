@@ -14,9 +14,10 @@
  *    MPI_Win_create in another process of the node. They are complete when the call returns.
  *
  * Invariants:
- *  - A window has a communicator of its own: its packets use the channel `part`, its collectives
- *    the channel `coll`, and nothing else uses either. The communicator's handle is the window's,
- *    and its error handler is the window's, so that errors of requests are raised at the window.
+ *  - A window has a communicator of its own: its packets use the channel `partitioned`, its
+ * collectives the channel `coll`, and nothing else uses either. The communicator's handle is the
+ * window's, and its error handler is the window's, so that errors of requests are raised at the
+ * window.
  *  - The lock of MPI_Win_lock is one word for each rank (struct weft_win_control). Ranks that share
  *    memory (members) change it themselves; for other ranks the handler of its owner does.
  *  - Before a member takes a shared lock it sets its byte in `shared_by`, and clears it after the
@@ -40,8 +41,8 @@
 
 #include <stdatomic.h>
 
-/* One rank's part of the segment beside its memory. Two cache lines, because different operations
- * write the two words. */
+/* One rank's control block in the segment, beside its memory. Two cache lines, because different
+ * operations write the two words. */
 struct weft_win_control {
     _Alignas(64) _Atomic uint64_t lock; /* the exclusive holder's rank + 1 in the upper 32 bits, the
                                            number of shared holders in the lower */
@@ -56,7 +57,7 @@ enum weft_win_lock {
     WEFT_WIN_NOCHECK /* the program asserts that no conflicting lock is held */
 };
 
-/* What ends a wait in post-start-complete-wait. */
+/* The notices that end a wait in post-start-complete-wait. */
 enum weft_win_notice { WEFT_WIN_POSTED, WEFT_WIN_COMPLETED, WEFT_WIN_NOTICES };
 
 struct weft_win_target {
@@ -143,7 +144,7 @@ struct weft_win {
     /* Messages: message.c */
     struct weft_rma_slot *slots; /* posted receives, in the order of their posting */
     int head;
-    struct weft_request parent;         /* of its messages, which are WEFT_REQUEST_SUBs */
+    struct weft_request parent;         /* of its messages, with the flag WEFT_REQUEST_SUB */
     size_t packet;                      /* bytes of the largest packet */
     struct weft_rma_op *ops, **ops_end; /* operations that are not complete, in order */
     struct weft_rma_op *unsent;         /* the first of them that has more to send; or NULL */
@@ -190,7 +191,7 @@ struct weft_win_memory weft_win_shared(const struct weft_win *win, int rank);
 int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes);
 int weft_win_detach(struct weft_win *win, const void *base);
 
-/* Whether [at, at + bytes) of this rank is inside its window; *where is its address. */
+/* True if [at, at + bytes) of this rank is inside its window; *where is its address. */
 bool weft_win_contains(const struct weft_win *win, int64_t at, uint64_t bytes, char **where);
 
 /* ---- epoch.c: synchronization. It also returns errors of operations that ended before. */
@@ -266,7 +267,7 @@ bool weft_rma_apply_atomic(const struct weft_op *op, enum weft_basic_type elemen
 
 /* ---- For the rest of the core */
 
-/* Operations on windows, and the windows' messages, which are parts. */
+/* Operations on windows, and the windows' messages, which are sub-requests. */
 extern const struct weft_request_ops weft_rma_request_ops;
 
 /* Progresses the windows of a VCI, which the caller holds; returns the number of events. */

@@ -62,7 +62,7 @@ int weft_registration_set(struct weft_registration *registration, MPI_T_cb_safet
 void weft_registration_on_drop(struct weft_registration *registration,
                                MPI_T_event_dropped_cb_function *callback);
 
-/* Whether a callback is registered for exactly this level. */
+/* True if a callback is registered for exactly this level. */
 bool weft_registration_has(const struct weft_registration *registration, MPI_T_cb_safety safety);
 
 /* An event whose callback is queued or running. */

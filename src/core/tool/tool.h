@@ -34,7 +34,7 @@ void weft_tool_open(void);
 int weft_tool_close(void);
 
 /* Copies a string to a buffer of *len bytes (MPI 5.0, 15.3.3), truncated and terminated, and sets
- * *len to the bytes of the whole string. Either pointer may be NULL. */
+ * *len to the bytes of the complete string. Either pointer may be NULL. */
 void weft_tool_string(const char *text, char *to, int *len);
 
 /* Sets an output argument that may be NULL. */

@@ -10,7 +10,7 @@
 
 #define WEFT_ADAPTER_ROOT "/sys/class/infiniband"
 
-/* Whether the directory lists adapters and no port of any of them is active. Then text is a clause
+/* True if the directory lists adapters and no port of any of them is active. Then text is a clause
  * about one: "port 1 of mlx5_0 is DOWN". */
 bool weft_adapter_all_down(const char *root, char *text, size_t len);
 

@@ -23,14 +23,14 @@ struct weft_interface {
     struct sockaddr_storage address; /* IPv4 or IPv6 */
 };
 
-/* How well an interface suits a job. The order is the order of preference. */
+/* The suitability of an interface for a job. The order is the order of preference. */
 enum weft_fitness {
     WEFT_FIT,  /* usually reaches the other ranks */
     WEFT_POOR, /* only if there is no better one: bridges of containers, tunnels... */
     WEFT_UNFIT /* cannot work: loopback between nodes, an interface that is down... */
 };
 
-/* How WEFT_IFACE matches an interface. */
+/* The kind of match of WEFT_IFACE with an interface. */
 enum weft_iface_match {
     WEFT_IFACE_NO,
     WEFT_IFACE_ALLOWED, /* by a glob or a CIDR block: unfit interfaces stay refused */
@@ -41,7 +41,7 @@ enum weft_iface_match {
  * entries, or NULL with errno set (an empty machine too gives an array). */
 struct weft_interface *weft_interface_list(size_t *count);
 
-/* Whether two IP addresses are equal; others never are. Ports and scopes do not count. */
+/* True if two IP addresses are equal; others never are. Ports and scopes do not count. */
 bool weft_interface_same_address(const struct sockaddr *a, const struct sockaddr *b);
 
 /* The entry that has this address, or NULL. */
@@ -49,13 +49,13 @@ const struct weft_interface *weft_interface_of(const struct weft_interface *list
                                                const struct sockaddr *address);
 
 /* Matches the interface (or, if it is NULL, the name) with a comma separated list of names, globs,
- * addresses and CIDR blocks; sets *position to the place of the first item that matches. */
+ * addresses and CIDR blocks; sets *position to the index of the first item that matches. */
 enum weft_iface_match weft_interface_match(const char *patterns,
                                            const struct weft_interface *interface, const char *name,
                                            int *position);
 
-/* How well the interface suits a job on one node or on several; *reason is set to a constant
- * string. */
+/* The suitability of the interface for a job on one node or on several; *reason is set to a
+ * constant string. */
 enum weft_fitness weft_interface_fitness(const struct weft_interface *interface, bool one_node,
                                          const char **reason);
 

@@ -22,7 +22,7 @@
  * id, 25 of the user's tag. */
 enum { WEFT_KIND_BITS = 3, WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + 25 };
 
-/* Room for the reason of one candidate: a sentence. */
+/* Space for the reason of one candidate: a sentence. */
 enum { WEFT_REASON_BYTES = 480 };
 
 enum weft_provider_flag {
@@ -85,7 +85,7 @@ struct weft_provider_candidate {
  * has set. To be called before the first fi_getinfo. */
 void weft_rxm_prepare(int ranks);
 
-/* The part of weft_rxm_prepare for adapters. */
+/* The settings of weft_rxm_prepare for adapters. */
 void weft_rxm_prepare_adapter(int ranks);
 
 /* Ranks that ofi_rxm sizes its queues for, and entries of the completion queue that it makes on an

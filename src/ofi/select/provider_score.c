@@ -3,7 +3,7 @@
  * Ranks the offers of a machine, each with a reason. The invariants are in the header.
  *
  * Criteria, the strongest first: usable; on an interface that suits the job; the provider's rank in
- * the table; the place in WEFT_IFACE; an IP address; loopback on one node; the interface of the
+ * the table; the position in WEFT_IFACE; an IP address; loopback on one node; the interface of the
  * default route; the lowest interface; IPv4 before IPv6. The others make the order total, so that
  * it does not depend on the order of libfabric's list.
  */

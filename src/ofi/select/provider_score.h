@@ -45,15 +45,15 @@ char *weft_provider_canonical(const char *name, char *buf, size_t len);
 /* The first row of the table that applies; never NULL. */
 const struct weft_provider_row *weft_provider_row_of(const char *canonical, uint32_t version);
 
-/* How exactly a name or glob of the user matches a provider: 2 the whole name, 1 its core provider
- * only
+/* The match of a name or glob of the user with a provider: 2 the complete name, 1 its core
+ * provider only
  * ("tcp" for "tcp;ofi_rxm"), 0 not at all. An empty pattern matches every provider. */
 int weft_provider_match(const char *wanted, const char *canonical);
 
 /* The name of an offer's interface, or its domain. */
 const char *weft_verdict_rank(const struct weft_verdict *verdict);
 
-/* Of two offers of the same provider, domain and address: true if a has more features than b. */
+/* True if candidate a has more features than b; both have the same provider, domain and address. */
 bool weft_candidate_better(const struct weft_candidate *a, const struct weft_candidate *b);
 
 /* Ranks count offers and writes as many verdicts, in the order of preference: if it returns 0, the

@@ -23,9 +23,9 @@
  * message into memory that it allocates then. So its posted buffers contain little more than
  * headers, and may be small: 1024 of 64 KiB are 64 MB a rank, all written when the endpoint opens,
  * and headers 64 KiB apart use few sets of the cache, which costs 2 % of a small message. Later
- * versions do not receive in that way, and their eager limit is the length of their buffers: a
+ * versions do not receive so, and their eager limit is the length of their buffers: a
  * longer message is sent in segments, which complete after later messages, and which crash if the
- * connection ends between them (2.1). Version 1.17 stalls with small buffers if that way of
+ * connection ends between them (2.1). Version 1.17 stalls with small buffers if that method of
  * receiving is disabled. In all these cases the buffers are as long as the eager limit, 64 KiB, so
  * that no message is sent in segments.
  *
@@ -51,7 +51,7 @@ enum {
     GROWTHS = 2             /* that must be possible */
 };
 
-/* Whether ofi_rxm has an eager limit that is independent of the length of its buffers. */
+/* True if ofi_rxm has an eager limit that is independent of the length of its buffers. */
 static bool has_eager_limit(void)
 {
     return fi_version() < FI_VERSION(1, 18);

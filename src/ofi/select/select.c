@@ -58,7 +58,7 @@ static struct fi_info *make_hints(uint64_t caps)
     hints->domain_attr->cq_data_size = 4;
     /* Weft's lock admits one thread at a time to a domain */
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
-    /* data progress inside MPI calls; connections may progress in any way */
+    /* data progress inside MPI calls; connections may progress by either method */
     hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->control_progress = FI_PROGRESS_UNSPEC;
     hints->domain_attr->av_type = FI_AV_UNSPEC;

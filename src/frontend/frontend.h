@@ -158,7 +158,7 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
 #define WEFT_FRONT_JOIN_(a, b) a##b
 #define WEFT_FRONT_JOIN(a, b)  WEFT_FRONT_JOIN_(a, b)
 
-/* What a function returns for a code of the core's. */
+/* The return value of a function for a code of the core. */
 static inline int front_code(int code)
 {
     return weft_likely(code == MPI_SUCCESS) ? code : front_error_out(code);
@@ -191,7 +191,7 @@ static inline MPI_Status *front_statuses(int n, const front_Status *theirs, MPI_
 }
 void front_statuses_out(int n, const MPI_Status *ours, front_Status *theirs, bool with_errors);
 
-/* Whether a call that returned a code of the core's has set its statuses. */
+/* True if a call that returned a code of the core's has set its statuses. */
 static inline bool front_has_status(int code)
 {
     return weft_likely(code == MPI_SUCCESS) || code == MPI_ERR_IN_STATUS;
@@ -206,7 +206,7 @@ struct front_blocks front_blocks(front_Comm comm, bool neighbor, const void *sen
 /* ---- Strings: copies at most size bytes with the final 0; *length becomes what was copied. */
 void front_copy_text(char *to, size_t size, const char *from, int *length);
 
-/* What MPI_Get_library_version and MPI_Get_version return. */
+/* The results of MPI_Get_library_version and MPI_Get_version. */
 extern const char front_library_version[];
 extern const int front_version[2];
 

@@ -6,7 +6,7 @@
  *  - A file has a communicator of its own, whose handle and error handler are the file's.
  *  - A collective function ends with one agreement (weft_file_agree): all ranks return the same
  *    error class, with the sentence of the lowest rank that failed. A rank whose arguments are
- *    wrong takes part, so no other rank waits for it.
+ *    wrong participates, so no other rank waits for it.
  *  - A view is never flattened: offsets and positions follow from the layout of its filetype. A
  *    position counts bytes of data from the beginning of the view.
  *  - Bytes that the program did not write are written back only under the file's lock, or in a

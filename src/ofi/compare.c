@@ -93,7 +93,7 @@ static bool is_tcp(void)
 /* The provider accepts no COMPARE to a peer. One peer at a time is followed. */
 static void refused(struct weft_peer *peer, double now)
 {
-    struct weft_net_compare *compare = &peer->net.compare;
+    struct weft_net_compare *compare = &weft_net_peer(peer)->compare;
     char host[256];
     compare->wait = first;
     compare->at = now + first;
@@ -118,8 +118,8 @@ static void refused(struct weft_peer *peer, double now)
 
 static void compare_peer(struct weft_peer *peer, double now)
 {
-    uint32_t sent = peer->sequence + peer->net.controls;
-    if (!weft_net_compare_due(&peer->net.compare, sent, now))
+    uint32_t sent = peer->sequence + weft_net_peer(peer)->controls;
+    if (!weft_net_compare_due(&weft_net_peer(peer)->compare, sent, now))
         return;
     if (!weft_net_control_try(peer,
                               (struct weft_net_control){.kind = WEFT_NET_COMPARE, .number = sent}))
@@ -162,9 +162,9 @@ void weft_net_compare(struct weft_net_vci *net, const struct weft_net_control *c
     if (!peer || peer->lane != WEFT_LANE_NET || weft_net.leaving)
         return;
     uint32_t sender = weft_net_sender_number(control->stream, control->from) - net->first_sender;
-    uint32_t taken = peer->net.taken + weft_sequence_delivered(&net->sequences, sender);
-    uint32_t lost =
-        weft_net_compare_lost(&peer->net.compare, claimed, taken, weft_seconds(), &missing);
+    uint32_t taken = weft_net_peer(peer)->taken + weft_sequence_delivered(&net->sequences, sender);
+    uint32_t lost = weft_net_compare_lost(&weft_net_peer(peer)->compare, claimed, taken,
+                                          weft_seconds(), &missing);
     if (lost > net->unattributed)
         end_job(peer, lost, claimed);
     weft_net_control_try(peer, (struct weft_net_control){
@@ -173,7 +173,7 @@ void weft_net_compare(struct weft_net_vci *net, const struct weft_net_control *c
 
 void weft_net_compared(struct weft_peer *peer, const struct weft_net_control *control)
 {
-    struct weft_net_compare *compare = &peer->net.compare;
+    struct weft_net_compare *compare = &weft_net_peer(peer)->compare;
     if (!control->count)
         compare->confirmed = (uint32_t)control->number;
     compare->wait = first;

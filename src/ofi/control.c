@@ -54,7 +54,8 @@ int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, ui
     weft_assert(weft_vci_is_held(&weft.vcis[peer->vci]));
     struct fid_ep *ep = net->objects.ep;
     if (weft_likely(bytes <= weft_net.inject_max && !reported))
-        return (int)fi_tinjectdata(ep, data, bytes, cq_data, peer->net.addr, word);
+        return (int)fi_tinjectdata(ep, data, bytes, cq_data, weft_net_peer(peer)->fast.address,
+                                   word);
     int rc = 0;
     struct own_message *own =
         weft_net_bounce_get_reserved(net, WEFT_NET_RESERVE_CONTROL, sizeof *own + bytes, &rc);
@@ -69,8 +70,8 @@ int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, ui
     own->peer = peer;
     memcpy(own->data, data, bytes);
     struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(net, own) : NULL;
-    rc = (int)fi_tsenddata(ep, own->data, bytes, weft_net_descriptor(mr), cq_data, peer->net.addr,
-                           word, &slot->op);
+    rc = (int)fi_tsenddata(ep, own->data, bytes, weft_net_descriptor(mr), cq_data,
+                           weft_net_peer(peer)->fast.address, word, &slot->op);
     if (rc) {
         weft_net_slot_put(net, slot);
         weft_net_bounce_put(net, own);
@@ -121,7 +122,7 @@ static int send_control(struct weft_peer *peer, const struct weft_net_control *c
 {
     int rc = weft_net_send_own(peer, control, sizeof *control, (uint32_t)weft.job.rank,
                                weft_net.space_bit, control->kind == WEFT_NET_CONNECTED);
-    peer->net.controls += !rc && is_counted(control);
+    weft_net_peer(peer)->controls += !rc && is_counted(control);
     return rc;
 }
 
@@ -169,15 +170,15 @@ void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, 
 static void unlink_sync(struct weft_peer *peer, struct weft_request **link)
 {
     weft_assert((*link)->mode == WEFT_SEND_SYNCHRONOUS && (*link)->peer == peer);
-    weft_assert(!*peer->net.sync_end);
+    weft_assert(!*weft_net_peer(peer)->sync_end);
     *link = (*link)->next;
     if (!*link)
-        peer->net.sync_end = link;
+        weft_net_peer(peer)->sync_end = link;
 }
 
 bool weft_net_forget_sync(struct weft_request *request)
 {
-    struct weft_request **link = &request->peer->net.sync;
+    struct weft_request **link = &weft_net_peer(request->peer)->sync;
     while (*link && *link != request)
         link = &(*link)->next;
     if (!*link)
@@ -188,7 +189,7 @@ bool weft_net_forget_sync(struct weft_request *request)
 
 bool weft_net_acknowledged(struct weft_peer *peer, uint32_t context, int tag)
 {
-    struct weft_request **link = &peer->net.sync;
+    struct weft_request **link = &weft_net_peer(peer)->sync;
     while (*link && ((*link)->channel->context != context || (*link)->tag != tag))
         link = &(*link)->next;
     struct weft_request *request = *link;

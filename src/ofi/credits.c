@@ -20,17 +20,17 @@
  * reply needs progress of the peer, but no receive, and controls overtake the backlog, so flow
  * checks cannot cause a deadlock.
  *
- * The fast path of a send tests one number, peer->net.stop: the sequence number at which credits
- * end or a flow check is due, or the current one while there is a backlog. A message of the fast
- * path costs one credit, so its sequence number counts credits too; a longer message moves these
- * limits.
+ * The fast path of a send tests one number, fast.stop of the peer: the sequence number at which
+ * credits end or a flow check is due, or the current one while there is a backlog. A message
+ * of the fast path costs one credit, so its sequence number counts credits too; a longer message
+ * moves these limits.
  *
  * Invariants:
  *  - credits_end - sequence is the number of credits that are left. If it is 0 or less, only
  *    messages shorter than an RTS are sent.
  *  - The credits of an eager message are taken once, when it leaves, and returned once, when it
  *    matches or is cancelled; both sides compute its cost from its length.
- *  - weft_net_settle sets peer->net.stop before the general path ends.
+ *  - weft_net_settle sets fast.stop before the general path ends.
  */
 #include "core/base/error.h"
 #include "core/base/settings.h"
@@ -102,7 +102,7 @@ void weft_net_took(struct weft_net_vci *net, unsigned stream, int world)
 {
     struct weft_peer *peer = weft_peer_find(stream, world);
     if (peer)
-        peer->net.taken++;
+        weft_net_peer(peer)->taken++;
     else
         unconnected(net, stream, world)->taken++;
 }
@@ -111,7 +111,7 @@ void weft_net_took_from(const struct weft_channel *channel, int source)
 {
     struct weft_peer *peer = weft_channel_peer(channel, source);
     if (peer)
-        peer->net.taken++;
+        weft_net_peer(peer)->taken++;
     else
         weft_net_took(weft_net_of_channel(channel), channel->stream,
                       weft_channel_world(channel, source));
@@ -119,15 +119,16 @@ void weft_net_took_from(const struct weft_channel *channel, int source)
 
 void weft_net_credits_start(struct weft_peer *peer, uint32_t credits)
 {
+    struct weft_net_peer *to = weft_net_peer(peer);
     weft_assert(peer->lane == WEFT_LANE_NET && !peer->backlog.first);
-    peer->net.credits = credits;
-    peer->net.credits_end = peer->sequence + credits;
-    peer->net.flow_check_at = peer->sequence + weft_net.check_interval;
+    to->credits = credits;
+    to->credits_end = peer->sequence + credits;
+    to->flow_check_at = peer->sequence + weft_net.check_interval;
     struct weft_net_vci *net = weft_net_of_peer(peer);
     if (net->unconnected) {
         struct weft_net_unconnected *counts = unconnected(net, peer->stream, peer->world);
-        peer->net.credits_to_return += counts->credits;
-        peer->net.taken += counts->taken;
+        to->credits_to_return += counts->credits;
+        to->taken += counts->taken;
         *counts = (struct weft_net_unconnected){0};
     }
     weft_net_settle(peer);
@@ -135,26 +136,28 @@ void weft_net_credits_start(struct weft_peer *peer, uint32_t credits)
 
 uint32_t weft_net_number(struct weft_peer *peer, size_t bytes, uint32_t cost)
 {
+    struct weft_net_peer *to = weft_net_peer(peer);
     weft_assert(!cost || weft_net_affordable(peer, bytes));
     weft_assert(!weft_net_must_wait(peer));
     uint32_t number = peer->sequence++;
-    peer->net.credits_end += 1 - cost;
-    peer->net.flow_check_at -= (uint32_t)(bytes >> weft_net.check_shift);
+    to->credits_end += 1 - cost;
+    to->flow_check_at -= (uint32_t)(bytes >> weft_net.check_shift);
     weft_net_settle(peer);
     return number;
 }
 
 void weft_net_flow_check(struct weft_peer *peer)
 {
-    if (weft_likely((int32_t)(peer->net.flow_check_at - peer->sequence) > 0) ||
+    struct weft_net_peer *to = weft_net_peer(peer);
+    if (weft_likely((int32_t)(to->flow_check_at - peer->sequence) > 0) ||
         weft_net_must_wait(peer) || peer->lane != WEFT_LANE_NET)
         return;
-    peer->net.sent_before += peer->sequence - peer->net.sent_mark; /* sequence wraps around */
-    peer->net.sent_mark = peer->sequence;
-    peer->net.flow_check_at = peer->sequence + weft_net.check_interval;
-    peer->net.flow_checks_pending++;
+    to->sent_before += peer->sequence - to->sent_mark; /* sequence wraps around */
+    to->sent_mark = peer->sequence;
+    to->flow_check_at = peer->sequence + weft_net.check_interval;
+    to->flow_checks_pending++;
     weft_count_add(&weft_counts.net_flow_checks, 1);
-    peer->net.reached = true;
+    to->reached = true;
     weft_net_settle(peer);
     weft_net_control(
         peer, (struct weft_net_control){.kind = WEFT_NET_FLOW_CHECK, .length = peer->sequence});
@@ -162,34 +165,38 @@ void weft_net_flow_check(struct weft_peer *peer)
 
 uint64_t weft_net_sent_to(const struct weft_peer *peer)
 {
+    const struct weft_net_peer *to = weft_net_peer(peer);
     if (peer->lane == WEFT_LANE_SELF)
         return 0; /* the sequence numbers of this lane count messages to itself */
-    return peer->net.sent_before + (peer->sequence - peer->net.sent_mark);
+    return to->sent_before + (peer->sequence - to->sent_mark);
 }
 
 bool weft_net_flow_checked(struct weft_peer *peer)
 {
-    if (!peer->net.flow_checks_pending)
+    struct weft_net_peer *to = weft_net_peer(peer);
+    if (!to->flow_checks_pending)
         return false;
-    peer->net.flow_checks_pending--;
+    to->flow_checks_pending--;
     weft_net_settle(peer);
     return true;
 }
 
 bool weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits)
 {
-    if (credits > peer->net.credits ||
-        weft_net_credits_left(peer) + (int64_t)credits > (int64_t)peer->net.credits)
+    struct weft_net_peer *to = weft_net_peer(peer);
+    if (credits > to->credits ||
+        weft_net_credits_left(peer) + (int64_t)credits > (int64_t)to->credits)
         return false;
-    peer->net.credits_end += (uint32_t)credits;
+    to->credits_end += (uint32_t)credits;
     weft_net_settle(peer);
     return true;
 }
 
 void weft_net_credits_return(struct weft_peer *peer)
 {
-    uint32_t credits = peer->net.credits_to_return;
-    peer->net.credits_to_return = 0;
+    struct weft_net_peer *to = weft_net_peer(peer);
+    uint32_t credits = to->credits_to_return;
+    to->credits_to_return = 0;
     if (peer->lane == WEFT_LANE_NET)
         weft_net_control(peer,
                          (struct weft_net_control){.kind = WEFT_NET_CREDITS, .length = credits});

@@ -423,7 +423,7 @@ char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len)
     char address[ADDRESS_BYTES];
     size_t bytes = sizeof address;
     buf[0] = 0;
-    if (!fi_av_lookup(av, peer->net.addr, address, &bytes))
+    if (!fi_av_lookup(av, weft_net_peer(peer)->fast.address, address, &bytes))
         fi_av_straddr(av, address, buf, &len);
     return buf;
 }
@@ -470,7 +470,7 @@ static int insert(struct weft_peer *peer, const struct record *record)
     char there[128];
     int n;
     peer->backlog.since = weft_seconds();
-    while ((n = fi_av_insert(av, address, 1, &peer->net.addr, 0, NULL)) == 0 &&
+    while ((n = fi_av_insert(av, address, 1, &weft_net_peer(peer)->fast.address, 0, NULL)) == 0 &&
            weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS && peer->lane == WEFT_LANE_NET) {
         size_t bytes = sizeof there;
         weft_net_report_unreachable(peer, fi_av_straddr(av, address, there, &bytes));
@@ -486,7 +486,7 @@ static void connect_both_directions(struct weft_peer *peer)
 {
     unsigned idle = 0;
     weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED, .count = 1});
-    while (!peer->net.connected_back && peer->lane == WEFT_LANE_NET)
+    while (!weft_net_peer(peer)->connected_back && peer->lane == WEFT_LANE_NET)
         if (!weft_net_progress(peer->vci))
             weft_idle(&idle);
 }
@@ -495,7 +495,7 @@ bool weft_net_connected_by(unsigned stream, int world)
 {
     struct weft_peer *peer = weft_peer_find(stream, world);
     if (peer)
-        peer->net.connected_back = true;
+        weft_net_peer(peer)->connected_back = true;
     return peer;
 }
 
@@ -514,14 +514,15 @@ void weft_net_connect_back(struct weft_net_vci *net, unsigned stream, int world)
 
 void weft_net_peer_init(struct weft_peer *peer)
 {
-    peer->net.sync_end = &peer->net.sync;
-    peer->net.readers_end = &peer->net.readers;
+    struct weft_net_peer *to = weft_net_peer(peer);
+    to->sync_end = &to->sync;
+    to->readers_end = &to->readers;
 }
 
 int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
 {
     struct record record;
-    peer->net.connected_back = peer->world == weft_net_of_peer(peer)->connecting_back;
+    weft_net_peer(peer)->connected_back = peer->world == weft_net_of_peer(peer)->connecting_back;
     if (fetch(peer->world, &record, why, len) || differs(&record, peer->world, why, len))
         return -1;
     int n = insert(peer, &record);

@@ -68,8 +68,8 @@ static struct weft_peer *peer_at(const struct sockaddr_storage *there, bool port
             struct sockaddr_storage address = {0};
             size_t bytes = sizeof address;
             if (peer && peer->lane == WEFT_LANE_NET &&
-                !fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, &address,
-                              &bytes) &&
+                !fi_av_lookup(weft_net_of_peer(peer)->objects.av, weft_net_peer(peer)->fast.address,
+                              &address, &bytes) &&
                 same(&address, there, port))
                 return peer;
         }
@@ -176,8 +176,8 @@ bool weft_net_is_connected(const struct weft_peer *peer)
     size_t bytes = sizeof address;
     DIR *fds = opendir("/proc/self/fd");
     const struct dirent *entry;
-    bool found =
-        !fds || fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, &address, &bytes);
+    bool found = !fds || fi_av_lookup(weft_net_of_peer(peer)->objects.av,
+                                      weft_net_peer(peer)->fast.address, &address, &bytes);
     while (!found && (entry = readdir(fds)) != NULL)
         found = entry->d_name[0] != '.' && connects(atoi(entry->d_name), &address);
     if (fds)
@@ -196,7 +196,8 @@ static void check_connecting(const struct look *look)
         weft_net.connecting = look->connecting;
         weft_net.connecting_since = look->now;
     } else if (look->now - weft_net.connecting_since >= (double)weft_settings.network_timeout &&
-               !fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, &there, &bytes)) {
+               !fi_av_lookup(weft_net_of_peer(peer)->objects.av, weft_net_peer(peer)->fast.address,
+                             &there, &bytes)) {
         end_job(&there, look->now - weft_net.connecting_since);
     }
 }

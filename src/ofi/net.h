@@ -126,9 +126,10 @@ static inline __attribute__((always_inline)) int weft_net_irecv_short(struct wef
                                                                       uint64_t word)
 {
     request->posted = net->posts++;
-    return weft_likely(
-               !net->post(net->ep, (const struct iovec *)(request->lane + WEFT_NET_SHORT_AT), NULL,
-                          net->short_pieces, peer->net.addr, word, net->form_mask, request->lane))
+    return weft_likely(!net->post(net->ep,
+                                  (const struct iovec *)(request->lane + WEFT_NET_SHORT_AT), NULL,
+                                  net->short_pieces, weft_net_fast_peer(peer)->address, word,
+                                  net->form_mask, request->lane))
                ? MPI_SUCCESS
                : weft_net_refused(request);
 }

@@ -122,6 +122,8 @@ enum weft_net_control_kind {
                           receiver connects to the sender too, if it has not */
 };
 
+enum { WEFT_FINS_AT_ONCE = 10 };
+
 struct weft_net_control {
     uint8_t version, kind, count;
     uint8_t stream; /* of the peer: core/message/vci.h */
@@ -192,6 +194,53 @@ struct weft_net_request {
 _Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane state of a request");
 _Static_assert(offsetof(struct weft_net_request, op) == 0, "the context of what is posted");
 _Static_assert(offsetof(struct weft_net_request, short_iov) == WEFT_NET_SHORT_AT, "its iovecs");
+
+/* ---- Peers */
+
+/* The messages that a peer was sent, compared with those that it has taken, and the reverse:
+ * compare.c. */
+struct weft_net_compare {
+    uint32_t sent;      /* messages to the peer at the last look */
+    uint32_t confirmed; /* messages that it had been sent when it reported that all have arrived */
+    double at, wait;    /* time of the next COMPARE, and seconds until the one after it */
+    uint32_t claimed, missing; /* messages that it claims to have sent; those that are not here, */
+    unsigned times;            /* in so many COMPAREs in a row, */
+    double since;              /* the first of which arrived then */
+};
+
+/* The state of this lane in a peer. Send order and credits: credits.c. */
+struct weft_net_peer {
+    struct weft_net_fast_peer fast;
+    uint32_t credits_end;       /* sequence number at which the credits end */
+    uint32_t flow_check_at;     /* sequence number at which the next flow check is due */
+    uint32_t credits_to_return; /* of its messages that matched here */
+    uint32_t taken;    /* its controls that arrived and, if the provider matches, user messages */
+    uint32_t controls; /* controls and pieces sent to it */
+    uint8_t flow_checks_pending; /* flow checks that it has not replied to */
+    bool reached;                /* the provider has accepted a message to it */
+    bool connected_back;         /* its connection to this rank exists */
+    bool backlogged;             /* in the list of peers with a backlog */
+    struct weft_peer *next_backlogged;
+    double report_after; /* seconds without a connection before the next report; 0: the first */
+    struct weft_request *sync, **sync_end;       /* eager synchronous sends not yet matched */
+    struct weft_request *readers, **readers_end; /* receives whose reads wait for space */
+    size_t reading;                              /* bytes of its messages that are being read */
+    uint32_t fetching;                           /* rendezvous receives from it that are active */
+    uint32_t fins;                               /* FINs to be sent: entries of fin_numbers */
+    uint32_t fin_numbers[WEFT_FINS_AT_ONCE];     /* numbers of its sends whose data have arrived */
+    uint32_t credits;                            /* that it gave this rank at first contact */
+    uint32_t sent_mark;   /* a value that the sequence had, not 2^32 messages ago, */
+    uint64_t sent_before; /* and how many messages there had been then */
+    struct weft_net_compare compare;
+};
+
+_Static_assert(sizeof(struct weft_net_peer) <= WEFT_PEER_NET_BYTES, "lane state of a peer");
+_Static_assert(offsetof(struct weft_net_peer, fast) == 0, "read by lane_fast.h");
+
+static inline struct weft_net_peer *weft_net_peer(const struct weft_peer *peer)
+{
+    return (struct weft_net_peer *)(uintptr_t)peer->net;
+}
 
 static inline struct weft_net_request *weft_net_state(struct weft_request *request)
 {
@@ -439,7 +488,7 @@ static inline uint32_t weft_net_cost(size_t bytes)
 /* The credits that are left; below 0 after messages shorter than an RTS, which are always sent. */
 static inline int32_t weft_net_credits_left(const struct weft_peer *peer)
 {
-    return (int32_t)(peer->net.credits_end - peer->sequence);
+    return (int32_t)(weft_net_peer(peer)->credits_end - peer->sequence);
 }
 
 /* True if user messages to a peer wait in the backlog for the reply to a flow check. */
@@ -447,7 +496,7 @@ enum { WEFT_NET_FLOW_CHECKS_MAX = 2 };
 
 static inline bool weft_net_must_wait(const struct weft_peer *peer)
 {
-    return peer->net.flow_checks_pending >= WEFT_NET_FLOW_CHECKS_MAX;
+    return weft_net_peer(peer)->flow_checks_pending >= WEFT_NET_FLOW_CHECKS_MAX;
 }
 
 static inline bool weft_net_affordable(const struct weft_peer *peer, size_t bytes)
@@ -462,12 +511,12 @@ static inline bool weft_net_affordable(const struct weft_peer *peer, size_t byte
 static inline void weft_net_settle(struct weft_peer *peer)
 {
     weft_assert(weft_vci_is_held(&weft.vcis[peer->vci]));
-    weft_assert(peer->net.flow_checks_pending <= WEFT_NET_FLOW_CHECKS_MAX);
+    weft_assert(weft_net_peer(peer)->flow_checks_pending <= WEFT_NET_FLOW_CHECKS_MAX);
     int32_t credits = weft_net_credits_left(peer);
-    int32_t messages = (int32_t)(peer->net.flow_check_at - peer->sequence);
+    int32_t messages = (int32_t)(weft_net_peer(peer)->flow_check_at - peer->sequence);
     int32_t first = credits < messages ? credits : messages;
     bool here = peer->backlog.first || weft_net_must_wait(peer) || first < 0;
-    peer->net.stop = peer->sequence + (here ? 0 : (uint32_t)first);
+    weft_net_peer(peer)->fast.stop = peer->sequence + (here ? 0 : (uint32_t)first);
 }
 
 /* Counts a user message that has left, one of so many bytes, and so many credits (an RTS: 0).
@@ -490,8 +539,8 @@ WEFT_COLD void weft_net_credits_return(struct weft_peer *peer);
 static inline void weft_net_matched_from(struct weft_peer *peer, size_t length)
 {
     weft_assert(weft_vci_is_held(&weft.vcis[peer->vci]));
-    peer->net.credits_to_return += weft_net_cost(length);
-    if (weft_unlikely(peer->net.credits_to_return >= weft_net.credits_step))
+    weft_net_peer(peer)->credits_to_return += weft_net_cost(length);
+    if (weft_unlikely(weft_net_peer(peer)->credits_to_return >= weft_net.credits_step))
         weft_net_credits_return(peer);
 }
 

@@ -157,7 +157,7 @@ int weft_net_irecv(struct weft_request *request)
         ignore |= weft_net.tag_mask;
     else
         word |= (uint32_t)request->match.tag;
-    fi_addr_t source = request->peer ? request->peer->net.addr : FI_ADDR_UNSPEC;
+    fi_addr_t source = request->peer ? weft_net_peer(request->peer)->fast.address : FI_ADDR_UNSPEC;
     return post(request, iov, descriptors, pieces, source, word, ignore)
                ? MPI_SUCCESS
                : weft_net_refused(request);
@@ -167,7 +167,7 @@ int weft_net_irecv_plain(struct weft_request *request)
 {
     struct iovec iov[3];
     struct weft_net_fast *net = &request->vci->net;
-    uint64_t source = request->peer->net.addr;
+    uint64_t source = weft_net_peer(request->peer)->fast.address;
     uint64_t word = request->channel->net_bits | (uint32_t)request->match.tag;
     if (weft_unlikely(!weft_net_may_post(net)))
         return weft_net_irecv(request);
@@ -192,7 +192,7 @@ static inline __attribute__((always_inline)) void deliver(struct weft_request *r
     struct weft_net_request *state = weft_net_state(request);
     size_t n = weft_request_fit(request, length);
     if (weft_likely(request->peer != NULL)) {
-        request->peer->net.taken++;
+        weft_net_peer(request->peer)->taken++;
         weft_net_matched_from(request->peer, length);
     } else {
         weft_net_took_from(request->channel, request->source);
@@ -272,7 +272,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
         finish_eager(request, entry->len);
         return;
     }
-    request->peer->net.taken++;
+    weft_net_peer(request->peer)->taken++;
     if (!state->packed && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         is_in_place(request->capacity)) {
         weft_net_request_header(

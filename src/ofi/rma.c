@@ -71,7 +71,7 @@ static int start(struct weft_request *request, bool put, struct weft_net_memory 
     struct weft_net_request *state = weft_net_state(request);
     struct weft_net_vci *net = weft_net_of(request);
     struct fid_ep *ep = net->objects.ep;
-    uint64_t peer = request->peer->net.addr;
+    uint64_t peer = weft_net_peer(request->peer)->fast.address;
     struct fid_mr *mr = state->packed ? weft_net_bounce_mr(net, state->packed) : state->mr;
     void *data = state->packed ? state->packed : request->buffer, *descriptor;
     descriptor = weft_net_descriptor(mr);

@@ -106,13 +106,13 @@ void weft_net_expose(struct weft_request *request)
  * for at most half of its FINs. No FIN waits longer than the fetches in flight. */
 static void send_fins(struct weft_peer *peer)
 {
-    weft_assert(peer->net.fins <= WEFT_FINS_AT_ONCE);
-    if (!peer->net.fins ||
-        (peer->net.fins < WEFT_FINS_AT_ONCE && peer->net.fins < peer->net.fetching))
+    struct weft_net_peer *to = weft_net_peer(peer);
+    weft_assert(to->fins <= WEFT_FINS_AT_ONCE);
+    if (!to->fins || (to->fins < WEFT_FINS_AT_ONCE && to->fins < to->fetching))
         return;
-    struct weft_net_control fin = {.kind = WEFT_NET_FIN, .count = (uint8_t)peer->net.fins};
-    memcpy(&fin.number, peer->net.fin_numbers, peer->net.fins * sizeof peer->net.fin_numbers[0]);
-    peer->net.fins = 0;
+    struct weft_net_control fin = {.kind = WEFT_NET_FIN, .count = (uint8_t)to->fins};
+    memcpy(&fin.number, to->fin_numbers, to->fins * sizeof to->fin_numbers[0]);
+    to->fins = 0;
     weft_net_control(peer, fin);
 }
 
@@ -120,15 +120,16 @@ void weft_net_fetched(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
     struct weft_peer *peer = request->peer;
+    struct weft_net_peer *to = weft_net_peer(peer);
     bool was_read = state->phase == WEFT_NET_READING;
     weft_assert(was_read || state->phase == WEFT_NET_AWAITING_PIECES);
-    weft_assert(!state->reads_out && !state->stalled && peer->net.fetching > 0);
+    weft_assert(!state->reads_out && !state->stalled && to->fetching > 0);
     weft_net_release(request);
     state->phase = WEFT_NET_NO_RENDEZVOUS;
-    peer->net.fetching--;
+    to->fetching--;
     if (weft_likely(peer->lane != WEFT_LANE_DEAD)) {
         if (was_read)
-            peer->net.fin_numbers[peer->net.fins++] = state->header.number;
+            to->fin_numbers[to->fins++] = state->header.number;
         send_fins(peer);
     }
     weft_request_event(request);
@@ -136,7 +137,7 @@ void weft_net_fetched(struct weft_request *request)
 
 uint64_t weft_net_fetching_from(const struct weft_peer *peer)
 {
-    return peer->net.fetching;
+    return weft_net_peer(peer)->fetching;
 }
 
 void weft_net_stall(struct weft_request *request)
@@ -183,8 +184,8 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
         struct fid_mr *mr =
             read->data && weft_net.local_mr ? weft_net_bounce_mr(net, read->data) : state->mr;
         rc = (int)fi_read(net->objects.ep, to, bytes, weft_net_descriptor(mr),
-                          request->peer->net.addr, state->header.address + offset,
-                          state->header.key, &read->op);
+                          weft_net_peer(request->peer)->fast.address,
+                          state->header.address + offset, state->header.key, &read->op);
     }
     if (rc) {
         weft_net_bounce_put(net, read->data);
@@ -192,7 +193,7 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
         return rc;
     }
     state->reads_out++;
-    request->peer->net.reading += bytes;
+    weft_net_peer(request->peer)->reading += bytes;
     net->outstanding++;
     return 0;
 }
@@ -200,7 +201,7 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
 /* True if a read of so many bytes may start now. */
 static bool has_space(const struct weft_request *request, size_t bytes)
 {
-    size_t reading = request->peer->net.reading;
+    size_t reading = weft_net_peer(request->peer)->reading;
     bool bounded = request->bytes > 2 * HALF || weft_settings.read_window;
     return !bounded || !reading || reading + bytes <= weft_net.read_window;
 }
@@ -252,21 +253,23 @@ static bool is_finished(const struct weft_request *request)
 
 static void append_reader(struct weft_peer *peer, struct weft_request *request)
 {
+    struct weft_net_peer *to = weft_net_peer(peer);
     struct weft_net_request *state = weft_net_state(request);
-    weft_assert(!state->stalled && !*peer->net.readers_end);
+    weft_assert(!state->stalled && !*to->readers_end);
     state->next_stalled = NULL;
     state->stalled = true;
-    *peer->net.readers_end = request;
-    peer->net.readers_end = &state->next_stalled;
+    *to->readers_end = request;
+    to->readers_end = &state->next_stalled;
 }
 
 static void drop_first_reader(struct weft_peer *peer)
 {
-    struct weft_net_request *state = weft_net_state(peer->net.readers);
+    struct weft_net_peer *to = weft_net_peer(peer);
+    struct weft_net_request *state = weft_net_state(to->readers);
     weft_assert(state->stalled);
-    peer->net.readers = state->next_stalled;
-    if (!peer->net.readers)
-        peer->net.readers_end = &peer->net.readers;
+    to->readers = state->next_stalled;
+    if (!to->readers)
+        to->readers_end = &to->readers;
     state->stalled = false;
 }
 
@@ -274,9 +277,10 @@ static void drop_first_reader(struct weft_peer *peer)
 static int issue_reads(struct weft_request *request)
 {
     struct weft_peer *peer = request->peer;
-    bool first = peer->net.readers == request;
+    struct weft_net_peer *to = weft_net_peer(peer);
+    bool first = to->readers == request;
     int issued = 0;
-    int rc = peer->net.readers && !first ? NO_SPACE : read_pieces(request, &issued);
+    int rc = to->readers && !first ? NO_SPACE : read_pieces(request, &issued);
     if (first && rc != NO_SPACE)
         drop_first_reader(peer);
     if (rc == NO_SPACE) {
@@ -295,10 +299,11 @@ static int issue_reads(struct weft_request *request)
 /* A read from a peer has ended: starts those that wait for space in the window. */
 static void serve_readers(struct weft_peer *peer)
 {
+    struct weft_net_peer *to = weft_net_peer(peer);
     struct weft_request *first;
-    while ((first = peer->net.readers) != NULL) {
+    while ((first = to->readers) != NULL) {
         issue_reads(first);
-        if (peer->net.readers == first)
+        if (to->readers == first)
             return;
         if (is_finished(first))
             weft_net_fetched(first);
@@ -319,7 +324,7 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     weft_assert(state->phase == WEFT_NET_NO_RENDEZVOUS || state->phase == WEFT_NET_AWAITING_HEADER);
     weft_assert(!state->packed && !state->mr);
     memcpy(&state->header, header, sizeof state->header);
-    request->peer->net.fetching++;
+    weft_net_peer(request->peer)->fetching++;
     state->moved = state->arrived = 0;
     state->reads_out = 0;
     state->stalled = false;
@@ -390,7 +395,7 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
     struct weft_request *request = read->request;
     struct weft_peer *peer = request->peer;
     size_t offset = read->offset, bytes = read->bytes;
-    weft_assert(weft_net_state(request)->reads_out > 0 && peer->net.reading >= bytes);
+    weft_assert(weft_net_state(request)->reads_out > 0 && weft_net_peer(peer)->reading >= bytes);
     if (read->data && !error)
         weft_datatype_unpack(request->type, request->buffer, offset, read->data, bytes);
     struct weft_net_vci *net = weft_net_of_peer(peer);
@@ -398,7 +403,7 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
     weft_net_slot_put(net, read);
     weft_assert(net->outstanding > 0);
     weft_net_state(request)->reads_out--;
-    peer->net.reading -= bytes;
+    weft_net_peer(peer)->reading -= bytes;
     net->outstanding--;
     read_ended(request, error, text);
     serve_readers(peer);

@@ -139,12 +139,12 @@ int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out)
     slot->data = piece;
     int rc =
         (int)fi_tsenddata(net->objects.ep, &piece->control, sizeof piece->control + piece->bytes,
-                          weft_net_descriptor(mr), (uint32_t)weft.job.rank, peer->net.addr,
-                          weft_net.space_bit, &slot->op);
+                          weft_net_descriptor(mr), (uint32_t)weft.job.rank,
+                          weft_net_peer(peer)->fast.address, weft_net.space_bit, &slot->op);
     if (rc)
         weft_net_slot_put(net, slot);
     else
-        peer->net.controls++;
+        weft_net_peer(peer)->controls++;
     return rc;
 }
 

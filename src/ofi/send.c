@@ -92,19 +92,20 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
     bool inject = request->bytes <= weft_net.inject_max;
     int rc;
     if (inject)
-        rc = (int)fi_tinjectdata(ep, data_of(request), request->bytes, data, peer->net.addr, word);
+        rc = (int)fi_tinjectdata(ep, data_of(request), request->bytes, data,
+                                 weft_net_peer(peer)->fast.address, word);
     else
         rc = (int)fi_tsenddata(ep, data_of(request), request->bytes,
-                               weft_net_descriptor(mr_of(request)), data, peer->net.addr, word,
-                               &state->op);
+                               weft_net_descriptor(mr_of(request)), data,
+                               weft_net_peer(peer)->fast.address, word, &state->op);
     if (rc)
         return rc;
     state->op.in_flight = !inject;
     request->sequence = weft_net_number(peer, request->bytes, weft_net_cost(request->bytes));
     if (sync) {
         request->next = NULL;
-        *peer->net.sync_end = request;
-        peer->net.sync_end = &request->next;
+        *weft_net_peer(peer)->sync_end = request;
+        weft_net_peer(peer)->sync_end = &request->next;
     }
     if (inject)
         weft_net_sent(request);
@@ -203,10 +204,11 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_backlog_entry
 
 static void append(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
-    if (!peer->net.backlogged) {
-        peer->net.backlogged = true;
+    struct weft_net_peer *to = weft_net_peer(peer);
+    if (!to->backlogged) {
+        to->backlogged = true;
         struct weft_net_vci *net = weft_net_of_peer(peer);
-        peer->net.next_backlogged = net->backlogged;
+        to->next_backlogged = net->backlogged;
         net->backlogged = peer;
     }
     weft_backlog_append(peer, out, is_control(out));
@@ -247,12 +249,12 @@ bool weft_net_take_back(struct weft_peer *peer, const struct weft_backlog_entry 
  * distinguish these, so it reports what it waits for, at doubling intervals, and continues. */
 void weft_net_report_unreachable(struct weft_peer *peer, const char *address)
 {
+    struct weft_net_peer *to = weft_net_peer(peer);
     double waited = weft_seconds() - peer->backlog.since;
-    double next =
-        peer->net.report_after > 0 ? peer->net.report_after : weft_settings.connect_timeout;
+    double next = to->report_after > 0 ? to->report_after : weft_settings.connect_timeout;
     if (waited < next)
         return;
-    peer->net.report_after = 2 * next;
+    to->report_after = 2 * next;
     char here[128], host[256];
     weft_warn("no connection from %s to %s (rank %d on %s) over %s for %.0f seconds; still trying. "
               "If that rank is not just busy outside MPI, see whether its address can be reached "
@@ -263,20 +265,21 @@ void weft_net_report_unreachable(struct weft_peer *peer, const char *address)
 
 static int retry_peer(struct weft_peer *peer, bool look_at_clock)
 {
+    struct weft_net_peer *to = weft_net_peer(peer);
     int sent = 0;
-    weft_assert(peer->net.backlogged);
+    weft_assert(to->backlogged);
     while (peer->backlog.first) {
         struct weft_backlog_entry *out = peer->backlog.first, *rest = out->next;
         int rc = try_out(peer, out); /* may free out */
         if (rc == -FI_EAGAIN) {
-            if (look_at_clock && !peer->net.reached) {
+            if (look_at_clock && !to->reached) {
                 char there[128];
                 weft_net_report_unreachable(peer, weft_net_peer_address(peer, there, sizeof there));
             }
             break;
         }
         pop(peer, out, rest);
-        peer->net.reached = true;
+        to->reached = true;
         if (rc)
             fail_out(peer, out, fi_strerror(-rc));
         weft_net_flow_check(peer);
@@ -294,11 +297,11 @@ int weft_net_retry(struct weft_net_vci *net)
         struct weft_peer *peer = *link;
         sent += retry_peer(peer, look_at_clock);
         if (peer->backlog.first) {
-            link = &peer->net.next_backlogged;
+            link = &weft_net_peer(peer)->next_backlogged;
             continue;
         }
-        peer->net.backlogged = false;
-        *link = peer->net.next_backlogged;
+        weft_net_peer(peer)->backlogged = false;
+        *link = weft_net_peer(peer)->next_backlogged;
     }
     return sent;
 }
@@ -350,7 +353,7 @@ void weft_net_sent(struct weft_request *request)
 
 bool weft_net_awaits_ack(const struct weft_request *request)
 {
-    for (const struct weft_request *r = request->peer->net.sync; r; r = r->next)
+    for (const struct weft_request *r = weft_net_peer(request->peer)->sync; r; r = r->next)
         if (r == request)
             return true;
     return false;

@@ -48,7 +48,8 @@ static void hostile_begin(int seed)
 static void victim_address(int rank, void *address, size_t bytes)
 {
     struct weft_peer *peer = weft_peer_get(0, rank);
-    int rc = fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, address, &bytes);
+    int rc = fi_av_lookup(weft_net_of_peer(peer)->objects.av, weft_net_peer(peer)->fast.address,
+                          address, &bytes);
     CHECK(!rc, "the address of rank %d cannot be read: %s", rank, fi_strerror(-rc));
 }
 

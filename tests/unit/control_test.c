@@ -20,7 +20,7 @@
 
 enum { RANKS = 3, BYTES = 5 << 20, SENDS = 2, RECEIVES = 3, REQUESTS = SENDS + RECEIVES + 1 };
 
-static struct weft_peer peer = {.lane = WEFT_LANE_NET, .world = 1, .net.sync_end = &peer.net.sync};
+static struct weft_peer peer = {.lane = WEFT_LANE_NET, .world = 1};
 static struct weft_peer *peers[RANKS] = {&weft_peer_unknown, &peer, &weft_peer_unknown};
 static struct weft_request *requests[REQUESTS];
 
@@ -58,6 +58,7 @@ static int set_up(void **state)
     weft_net.job_key = 0x5eedf00d;
     weft_net.streams = 2; /* of a rank without threads in a job with threads */
     weft.peers[0] = peers;
+    weft_net_peer_init(&peer);
     for (int i = 0; i < REQUESTS; i++) {
         enum weft_request_kind op = i < SENDS ? WEFT_REQUEST_SEND : WEFT_REQUEST_RECV;
         requests[i] = weft_request_get(&weft.vcis[0], op, phases[i] != WEFT_NET_NO_RENDEZVOUS);

@@ -32,6 +32,17 @@ struct weft_net_fast {
     uint64_t form_mask;             /* what such a receive ignores */
 };
 
+/* The state of a peer that the fast path reads: the first bytes of weft_peer.net. */
+struct weft_net_fast_peer {
+    uint64_t address; /* an fi_addr_t */
+    uint32_t stop;    /* the sequence number at which the fast path must stop */
+};
+
+static inline const struct weft_net_fast_peer *weft_net_fast_peer(const struct weft_peer *peer)
+{
+    return (const struct weft_net_fast_peer *)(const void *)peer->net;
+}
+
 /* Sends a contiguous message of fewer than peer->send_limit bytes, with no request. False, and
  * nothing was sent, if there is a backlog, credits or a flow check need the general path
  * (ofi/credits.c), or the provider returns -FI_EAGAIN. */
@@ -40,12 +51,13 @@ weft_net_inject(const struct weft_net_fast *net, struct weft_peer *peer,
                 const struct weft_channel *channel, int tag, uint64_t mode_bits, const void *data,
                 size_t bytes)
 {
+    const struct weft_net_fast_peer *fast = weft_net_fast_peer(peer);
     uint32_t number = peer->sequence;
-    if (weft_unlikely(number == peer->net.stop) ||
+    if (weft_unlikely(number == fast->stop) ||
         weft_unlikely(net->inject(net->ep, data, bytes,
                                   ((uint64_t)number << net->number_shift & net->number_bits) |
                                       channel->net_rank,
-                                  peer->net.addr, channel->net_bits | mode_bits | (uint32_t)tag)))
+                                  fast->address, channel->net_bits | mode_bits | (uint32_t)tag)))
         return false;
     peer->sequence++;
     return true;

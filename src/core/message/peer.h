@@ -19,8 +19,6 @@
 struct weft_request;
 struct weft_shm_link;
 
-enum { WEFT_FINS_AT_ONCE = 10 };
-
 enum weft_lane {
     WEFT_LANE_UNKNOWN, /* only weft_peer_unknown has it */
     WEFT_LANE_SELF,
@@ -50,43 +48,8 @@ struct weft_peer_counts {
     uint64_t registrations; /* of memory, for messages from and to it */
 };
 
-/* The messages that a peer was sent, compared with those that it has taken, and the reverse:
- * ofi/compare.c. */
-struct weft_net_compare {
-    uint32_t sent;      /* messages to the peer at the last look */
-    uint32_t confirmed; /* messages that it had been sent when it reported that all have arrived */
-    double at, wait;    /* time of the next COMPARE, and seconds until the one after it */
-    uint32_t claimed, missing; /* messages that it claims to have sent; those that are not here, */
-    unsigned times;            /* in so many COMPAREs in a row, */
-    double since;              /* the first of which arrived then */
-};
-
-/* The state of the net lane, and nobody else's. Send order and credits: ofi/credits.c. */
-struct weft_net_peer {
-    uint64_t addr;              /* fi_addr_t */
-    uint32_t stop;              /* the sequence number at which the fast path must stop */
-    uint32_t credits_end;       /* sequence number at which the credits end */
-    uint32_t flow_check_at;     /* sequence number at which the next flow check is due */
-    uint32_t credits_to_return; /* of its messages that matched here */
-    uint32_t taken;    /* its controls that arrived and, if the provider matches, user messages */
-    uint32_t controls; /* controls and pieces sent to it */
-    uint8_t flow_checks_pending; /* flow checks that it has not replied to */
-    bool reached;                /* the provider has accepted a message to it */
-    bool connected_back;         /* its connection to this rank exists */
-    bool backlogged;             /* in the list of peers with a backlog */
-    struct weft_peer *next_backlogged;
-    double report_after; /* seconds without a connection before the next report; 0: the first */
-    struct weft_request *sync, **sync_end;       /* eager synchronous sends not yet matched */
-    struct weft_request *readers, **readers_end; /* receives whose reads wait for space */
-    size_t reading;                              /* bytes of its messages that are being read */
-    uint32_t fetching;                           /* rendezvous receives from it that are active */
-    uint32_t fins;                               /* FINs to be sent: entries of fin_numbers */
-    uint32_t fin_numbers[WEFT_FINS_AT_ONCE];     /* numbers of its sends whose data have arrived */
-    uint32_t credits;                            /* that it gave this rank at first contact */
-    uint32_t sent_mark;   /* a value that the sequence had, not 2^32 messages ago, */
-    uint64_t sent_before; /* and how many messages there had been then */
-    struct weft_net_compare compare;
-};
+/* Bytes for the state of the net lane. */
+enum { WEFT_PEER_NET_BYTES = 264 };
 
 struct weft_peer {
     uint8_t lane;      /* enum weft_lane */
@@ -102,7 +65,9 @@ struct weft_peer {
                                      request */
     size_t recv_provider_limit;   /* of any posted to the provider, where the provider matches */
     size_t recv_software_limit;   /* of one posted to the matcher, where software matches */
-    struct weft_net_peer net;     /* its first members share a cache line with those above */
+    /* The state of the net lane (struct weft_net_peer in ofi/ofi_internal.h). Its first members
+     * share a cache line with the members above. */
+    _Alignas(8) unsigned char net[WEFT_PEER_NET_BYTES];
     uint64_t kept; /* bytes of its messages that the matcher keeps, unless they came by the net */
     struct weft_shm_link *shm; /* state of the shared-memory lane; kept when the peer is dead */
     struct weft_backlog backlog;

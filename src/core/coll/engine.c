@@ -161,35 +161,20 @@ static void start_send(struct weft_schedule *s, struct weft_step *step)
     }
 }
 
-/* The fast path of a receive: posts it to the provider. Returns false if the general path is
- * required. */
-static bool post(struct weft_schedule *s, struct weft_step *step)
+/* Messages are counted on the general path only (WEFT_COUNTERS=all). */
+static void start_receive(struct weft_schedule *s, struct weft_step *step)
 {
     struct weft_channel *channel = step->channel;
     size_t bytes = weft_elements_bytes(step->to);
-    struct weft_vci *vci = channel->comm->vci;
-    if (vci->matcher.unexpected || (uint32_t)step->peer >= channel->sources ||
-        !(step->to.type->flags & WEFT_TYPE_CONTIGUOUS) || weft_unlikely(!vci->requests.free) ||
-        weft_unlikely(weft_count_all()))
-        return false;
-    struct weft_peer *peer = channel->comm->peers[step->peer];
-    if (weft_unlikely(bytes >= peer->recv_provider_limit))
-        return false;
-    struct weft_request *request =
-        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
-    weft_p2p_describe(request, channel, step->to.at, bytes, weft_datatype_byte(), peer, step->peer,
-                      s->tag);
-    step->request = request;
-    check(s, weft_net_irecv_plain(request));
-    return true;
-}
-
-static void start_receive(struct weft_schedule *s, struct weft_step *step)
-{
-    if (weft_likely(post(s, step)))
+    bool fast = (uint32_t)step->peer < channel->sources &&
+                step->to.type->flags & WEFT_TYPE_CONTIGUOUS && weft_likely(!weft_count_all());
+    step->request = fast ? weft_p2p_post(channel, channel->peers[step->peer], step->to.at, bytes,
+                                         step->peer, s->tag)
+                         : NULL;
+    if (weft_likely(step->request != NULL))
         return;
-    int code = weft_p2p_irecv(step->channel, step->to.at, weft_elements_bytes(step->to),
-                              step->to.type, step->peer, s->tag, &step->request);
+    int code = weft_p2p_irecv(channel, step->to.at, bytes, step->to.type, step->peer, s->tag,
+                              &step->request);
     if (weft_unlikely(code != MPI_SUCCESS)) {
         step->request = NULL;
         check(s, code);

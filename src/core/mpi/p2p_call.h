@@ -178,42 +178,13 @@ static inline __attribute__((always_inline)) int weft_fast_isend(struct weft_com
                                        : weft_shm_isend(send);
 }
 
-/* Posts a receive where the messages of its source are matched: in the provider, received in its
- * request or in its buffer, or in the software matcher. NULL, without effect: the general path is
- * required. */
-static inline __attribute__((always_inline)) struct weft_request *
-weft_fast_post(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag)
-{
-    struct weft_channel *channel = &comm->p2p;
-    struct weft_peer *peer = comm->peers[source];
-    struct weft_vci *vci = comm->vci;
-    struct weft_request *receive = vci->requests.free;
-    if (weft_unlikely(vci->matcher.unexpected) || weft_unlikely(!receive))
-        return NULL;
-    if (bytes < peer->recv_in_request_limit && weft_likely(weft_net_may_post(&vci->net))) {
-        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
-        weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
-        weft_net_irecv_short(&vci->net, receive, peer, channel->net_bits | (uint32_t)tag);
-    } else if (bytes < peer->recv_software_limit) {
-        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, 0, WEFT_LANE_UNKNOWN, 1);
-        weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
-        weft_sw_post(&vci->matcher, receive);
-    } else if (bytes < peer->recv_provider_limit) {
-        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
-        weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
-        weft_net_irecv_plain(receive);
-    } else {
-        return NULL;
-    }
-    return receive;
-}
-
 static inline __attribute__((always_inline)) int weft_fast_recv(struct weft_comm *comm,
                                                                 void *buffer, size_t bytes,
                                                                 int source, int tag,
                                                                 MPI_Status *status)
 {
-    struct weft_request *receive = weft_fast_post(comm, buffer, bytes, source, tag);
+    struct weft_request *receive =
+        weft_p2p_post(&comm->p2p, comm->peers[source], buffer, bytes, source, tag);
     return weft_likely(receive != NULL)
                ? weft_finish_recv(receive, status)
                : weft_checked_recv(comm, buffer, bytes, source, tag, status);
@@ -224,7 +195,8 @@ static inline __attribute__((always_inline)) int weft_fast_irecv(struct weft_com
                                                                  int source, int tag,
                                                                  MPI_Request *request)
 {
-    struct weft_request *receive = weft_fast_post(comm, buffer, bytes, source, tag);
+    struct weft_request *receive =
+        weft_p2p_post(&comm->p2p, comm->peers[source], buffer, bytes, source, tag);
     if (weft_unlikely(!receive))
         return weft_checked_irecv(comm, buffer, bytes, source, tag, request);
     *request = (MPI_Request)receive;

@@ -40,6 +40,37 @@ weft_p2p_describe(struct weft_request *request, struct weft_channel *channel, vo
     request->match.tag = tag;
 }
 
+/* The fast attempt of all receives: posts a contiguous receive with a tag from a known source,
+ * where the messages of that source are matched: in the provider, received in the request or in its
+ * buffer, or in the software matcher. The channel holds no receive (source < channel->sources).
+ * NULL, without effect: weft_p2p_irecv is required, because a message waits in software, there is
+ * no free request, or the peer's limits are lower. */
+static inline __attribute__((always_inline)) struct weft_request *
+weft_p2p_post(struct weft_channel *channel, struct weft_peer *peer, void *buffer, size_t bytes,
+              int source, int tag)
+{
+    struct weft_vci *vci = channel->vci;
+    struct weft_request *receive = vci->requests.free;
+    if (weft_unlikely(vci->matcher.unexpected) || weft_unlikely(!receive))
+        return NULL;
+    if (bytes < peer->recv_in_request_limit && weft_likely(weft_net_may_post(&vci->net))) {
+        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
+        weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
+        weft_net_irecv_short(&vci->net, receive, peer, channel->net_bits | (uint32_t)tag);
+    } else if (bytes < peer->recv_software_limit) {
+        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, 0, WEFT_LANE_UNKNOWN, 1);
+        weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
+        weft_sw_post(&vci->matcher, receive);
+    } else if (bytes < peer->recv_provider_limit) {
+        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
+        weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
+        weft_net_irecv_plain(receive);
+    } else {
+        return NULL;
+    }
+    return receive;
+}
+
 /* Blocking forms; receive fills status unless it is NULL. They return the operation's error class,
  * its sentence recorded. */
 int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes,

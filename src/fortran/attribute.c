@@ -117,8 +117,8 @@ typedef void delete_integer(int *object, int *keyval, int *value, int *extra, in
 typedef void delete_address(int *object, int *keyval, MPI_Aint *value, MPI_Aint *extra,
                             int *ierror);
 
-static int copy(int object, int keyval, const struct weft_fortran_keyval *key, void *in, void **out,
-                int *flag)
+static int copy_attribute(int object, int keyval, const struct weft_fortran_keyval *key, void *in,
+                          void **out, int *flag)
 {
     MPI_Aint value = value_of(in), copied = value;
     int logical = WEFT_FORTRAN_FALSE, ierror = MPI_SUCCESS;
@@ -156,7 +156,7 @@ static int delete (int object, int keyval, const struct weft_fortran_keyval *key
 
 int weft_fortran_comm_copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
 {
-    return copy(weft_Comm_integer(comm), keyval, extra, in, out, flag);
+    return copy_attribute(weft_Comm_integer(comm), keyval, extra, in, out, flag);
 }
 
 int weft_fortran_comm_delete(MPI_Comm comm, int keyval, void *value, void *extra)
@@ -167,7 +167,7 @@ int weft_fortran_comm_delete(MPI_Comm comm, int keyval, void *value, void *extra
 int weft_fortran_type_copy(MPI_Datatype type, int keyval, void *extra, void *in, void *out,
                            int *flag)
 {
-    return copy(weft_Type_integer(type), keyval, extra, in, out, flag);
+    return copy_attribute(weft_Type_integer(type), keyval, extra, in, out, flag);
 }
 
 int weft_fortran_type_delete(MPI_Datatype type, int keyval, void *value, void *extra)
@@ -177,7 +177,7 @@ int weft_fortran_type_delete(MPI_Datatype type, int keyval, void *value, void *e
 
 int weft_fortran_win_copy(MPI_Win win, int keyval, void *extra, void *in, void *out, int *flag)
 {
-    return copy(weft_Win_integer(win), keyval, extra, in, out, flag);
+    return copy_attribute(weft_Win_integer(win), keyval, extra, in, out, flag);
 }
 
 int weft_fortran_win_delete(MPI_Win win, int keyval, void *value, void *extra)

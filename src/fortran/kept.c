@@ -41,7 +41,7 @@ static struct weft_fortran_section own(const struct weft_fortran_section *sectio
     return mine;
 }
 
-static void release(struct weft_fortran_section *section)
+static void release_section(struct weft_fortran_section *section)
 {
     if (!section->of)
         return;
@@ -54,8 +54,8 @@ static void remove_entry(struct kept **link)
     struct kept *entry = *link;
     *link = entry->next;
     weft_fortran_kept--;
-    release(&entry->in);
-    release(&entry->out);
+    release_section(&entry->in);
+    release_section(&entry->out);
     free(entry);
 }
 

@@ -35,14 +35,14 @@ static size_t elements_of(const CFI_cdesc_t *buffer)
 }
 
 /* Copies dimensions 0 to d; returns the end of what was read or written in the packed copy. */
-static char *copy(const CFI_cdesc_t *of, int d, char *at, char *packed, bool pack)
+static char *copy_section(const CFI_cdesc_t *of, int d, char *at, char *packed, bool pack)
 {
     if (d < 0) {
         memcpy(pack ? packed : at, pack ? at : packed, of->elem_len);
         return packed + of->elem_len;
     }
     for (CFI_index_t i = 0; i < of->dim[d].extent; i++)
-        packed = copy(of, d - 1, at + i * of->dim[d].sm, packed, pack);
+        packed = copy_section(of, d - 1, at + i * of->dim[d].sm, packed, pack);
     return packed;
 }
 
@@ -60,14 +60,14 @@ void weft_fortran_gather(const struct weft_fortran_section *section)
 {
     const CFI_cdesc_t *of = section->of;
     if (section->packed != of->base_addr)
-        copy(of, of->rank - 1, of->base_addr, section->packed, true);
+        copy_section(of, of->rank - 1, of->base_addr, section->packed, true);
 }
 
 void weft_fortran_scatter(const struct weft_fortran_section *section)
 {
     const CFI_cdesc_t *of = section->of;
     if (section->packed != of->base_addr)
-        copy(of, of->rank - 1, of->base_addr, section->packed, false);
+        copy_section(of, of->rank - 1, of->base_addr, section->packed, false);
 }
 
 void weft_fortran_drop(struct weft_fortran_section *section)

@@ -146,7 +146,7 @@ void weft_net_claim(struct weft_net_vci *net)
 
 /* Waits until no claim is active. Progress retries a CLAIM that the provider was too busy for
  * only while receives are held. */
-static void finish(struct weft_net_vci *net)
+static void await_claim(struct weft_net_vci *net)
 {
     while (net->claim->state != IDLE) {
         weft_net_progress(net->number);
@@ -163,13 +163,13 @@ static bool collect(struct weft_net_vci *net, struct weft_channel *channel)
     struct weft_net_claim *claim = net->claim;
     weft_assert(weft_vci_is_held(&weft.vcis[net->number]));
     claim->reserved++;
-    finish(net); /* another channel's, or the outer call's */
+    await_claim(net); /* another channel's, or the outer call's */
     bool outer_empty = claim->empty;
     int rc;
     while ((rc = peek(net, channel)) == -FI_EAGAIN)
         weft_net_progress(net->number);
     claim->empty = rc != 0;
-    finish(net);
+    await_claim(net);
     bool found = !claim->empty;
     claim->empty = outer_empty;
     weft_assert(claim->reserved > 0 && claim->state == IDLE);

@@ -32,7 +32,7 @@ enum { FEW_BUFFERS = 8, TOGETHER = 4, ONE_BY_ONE = 256 };
 /* Buffers begin in different sets of a cache. */
 enum { CACHE_LINE = 64 };
 
-static int post(struct weft_net_vci *net, struct weft_net_buffer *buffer)
+static int post_buffer(struct weft_net_vci *net, struct weft_net_buffer *buffer)
 {
     uint64_t word = weft_net.space_bit, ignore = weft_net.space_bit - 1;
     weft_assert(!buffer->op.in_flight);
@@ -61,7 +61,7 @@ static int post_wanted(struct weft_net_vci *net)
     while (net->posted < net->wanted && net->unposted && !rc) {
         struct weft_net_buffer *buffer = net->unposted;
         net->unposted = buffer->next;
-        rc = post(net, buffer);
+        rc = post_buffer(net, buffer);
         if (rc)
             put_aside(net, buffer);
         else

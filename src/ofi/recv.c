@@ -38,16 +38,15 @@ static char *received_data(struct weft_request *request)
     return state->packed ? state->packed : state->small;
 }
 
-static __attribute__((noinline)) void release(struct weft_request *request)
+static __attribute__((noinline)) void release_buffers(struct weft_request *request)
 {
     weft_net_release(request);
 }
 
 /* Posts a receive to the provider. False if it is not accepted. */
-static inline __attribute__((always_inline)) bool post(struct weft_request *request,
-                                                       struct iovec *iov, void **descriptors,
-                                                       size_t pieces, fi_addr_t source,
-                                                       uint64_t word, uint64_t ignore)
+static inline __attribute__((always_inline)) bool
+post_receive(struct weft_request *request, struct iovec *iov, void **descriptors, size_t pieces,
+             fi_addr_t source, uint64_t word, uint64_t ignore)
 {
     struct weft_net_fast *net = &request->vci->net;
     request->posted = net->posts++;
@@ -64,7 +63,7 @@ int weft_net_refused(struct weft_request *request)
     weft_assert(request->vci->net.posts > weft_net_of(request)->completed);
     request->vci->net.posts--;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
-    release(request);
+    release_buffers(request);
     weft_sw_receive(request);
     return MPI_SUCCESS;
 }
@@ -158,7 +157,7 @@ int weft_net_irecv(struct weft_request *request)
     else
         word |= (uint32_t)request->match.tag;
     fi_addr_t source = request->peer ? weft_net_peer(request->peer)->fast.address : FI_ADDR_UNSPEC;
-    return post(request, iov, descriptors, pieces, source, word, ignore)
+    return post_receive(request, iov, descriptors, pieces, source, word, ignore)
                ? MPI_SUCCESS
                : weft_net_refused(request);
 }
@@ -176,7 +175,7 @@ int weft_net_irecv_plain(struct weft_request *request)
     if (weft_unlikely(!weft_net.header_apart))
         return weft_net_irecv(request);
     size_t pieces = lay_out(request, request->buffer, request->capacity, iov);
-    return post(request, iov, NULL, pieces, source, word, weft_net.form_mask)
+    return post_receive(request, iov, NULL, pieces, source, word, weft_net.form_mask)
                ? MPI_SUCCESS
                : weft_net_refused(request);
 }
@@ -203,7 +202,7 @@ static inline __attribute__((always_inline)) void deliver(struct weft_request *r
     else if (n && !is_in_place(request->capacity))
         memcpy(request->buffer, state->small, n < WEFT_NET_SMALL ? n : WEFT_NET_SMALL);
     if (weft_unlikely(state->packed || state->mr))
-        release(request);
+        release_buffers(request);
     weft_request_event(request);
 }
 
@@ -242,7 +241,7 @@ WEFT_COLD static void refuse(struct weft_request *request, const char *what)
     request->error = (uint8_t)code;
     request->source = request->match.source;
     request->bytes = 0;
-    release(request);
+    release_buffers(request);
     weft_request_event(request);
 }
 
@@ -260,7 +259,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
     if (!request->peer) {
         request->error = MPI_ERR_OTHER;
         request->bytes = 0;
-        release(request);
+        release_buffers(request);
         weft_request_event(request);
         return;
     }
@@ -284,7 +283,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
         refuse(request, "an RTS with a wrong header");
         return;
     }
-    release(request);
+    release_buffers(request);
     weft_net_fetch(request, &header);
 }
 
@@ -330,7 +329,7 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
     request->vci->net.posts_stop += weft_net.stop_step;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     if (error->err == FI_ECANCELED) {
-        release(request);
+        release_buffers(request);
         state->withdrawn = true;
         return;
     }
@@ -360,7 +359,7 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
         request->peer, "a receive of up to %zu bytes failed in %s: %s; see whether the peer runs",
         request->capacity, weft_net_name(), text);
     request->bytes = 0;
-    release(request);
+    release_buffers(request);
     weft_request_event(request);
 }
 

@@ -47,7 +47,7 @@ void weft_net_region_close(struct weft_net_region *region)
 }
 
 /* Makes the local end ready. Returns 0 or an error of libfabric. */
-static int prepare(struct weft_request *request, bool put)
+static int prepare_transfer(struct weft_request *request, bool put)
 {
     struct weft_net_request *state = weft_net_state(request);
     weft_assert(!state->mr && !state->packed);
@@ -108,7 +108,7 @@ int weft_net_rma_start(struct weft_request *request, bool put, struct weft_net_m
     state->phase = WEFT_NET_NO_RENDEZVOUS;
     state->out.kind = WEFT_NET_OUT_EAGER;
     state->put = put;
-    int rc = weft_net.local_mr ? prepare(request, put) : 0;
+    int rc = weft_net.local_mr ? prepare_transfer(request, put) : 0;
     if (!rc)
         rc = start(request, put, at);
     if (!rc) {

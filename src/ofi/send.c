@@ -142,7 +142,7 @@ static bool prepare_data(struct weft_request *request)
 
 /* Chooses between eager and RTS, and makes the message ready for it. A short message without
  * credits or without memory is announced too: its data wait in the user's buffer. */
-static void prepare(struct weft_peer *peer, struct weft_request *request)
+static void prepare_send(struct weft_peer *peer, struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
     weft_assert(!state->packed && !state->mr);
@@ -165,7 +165,7 @@ static int try_out(struct weft_peer *peer, struct weft_backlog_entry *out)
     if (!is_control(out) && weft_unlikely(weft_net_must_wait(peer)))
         return -FI_EAGAIN;
     if (out->kind == WEFT_NET_OUT_UNPREPARED)
-        prepare(peer, request_of(out));
+        prepare_send(peer, request_of(out));
     switch ((enum weft_net_out_kind)out->kind) {
     case WEFT_NET_OUT_EAGER:
         return send_eager(peer, request_of(out));

@@ -44,7 +44,7 @@ void weft_sequences_close(struct weft_sequences *s)
 }
 
 /* The link that points to the message, or the last link of its bucket. */
-static struct weft_early **find(struct weft_sequences *s, uint32_t sender, uint32_t number)
+static struct weft_early **find_early(struct weft_sequences *s, uint32_t sender, uint32_t number)
 {
     weft_assert(sender < s->ranks);
     struct weft_early **link = &s->buckets[(sender * 31 + number) % WEFT_SEQUENCE_BUCKETS];
@@ -71,7 +71,7 @@ enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t
     uint32_t number = s->next[sender] + ahead;
     if (ahead == 0 || ahead >= s->window)
         return WEFT_SEQUENCE_IMPOSSIBLE;
-    struct weft_early **link = find(s, sender, number);
+    struct weft_early **link = find_early(s, sender, number);
     if (*link)
         return WEFT_SEQUENCE_TWICE;
     weft_assert(s->early < (size_t)s->ranks * s->window);
@@ -95,7 +95,7 @@ void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
                                 weft_sequence_deliver *deliver, void *arg)
 {
     struct weft_early **link, *early;
-    while (link = find(s, sender, s->next[sender]), (early = *link) != NULL) {
+    while (link = find_early(s, sender, s->next[sender]), (early = *link) != NULL) {
         *link = early->next;
         weft_assert(s->early > 0);
         s->early--;

@@ -51,7 +51,7 @@ void weft_reply_free(struct weft_reply *reply)
 }
 
 /* Completes the reply with the lock held; frees it if the waiter has timed out. */
-static void finish(struct weft_reply *reply, pmix_status_t status)
+static void finish_reply(struct weft_reply *reply, pmix_status_t status)
 {
     weft_assert(!reply->done);
     reply->status = status;
@@ -67,7 +67,7 @@ void weft_reply_done(pmix_status_t status, void *reply)
 {
     struct weft_reply *r = reply;
     pthread_mutex_lock(&r->lock);
-    finish(r, status);
+    finish_reply(r, status);
 }
 
 void weft_reply_value(pmix_status_t status, pmix_value_t *value, void *reply)
@@ -86,7 +86,7 @@ void weft_reply_value(pmix_status_t status, pmix_value_t *value, void *reply)
                 status = PMIX_ERR_NOMEM;
         }
     }
-    finish(r, status);
+    finish_reply(r, status);
 }
 
 /* Waits with the lock held, for less than a second. */

@@ -23,7 +23,7 @@ typedef ssize_t copy_function(pid_t, const struct iovec *, unsigned long, const 
                               unsigned long, unsigned long);
 
 /* Copies from or to another process: 0, or an errno. */
-static int copy(copy_function *call, int pid, void *here, uint64_t there, size_t bytes)
+static int copy_memory(copy_function *call, int pid, void *here, uint64_t there, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
         size_t range = bytes - done < READ_AT_ONCE ? bytes - done : READ_AT_ONCE;
@@ -39,7 +39,7 @@ static int copy(copy_function *call, int pid, void *here, uint64_t there, size_t
 
 int weft_shm_read_memory(int pid, uint64_t address, void *to, size_t bytes)
 {
-    return copy(process_vm_readv, pid, to, address, bytes);
+    return copy_memory(process_vm_readv, pid, to, address, bytes);
 }
 
 /* Waits until the sender has copied what it claimed: 0, or ESRCH when it died before, or EIO when
@@ -91,8 +91,8 @@ void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_reques
     uint32_t offer = body->bytes, mine = 0;
     int error = 0;
     while (!error && weft_share_claim(link->share_out, offer, body->word.length, &range)) {
-        error = copy(process_vm_writev, link->pid, (char *)request->buffer + range.offset,
-                     body->word.address + range.offset, range.bytes);
+        error = copy_memory(process_vm_writev, link->pid, (char *)request->buffer + range.offset,
+                            body->word.address + range.offset, range.bytes);
         mine += weft_share_units(range.bytes);
         weft_share_report(link->share_out, offer, error ? WEFT_SHARE_FAILED : mine);
     }

@@ -62,7 +62,7 @@ struct weft_keyval *weft_keyval_find(enum weft_kind kind, int number)
     return keyval && keyval->kind == kind ? keyval : NULL;
 }
 
-static void release(struct weft_keyval *keyval)
+static void release_keyval(struct weft_keyval *keyval)
 {
     weft_assert(keyval->refs > 0 && keyvals[keyval->number - FIRST_NUMBER] == keyval);
     if (--keyval->refs > 0)
@@ -76,7 +76,7 @@ void weft_keyval_free(struct weft_keyval *keyval)
     if (keyval->freed)
         return;
     keyval->freed = true;
-    release(keyval);
+    release_keyval(keyval);
 }
 
 /* ---- Callbacks */
@@ -124,7 +124,8 @@ static int call_copy(struct weft_attributed from, const struct weft_attribute *a
 
 /* ---- Attributes */
 
-static struct weft_attribute *find(struct weft_attributed of, const struct weft_keyval *keyval)
+static struct weft_attribute *find_attribute(struct weft_attributed of,
+                                             const struct weft_keyval *keyval)
 {
     struct weft_attribute *attribute = *of.list;
     while (attribute && attribute->keyval != keyval)
@@ -134,7 +135,7 @@ static struct weft_attribute *find(struct weft_attributed of, const struct weft_
 
 bool weft_attribute_get(struct weft_attributed of, const struct weft_keyval *keyval, void **value)
 {
-    const struct weft_attribute *attribute = find(of, keyval);
+    const struct weft_attribute *attribute = find_attribute(of, keyval);
     if (attribute)
         *value = attribute->value;
     return attribute != NULL;
@@ -151,7 +152,7 @@ static int delete_attribute(struct weft_attributed of, struct weft_attribute *at
     if (!*link)
         return MPI_SUCCESS;
     *link = attribute->next;
-    release(attribute->keyval);
+    release_keyval(attribute->keyval);
     free(attribute);
     return MPI_SUCCESS;
 }
@@ -162,10 +163,10 @@ int weft_attribute_set(struct weft_attributed of, struct weft_keyval *keyval, vo
     if (!fresh)
         return weft_error_set(MPI_ERR_NO_MEM, "no memory for another attribute");
     keyval->refs++;
-    struct weft_attribute *old = find(of, keyval);
+    struct weft_attribute *old = find_attribute(of, keyval);
     int code = old ? delete_attribute(of, old) : MPI_SUCCESS;
     if (code != MPI_SUCCESS) {
-        release(keyval);
+        release_keyval(keyval);
         free(fresh);
         return code;
     }
@@ -176,7 +177,7 @@ int weft_attribute_set(struct weft_attributed of, struct weft_keyval *keyval, vo
 
 int weft_attribute_delete_one(struct weft_attributed of, struct weft_keyval *keyval)
 {
-    struct weft_attribute *attribute = find(of, keyval);
+    struct weft_attribute *attribute = find_attribute(of, keyval);
     if (!attribute)
         return weft_error_set(MPI_ERR_KEYVAL, "no attribute with key %d is set on the object",
                               keyval->number);
@@ -198,7 +199,7 @@ void weft_attribute_free_all(struct weft_attribute **list)
     while (*list) {
         struct weft_attribute *attribute = *list;
         *list = attribute->next;
-        release(attribute->keyval);
+        release_keyval(attribute->keyval);
         free(attribute);
     }
 }

@@ -26,7 +26,7 @@ static struct code *codes;
 static int space;
 static int removed; /* first number of the free list, or 0 */
 
-static struct code *find(int number)
+static struct code *find_code(int number)
 {
     if (number < FIRST || number > weft_error_code_last)
         return NULL;
@@ -37,7 +37,7 @@ static struct code *find(int number)
 static bool is_class(int number)
 {
     char text[8];
-    const struct code *code = find(number);
+    const struct code *code = find_code(number);
     if (code)
         return code->class == number;
     return number < FIRST && weft_error_text(number, text, sizeof text);
@@ -74,7 +74,7 @@ static int add(int class, int *number)
     int taken = take_number();
     if (!taken)
         return weft_error_set(MPI_ERR_NO_MEM, "no memory for another error code");
-    struct code *parent = find(class);
+    struct code *parent = find_code(class);
     if (parent)
         parent->members++;
     codes[taken - FIRST] = (struct code){.class = class == NO_CLASS ? taken : class};
@@ -96,7 +96,7 @@ int weft_error_code_add(int errorclass, int *number)
 
 int weft_error_string_set(int number, const char *text)
 {
-    struct code *code = find(number);
+    struct code *code = find_code(number);
     if (!code)
         return no_code(number, "code or class");
     if (strnlen(text, MPI_MAX_ERROR_STRING) >= MPI_MAX_ERROR_STRING)
@@ -114,11 +114,11 @@ int weft_error_string_set(int number, const char *text)
 
 static int remove_number(int number)
 {
-    struct code *code = find(number);
+    struct code *code = find_code(number);
     if (code->text)
         return weft_error_set(MPI_ERR_OTHER,
                               "%d has a string still; call MPI_Remove_error_string first", number);
-    struct code *parent = find(code->class);
+    struct code *parent = find_code(code->class);
     if (parent && parent != code)
         parent->members--;
     *code = (struct code){.class = NO_CLASS, .next = removed};
@@ -128,7 +128,7 @@ static int remove_number(int number)
 
 int weft_error_class_remove(int number)
 {
-    const struct code *class = find(number);
+    const struct code *class = find_code(number);
     if (!class || class->class != number)
         return no_code(number, "class");
     if (class->members)
@@ -140,7 +140,7 @@ int weft_error_class_remove(int number)
 
 int weft_error_code_remove(int number)
 {
-    const struct code *code = find(number);
+    const struct code *code = find_code(number);
     if (!code || code->class == number)
         return no_code(number, "code");
     return remove_number(number);
@@ -148,7 +148,7 @@ int weft_error_code_remove(int number)
 
 int weft_error_string_remove(int number)
 {
-    struct code *code = find(number);
+    struct code *code = find_code(number);
     if (!code)
         return no_code(number, "code or class");
     if (!code->text)
@@ -160,12 +160,12 @@ int weft_error_string_remove(int number)
 
 int weft_error_code_class(int number)
 {
-    const struct code *code = find(number);
+    const struct code *code = find_code(number);
     return code ? code->class : NO_CLASS;
 }
 
 const char *weft_error_code_text(int number)
 {
-    const struct code *code = find(number);
+    const struct code *code = find_code(number);
     return code ? code->text ? code->text : "" : NULL;
 }

@@ -63,7 +63,7 @@ struct weft_info *weft_info_dup(const struct weft_info *info)
     return copy;
 }
 
-static struct weft_info_entry *find(const struct weft_info *info, const char *key)
+static struct weft_info_entry *find_entry(const struct weft_info *info, const char *key)
 {
     for (int i = 0; i < info->count; i++)
         if (!strcmp(info->entries[i].key, key))
@@ -86,7 +86,7 @@ static int grow(struct weft_info *info)
     return MPI_SUCCESS;
 }
 
-static int check(const char *key, const char *value)
+static int check_key(const char *key, const char *value)
 {
     size_t key_length = strnlen(key, MPI_MAX_INFO_KEY);
     if (key_length == 0 || key_length >= MPI_MAX_INFO_KEY)
@@ -104,12 +104,12 @@ static int check(const char *key, const char *value)
 
 int weft_info_set(struct weft_info *info, const char *key, const char *value)
 {
-    int code = check(key, value);
+    int code = check_key(key, value);
     if (code == MPI_SUCCESS)
         code = grow(info);
     if (code != MPI_SUCCESS)
         return code;
-    struct weft_info_entry *entry = find(info, key);
+    struct weft_info_entry *entry = find_entry(info, key);
     char *copy = strdup(value), *name = entry ? NULL : strdup(key);
     if (!copy || (!entry && !name)) {
         free(copy);
@@ -128,13 +128,13 @@ int weft_info_set(struct weft_info *info, const char *key, const char *value)
 
 const char *weft_info_get(const struct weft_info *info, const char *key)
 {
-    const struct weft_info_entry *entry = info ? find(info, key) : NULL;
+    const struct weft_info_entry *entry = info ? find_entry(info, key) : NULL;
     return entry ? entry->value : NULL;
 }
 
 bool weft_info_delete(struct weft_info *info, const char *key)
 {
-    struct weft_info_entry *entry = find(info, key);
+    struct weft_info_entry *entry = find_entry(info, key);
     if (!entry)
         return false;
     free(entry->key);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *check(void *memory, size_t count, const char *what)
+static void *check_memory(void *memory, size_t count, const char *what)
 {
     if (!memory)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for %s (%zu elements)", what, count);
@@ -19,12 +19,12 @@ static void *check(void *memory, size_t count, const char *what)
 
 void *weft_memory_get(size_t count, size_t each, const char *what)
 {
-    return check(calloc(count ? count : 1, each), count, what);
+    return check_memory(calloc(count ? count : 1, each), count, what);
 }
 
 char *weft_memory_copy(const char *text)
 {
-    return check(strdup(text), strlen(text), "a string");
+    return check_memory(strdup(text), strlen(text), "a string");
 }
 
 bool weft_memory_is_accessible(const void *at, size_t bytes, bool write)

@@ -80,7 +80,7 @@ bool weft_schedule_fail(struct weft_schedule *s, int code, enum weft_fault fault
     return true;
 }
 
-static void check(struct weft_schedule *s, int code)
+static void check_code(struct weft_schedule *s, int code)
 {
     if (weft_unlikely(code != MPI_SUCCESS))
         weft_schedule_fail(s, code, WEFT_FAULT_RECORDED);
@@ -157,7 +157,7 @@ static void start_send(struct weft_schedule *s, struct weft_step *step)
                               WEFT_SEND_STANDARD, &step->request);
     if (weft_unlikely(code != MPI_SUCCESS)) {
         step->request = NULL;
-        check(s, code);
+        check_code(s, code);
     }
 }
 
@@ -177,7 +177,7 @@ static void start_receive(struct weft_schedule *s, struct weft_step *step)
                               &step->request);
     if (weft_unlikely(code != MPI_SUCCESS)) {
         step->request = NULL;
-        check(s, code);
+        check_code(s, code);
     }
 }
 
@@ -207,7 +207,7 @@ static void check_received(struct weft_schedule *s, const struct weft_step *step
     bool remote = wanted ? request->bytes == 0 : request->error == MPI_ERR_TRUNCATE;
     bool stored;
     if (request->error != MPI_SUCCESS && request->error != MPI_ERR_TRUNCATE) {
-        check(s, request->error);
+        check_code(s, request->error);
         return;
     }
     if (remote)
@@ -224,12 +224,12 @@ static void check_received(struct weft_schedule *s, const struct weft_step *step
 }
 
 /* Completes a message. */
-static void finish(struct weft_schedule *s, struct weft_step *step)
+static void finish_step(struct weft_schedule *s, struct weft_step *step)
 {
     struct weft_request *request = step->request;
     weft_assert(!request->pending && request->vci == s->vci);
     if (step->kind != WEFT_STEP_RECEIVE)
-        check(s, request->error);
+        check_code(s, request->error);
     else if (weft_unlikely(request->error != MPI_SUCCESS || request->bytes != request->capacity))
         check_received(s, step, request);
     weft_request_put(request);
@@ -255,7 +255,7 @@ static void advance(struct weft_schedule *s)
                 s->waits_for = step->request;
                 break;
             }
-            finish(s, step);
+            finish_step(s, step);
         }
         if (s->next == s->end || s->steps[s->next].after > s->done)
             break;
@@ -355,7 +355,7 @@ int weft_coll_progress(struct weft_vci *vci)
 }
 
 /* Starts a schedule. It is in the list of active schedules unless it is complete. */
-static void begin(struct weft_schedule *s)
+static void begin_schedule(struct weft_schedule *s)
 {
     struct weft_vci *vci = s->vci;
     weft_count_add(&weft_counts.collectives, 1);
@@ -519,7 +519,7 @@ struct weft_request *weft_coll_begin(struct weft_schedule *s)
     if (!request)
         return NULL;
     request->pending = 1;
-    begin(s);
+    begin_schedule(s);
     return request;
 }
 
@@ -533,7 +533,7 @@ int weft_coll_start(const struct weft_coll_args *args, struct weft_request **req
     int code = make_request(args, false, request);
     if (code == MPI_SUCCESS) {
         (*request)->pending = 1;
-        begin((*request)->schedule);
+        begin_schedule((*request)->schedule);
     }
     return code;
 }
@@ -544,7 +544,7 @@ void weft_coll_restart(struct weft_request *request)
     request->flags = WEFT_REQUEST_PERSISTENT;
     request->error = MPI_SUCCESS;
     request->pending = 1;
-    begin(request->schedule);
+    begin_schedule(request->schedule);
 }
 
 /* Frees the schedule of a persistent request. */

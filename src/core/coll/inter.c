@@ -267,8 +267,8 @@ static void allgather(struct weft_schedule *s, struct weft_elements in,
 
 /* Exchanges blocks with each rank of the remote group, starting at s->rank to distribute the load.
  * If `all` is set, it is sent to all ranks instead of the blocks of `in`. */
-static void exchange(struct weft_schedule *s, const struct weft_elements *all,
-                     const struct weft_blocks *in, const struct weft_blocks *out)
+static void exchange_groups(struct weft_schedule *s, const struct weft_elements *all,
+                            const struct weft_blocks *in, const struct weft_blocks *out)
 {
     for (int i = 0; i < s->size; i++) {
         int r = (s->rank + i) % s->size;
@@ -314,12 +314,12 @@ void weft_build_inter(struct weft_schedule *s, const struct weft_coll_args *args
         allgather(s, in, &args->out);
         break;
     case WEFT_COLL_ALLGATHERV:
-        exchange(s, &in, NULL, &args->out);
+        exchange_groups(s, &in, NULL, &args->out);
         break;
     case WEFT_COLL_ALLTOALL:
     case WEFT_COLL_ALLTOALLV:
     case WEFT_COLL_ALLTOALLW:
-        exchange(s, NULL, &args->in, &args->out);
+        exchange_groups(s, NULL, &args->in, &args->out);
         break;
     default: /* scans and neighbourhood collectives are not defined; the caller has checked */
         break;

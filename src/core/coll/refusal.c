@@ -87,7 +87,7 @@ void weft_coll_forget(struct weft_comm *comm)
     }
 }
 
-static void post(struct weft_schedule *s, int i, struct weft_channel *channel)
+static void post_watch(struct weft_schedule *s, int i, struct weft_channel *channel)
 {
     struct weft_watch *watch = &s->watches[i];
     watch->refusal = malloc(sizeof *watch->refusal);
@@ -102,7 +102,7 @@ static void post(struct weft_schedule *s, int i, struct weft_channel *channel)
 
 /* Ends a receive that is complete. The message comes from another process, so its length is
  * checked. */
-static void take(struct weft_schedule *s, int i)
+static void take_refusal(struct weft_schedule *s, int i)
 {
     struct weft_watch *watch = &s->watches[i];
     struct weft_request *request = watch->request;
@@ -133,9 +133,9 @@ const struct weft_refusal *weft_refusal_look(struct weft_schedule *s)
         return NULL;
     for (int i = 0; i < WEFT_WATCHES && channels[i]; i++) {
         if (s->watches[i].request && !s->watches[i].request->pending)
-            take(s, i);
+            take_refusal(s, i);
         if (!s->watches[i].request)
-            post(s, i, channels[i]);
+            post_watch(s, i, channels[i]);
     }
     const struct weft_refusal *refusal = s->comm->refusals;
     while (refusal && refusal->message.tag != (s->tag & ~WEFT_COLL_KIND_MASK))
@@ -150,6 +150,6 @@ void weft_refusal_withdraw(struct weft_schedule *s)
             continue;
         weft_cancel(s->watches[i].request);
         weft_request_wait(s->watches[i].request); /* its message may be in flight */
-        take(s, i);
+        take_refusal(s, i);
     }
 }

@@ -109,7 +109,7 @@ static void free_pieces(struct weft_memory **list)
     }
 }
 
-static void release(struct weft_schedule *s)
+static void release_schedule(struct weft_schedule *s)
 {
     for (size_t i = 0; i < s->ntypes; i++)
         weft_datatype_release(s->types[i]);
@@ -145,7 +145,7 @@ void weft_schedule_put(struct weft_schedule *s)
             __atomic_fetch_or(&weft.others, WEFT_OTHERS_DEFERRED, __ATOMIC_RELAXED);
             return;
         }
-        release(s);
+        release_schedule(s);
     }
     if (s->shared)
         s->release(s);

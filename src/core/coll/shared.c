@@ -152,8 +152,8 @@ static size_t describe(struct weft_shared_call *c, struct cut *cut)
 }
 
 /* Describes a call. Returns false if all ranks execute it as a schedule. */
-static inline bool prepare(struct weft_shared_call *c, const struct weft_coll_args *args,
-                           struct weft_area *area, struct cut *cut)
+static inline bool prepare_call(struct weft_shared_call *c, const struct weft_coll_args *args,
+                                struct weft_area *area, struct cut *cut)
 {
     struct weft_comm *comm = args->comm;
     c->args = args;
@@ -181,7 +181,7 @@ bool weft_shared_takes(enum weft_coll_kind kind)
 
 /* Begins a described, labelled call with that number (modulo 2^32) among those of its area. Zeroing
  * the complete structure would take 8 ns of the 110 ns of an 8-byte broadcast. */
-static inline void begin(struct weft_shared_call *c, uint32_t number, struct weft_schedule *s)
+static inline void begin_call(struct weft_shared_call *c, uint32_t number, struct weft_schedule *s)
 {
     struct weft_area *area = c->area;
     c->number = number - 1;
@@ -211,7 +211,7 @@ static inline bool advance(struct weft_shared_call *c)
     return weft_shared_run_by_pieces(c);
 }
 
-static inline void end(struct weft_shared_call *c)
+static inline void end_call(struct weft_shared_call *c)
 {
     struct weft_area *area = c->area;
     weft_assert(c->ticket == area->ended && c->ticket < area->began);
@@ -237,7 +237,7 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
         (*code = weft_shared_make(comm)) != MPI_SUCCESS)
         return true;
     struct weft_area *area = comm->area;
-    if (!area || !(area->kinds >> args->kind & 1) || !prepare(&c, args, area, &cut))
+    if (!area || !(area->kinds >> args->kind & 1) || !prepare_call(&c, args, area, &cut))
         return false;
     weft_count_add(&weft_counts.collectives, 1);
     uint32_t number = ++comm->coll_sequence;
@@ -250,21 +250,21 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
         *code = MPI_SUCCESS;
         return true;
     }
-    begin(&c, number, NULL);
+    begin_call(&c, number, NULL);
     if (attempt == WEFT_SHARED_POSTED && c.posts) {
         c.next++;
         c.ahead = area->piece;
     }
     while (!advance(&c))
         weft_shared_poll(&c);
-    end(&c);
+    end_call(&c);
     if (weft_unlikely(c.s != NULL))
         weft_shared_complete(&c);
     *code = c.error;
     return true;
 }
 
-static void release(struct weft_schedule *s)
+static void release_area(struct weft_schedule *s)
 {
     if (s->shared->own)
         weft_shared_free(s->comm, s->shared->call.area);
@@ -287,9 +287,9 @@ bool weft_shared_prepare(struct weft_schedule *s, const struct weft_coll_args *a
         o->args.out.arrays = &o->arrays;
     }
     o->own = s->persistent;
-    if (prepare(&o->call, &o->args, area, &o->cut)) {
+    if (prepare_call(&o->call, &o->args, area, &o->cut)) {
         s->shared = o;
-        s->release = release;
+        s->release = release_area;
         s->algorithm = WEFT_ALGORITHM_SHARED;
         return true;
     }
@@ -304,7 +304,7 @@ void weft_shared_begin(struct weft_schedule *s)
     s->vci->coll.shared++;
     uint32_t number = o->own ? (uint32_t)o->call.area->call + 1 : o->args.comm->coll_sequence;
     set_label(&o->call, number);
-    begin(&o->call, number, s);
+    begin_call(&o->call, number, s);
 }
 
 bool weft_shared_advance(struct weft_schedule *s)
@@ -325,5 +325,5 @@ void weft_shared_end(struct weft_schedule *s)
 {
     weft_assert(s->vci->coll.shared > 0);
     s->vci->coll.shared--;
-    end(&s->shared->call);
+    end_call(&s->shared->call);
 }

@@ -48,8 +48,8 @@ static struct weft_area *new_area(const struct weft_comm *comm, bool small,
 }
 
 /* An allgather of offers, with the tag of a persistent collective or -1. */
-static int exchange(struct weft_comm *comm, int tag, struct offer *mine, struct offer *all,
-                    enum weft_fault *fault)
+static int exchange_offers(struct weft_comm *comm, int tag, struct offer *mine, struct offer *all,
+                           enum weft_fault *fault)
 {
     struct weft_elements in = weft_elements_of_bytes(mine, sizeof *mine);
     struct weft_coll_args args = {.kind = WEFT_COLL_ALLGATHER,
@@ -78,14 +78,14 @@ WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **ma
     struct weft_area *area = new_area(comm, tag >= 0, &mine.record);
     *made = NULL;
     mine.joins = area != NULL;
-    int code = exchange(comm, tag, &mine, all, fault);
+    int code = exchange_offers(comm, tag, &mine, all, fault);
     if (*fault == WEFT_FAULT_REFUSED) {
         weft_area_free(area);
         return code;
     }
     bool use = !code && all_join(comm, all);
     mine.joins = use && weft_area_join(area, &all[0].record) == 0;
-    int second = exchange(comm, tag, &mine, all, fault);
+    int second = exchange_offers(comm, tag, &mine, all, fault);
     if (code || second || !mine.joins || !all_join(comm, all)) {
         weft_area_free(area);
         return code ? code : second;

@@ -27,7 +27,7 @@ static inline bool is_short(const struct weft_shared_call *c)
            c->area->began == atomic_load_explicit(&c->area->ended, memory_order_relaxed);
 }
 
-static inline bool post(struct weft_shared_call *c, uint64_t stamp)
+static inline bool post_short(struct weft_shared_call *c, uint64_t stamp)
 {
     struct weft_area *area = c->area;
     unsigned i = weft_area_index(stamp, WEFT_AREA_SLOTS);
@@ -129,7 +129,7 @@ static inline bool reduce(struct weft_shared_call *c, uint64_t stamp)
     return true;
 }
 
-static inline bool take(struct weft_shared_call *c, uint64_t stamp)
+static inline bool take_short(struct weft_shared_call *c, uint64_t stamp)
 {
     bool taken;
     if (c->source == WEFT_SHARED_NOBODY) {
@@ -152,9 +152,9 @@ enum weft_shared_attempt weft_shared_attempt(struct weft_shared_call *c, uint32_
 {
     struct weft_area *area = c->area;
     uint64_t stamp = weft_area_call(area, number);
-    if (!is_short(c) || (c->posts && !post(c, stamp)))
+    if (!is_short(c) || (c->posts && !post_short(c, stamp)))
         return WEFT_SHARED_NOTHING;
-    if (!take(c, stamp))
+    if (!take_short(c, stamp))
         return WEFT_SHARED_POSTED;
     weft_shared_set_done(c, weft_area_end(stamp));
     atomic_store_explicit(&area->ended, ++area->began, memory_order_relaxed);

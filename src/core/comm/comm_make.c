@@ -30,7 +30,7 @@ static uint64_t key_of(const struct weft_channel *channel, int tag)
 }
 
 /* Prepares an allocation whose members are all processes of `over`. Returns its key. */
-static uint64_t prepare(struct weft_context_alloc *alloc, struct weft_comm *over)
+static uint64_t prepare_alloc(struct weft_context_alloc *alloc, struct weft_comm *over)
 {
     memset(alloc, 0, sizeof *alloc);
     alloc->over = over;
@@ -63,7 +63,7 @@ int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
                     struct weft_comm **out)
 {
     struct weft_context_alloc alloc;
-    uint64_t key = prepare(&alloc, over);
+    uint64_t key = prepare_alloc(&alloc, over);
     weft_context_alloc_start(&alloc, key, failed);
     weft_context_alloc_wait(&alloc);
     return conclude(&alloc, made, out);
@@ -87,7 +87,7 @@ int weft_comm_agree_group(struct weft_comm *over, struct weft_group *group,
 
 /* A copy with attributes and topology that has no context ids yet. *code is an error class if the
  * copy is NULL or incomplete. */
-static struct weft_comm *copy(struct weft_comm *over, const struct weft_info *hints, int *code)
+static struct weft_comm *copy_comm(struct weft_comm *over, const struct weft_info *hints, int *code)
 {
     struct weft_comm *made =
         weft_comm_make(over->group, over->local ? over->remote : NULL, over->errhandler);
@@ -103,7 +103,7 @@ static struct weft_comm *copy(struct weft_comm *over, const struct weft_info *hi
 int weft_comm_dup(struct weft_comm *over, const struct weft_info *hints, struct weft_comm **out)
 {
     int failed;
-    struct weft_comm *made = copy(over, hints, &failed);
+    struct weft_comm *made = copy_comm(over, hints, &failed);
     return weft_comm_agree(over, made, failed, out);
 }
 
@@ -132,8 +132,8 @@ int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct
     *request = idup ? weft_request_get(&weft.vcis[0], WEFT_REQUEST_MAKING, 1) : NULL;
     if (!*request)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to duplicate a communicator");
-    uint64_t key = prepare(&idup->alloc, over);
-    idup->made = *out = copy(over, hints, &failed);
+    uint64_t key = prepare_alloc(&idup->alloc, over);
+    idup->made = *out = copy_comm(over, hints, &failed);
     idup->request = *request;
     idup->alloc.arg = idup;
     idup->alloc.end = idup_ended;

@@ -28,7 +28,7 @@ static uint64_t bit_of(int block)
     return (uint64_t)1 << block % 64;
 }
 
-static void take(int block)
+static void take_block(int block)
 {
     weft_assert(!(used[block / 64] & bit_of(block)) && !(offered[block / 64] & bit_of(block)));
     used[block / 64] |= bit_of(block);
@@ -41,7 +41,7 @@ bool weft_context_reserve(int block)
 {
     if (used[block / 64] & bit_of(block))
         return false;
-    take(block);
+    take_block(block);
     return true;
 }
 
@@ -51,7 +51,7 @@ int weft_context_take(void)
         uint64_t free_ones = ~(used[i] | offered[i]);
         if (free_ones) {
             int block = 64 * i + __builtin_ctzll(free_ones);
-            take(block);
+            take_block(block);
             return block;
         }
     }
@@ -185,7 +185,7 @@ enum weft_bid_result weft_bid_settle(struct weft_bid *bid, const uint64_t *words
     for (int i = 0; i < WEFT_CONTEXT_WINDOW && result == WEFT_BID_AGAIN; i++)
         if (words[1 + i]) {
             *block = 64 * (window_begin(bid) + i) + __builtin_ctzll(words[1 + i]);
-            take(*block);
+            take_block(*block);
             result = WEFT_BID_TAKEN;
         }
     if (result == WEFT_BID_AGAIN && (words[0] & ALL_EXCLUSIVE) &&

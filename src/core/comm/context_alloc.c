@@ -43,7 +43,7 @@ static void note(struct weft_context_alloc *alloc, int code)
 }
 
 /* Starts the messages of one round. */
-static void exchange(struct weft_context_alloc *alloc)
+static void exchange_bids(struct weft_context_alloc *alloc)
 {
     const struct weft_datatype *bytes = weft_handle_object(MPI_BYTE);
     weft_assert(!alloc->send && !alloc->receive && alloc->step < alloc->size);
@@ -66,7 +66,7 @@ static void bid(struct weft_context_alloc *alloc)
     weft_bid_offer(&alloc->bid);
     memcpy(alloc->words, alloc->bid.offer, sizeof alloc->words);
     alloc->step = 1;
-    exchange(alloc);
+    exchange_bids(alloc);
 }
 
 /* True if the request is complete, and frees it, or if there is none. */
@@ -96,7 +96,7 @@ int weft_bid_error(enum weft_bid_result result)
     return MPI_SUCCESS;
 }
 
-static void end(struct weft_context_alloc *alloc, enum weft_bid_result result)
+static void end_alloc(struct weft_context_alloc *alloc, enum weft_bid_result result)
 {
     weft_assert(!alloc->done && alloc->over->uses > 0);
     if (!alloc->code)
@@ -116,7 +116,7 @@ static bool settle(struct weft_context_alloc *alloc)
         bid(alloc);
         return false;
     }
-    end(alloc, result);
+    end_alloc(alloc, result);
     return true;
 }
 
@@ -132,7 +132,7 @@ static bool advance(struct weft_context_alloc *alloc, int *events)
             alloc->words[i] &= alloc->theirs[i];
         alloc->step *= 2;
         if (alloc->step < alloc->size)
-            exchange(alloc);
+            exchange_bids(alloc);
         else if (settle(alloc))
             return true;
     }
@@ -156,9 +156,9 @@ void weft_context_alloc_start(struct weft_context_alloc *alloc, uint64_t key, in
     alloc->over->uses++;
     alloc->code = failed;
     if (alloc->size == 1) {
-        end(alloc, failed              ? WEFT_BID_FAILED
-                   : take_alone(alloc) ? WEFT_BID_TAKEN
-                                       : WEFT_BID_EXHAUSTED);
+        end_alloc(alloc, failed              ? WEFT_BID_FAILED
+                         : take_alone(alloc) ? WEFT_BID_TAKEN
+                                             : WEFT_BID_EXHAUSTED);
         return;
     }
     weft_bid_open(&alloc->bid, key);

@@ -60,8 +60,8 @@ WEFT_COLD static int report_damaged(const struct sides *sides, size_t bytes)
 }
 
 /* Leaders only: sends `bytes` bytes, receives `their_bytes`. */
-static int exchange(const struct sides *sides, const void *mine, size_t bytes, void *theirs,
-                    size_t their_bytes)
+static int exchange_sides(const struct sides *sides, const void *mine, size_t bytes, void *theirs,
+                          size_t their_bytes)
 {
     const struct weft_datatype *type = weft_handle_object(MPI_BYTE);
     struct weft_request *receive;
@@ -104,12 +104,12 @@ static int swap(const struct sides *sides, const void *mine, size_t bytes, struc
     char *data = NULL;
     int code = MPI_SUCCESS;
     if (leads(sides)) {
-        code = exchange(sides, &size, sizeof size, &other, sizeof other);
+        code = exchange_sides(sides, &size, sizeof size, &other, sizeof other);
         if (code == MPI_SUCCESS && (other < (int64_t)range.least || other > (int64_t)range.most))
             code = report_damaged(sides, (size_t)other);
         if (code == MPI_SUCCESS) {
             data = allocate((size_t)other);
-            code = exchange(sides, mine, bytes, data, (size_t)other);
+            code = exchange_sides(sides, mine, bytes, data, (size_t)other);
         }
         if (code != MPI_SUCCESS)
             other = -1;
@@ -283,7 +283,7 @@ static int combine(const struct sides *sides, uint64_t *words)
         sides->local, (struct weft_elements){words, WEFT_CONTEXT_WORDS, type}, all,
         weft_handle_object(MPI_BAND));
     if (leads(sides)) {
-        int failed = exchange(sides, all, sizeof all, theirs, sizeof theirs);
+        int failed = exchange_sides(sides, all, sizeof all, theirs, sizeof theirs);
         for (int i = 0; i < WEFT_CONTEXT_WORDS; i++)
             all[i] &= failed ? 0 : theirs[i];
         code = code ? code : failed;

@@ -24,7 +24,7 @@ struct array {
     weft_wide count;     /* elements selected */
 };
 
-static void begin(struct array *a, struct weft_datatype *type)
+static void begin_array(struct array *a, struct weft_datatype *type)
 {
     const struct weft_datatype *old = type->envelope->types[0];
     *a = (struct array){type, old, old->layout, old->extent, 0, 0, 1};
@@ -66,7 +66,7 @@ static bool add_dimension(struct array *a, MPI_Count size, struct section p)
     return true;
 }
 
-static int end(struct array *a)
+static int end_array(struct array *a)
 {
     struct weft_bounds bounds = {.marked = {true, 0, a->unit}};
     struct weft_datatype *type = a->type;
@@ -107,7 +107,7 @@ int weft_datatype_build_subarray(struct weft_datatype *type)
     struct array a;
     if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN)
         return bad_order(order);
-    begin(&a, type);
+    begin_array(&a, type);
     for (size_t i = 0; i < ndims; i++) {
         size_t d = dimension(i, ndims, order);
         MPI_Count size = weft_number(sizes, d), n = weft_number(taken, d);
@@ -120,7 +120,7 @@ int weft_datatype_build_subarray(struct weft_datatype *type)
         if (!add_dimension(&a, size, (struct section){start, n, 1, 0, 0}))
             return weft_bounds_too_large();
     }
-    return end(&a);
+    return end_array(&a);
 }
 
 /* The indices of a dimension that process `process` of `processes` has. Returns MPI_SUCCESS, or
@@ -209,7 +209,7 @@ int weft_datatype_build_darray(struct weft_datatype *type)
     int code = read_darray(type->envelope, &d);
     if (code)
         return code;
-    begin(&a, type);
+    begin_array(&a, type);
     for (size_t i = 0; i < d.ndims; i++) {
         size_t at = dimension(i, d.ndims, d.order);
         int after = 1; /* processes of the later dimensions: ranks are in row-major order */
@@ -223,5 +223,5 @@ int weft_datatype_build_darray(struct weft_datatype *type)
         if (!add_dimension(&a, weft_number(d.sizes, at), section))
             return weft_bounds_too_large();
     }
-    return end(&a);
+    return end_array(&a);
 }

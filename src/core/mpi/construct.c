@@ -41,7 +41,7 @@ static bool has_endless(const struct weft_row *rows)
     return false;
 }
 
-static void copy(void *to, const struct weft_row *rows, size_t size)
+static void copy_rows(void *to, const struct weft_row *rows, size_t size)
 {
     char *at = to;
     for (int i = 0; i < WEFT_ROWS; i++) {
@@ -52,7 +52,7 @@ static void copy(void *to, const struct weft_row *rows, size_t size)
     }
 }
 
-static int check(const struct weft_construct *call)
+static int check_call(const struct weft_construct *call)
 {
     bool array = call->combiner == MPI_COMBINER_SUBARRAY || call->combiner == MPI_COMBINER_DARRAY;
     if (array && call->count < 1)
@@ -75,7 +75,7 @@ static int check(const struct weft_construct *call)
 static int make(const struct weft_construct *call)
 {
     struct weft_datatype *type;
-    int code = check(call);
+    int code = check_call(call);
     if (code)
         return code;
     size_t ntypes = (size_t)call->ntypes;
@@ -83,9 +83,9 @@ static int make(const struct weft_construct *call)
         call->combiner, total(call->integers), total(call->addresses), total(call->large), ntypes);
     if (!envelope)
         return weft_error_set(MPI_ERR_NO_MEM, "no memory for the arguments of a datatype");
-    copy(envelope->integers, call->integers, sizeof(int));
-    copy(envelope->addresses, call->addresses, sizeof(MPI_Aint));
-    copy(envelope->large, call->large, sizeof(MPI_Count));
+    copy_rows(envelope->integers, call->integers, sizeof(int));
+    copy_rows(envelope->addresses, call->addresses, sizeof(MPI_Aint));
+    copy_rows(envelope->large, call->large, sizeof(MPI_Count));
     for (size_t i = 0; i < ntypes; i++) {
         envelope->types[i] = weft_handle_object(call->types[i]);
         weft_datatype_retain(envelope->types[i]);

@@ -76,7 +76,7 @@ static bool short_of(MPI_Count space, const void *to, size_t needed)
     return needed && (space < (MPI_Count)needed || !to);
 }
 
-static void copy(void *to, const void *from, size_t count, size_t size)
+static void copy_array(void *to, const void *from, size_t count, size_t size)
 {
     if (count)
         memcpy(to, from, count * size);
@@ -96,9 +96,9 @@ int weft_mpi_type_get_contents(struct weft_datatype *type, MPI_Count max_integer
                               "the arrays are too short for the %zu integers, %zu addresses, %zu "
                               "large counts and %zu datatypes",
                               envelope->nintegers, envelope->naddresses, envelope->nlarge, ntypes);
-    copy(integers, envelope->integers, envelope->nintegers, sizeof *integers);
-    copy(addresses, envelope->addresses, envelope->naddresses, sizeof *addresses);
-    copy(large, envelope->large, envelope->nlarge, sizeof *large);
+    copy_array(integers, envelope->integers, envelope->nintegers, sizeof *integers);
+    copy_array(addresses, envelope->addresses, envelope->naddresses, sizeof *addresses);
+    copy_array(large, envelope->large, envelope->nlarge, sizeof *large);
     for (size_t i = 0; i < ntypes; i++) {
         weft_datatype_retain(envelope->types[i]);
         types[i] = envelope->types[i]->handle;

@@ -53,7 +53,7 @@ static struct weft_edge *list_edges(int n, const int *sources, const int *degree
 }
 
 /* As many as there is space for. */
-static void copy(int *to, const int *from, int n, int space)
+static void copy_ranks(int *to, const int *from, int n, int space)
 {
     n = n < space ? n : space;
     if (to && from && n > 0 && to != MPI_UNWEIGHTED && to != MPI_WEIGHTS_EMPTY &&
@@ -130,10 +130,10 @@ int weft_mpi_dist_graph_create_adjacent(struct weft_comm *comm, int in, const in
         return code;
     struct weft_topology *dist = weft_topology_dist(in, source_weights != MPI_UNWEIGHTED, out,
                                                     destination_weights != MPI_UNWEIGHTED);
-    copy(dist->dist.sources, sources, in, in);
-    copy(dist->dist.destinations, destinations, out, out);
-    copy(dist->dist.source_weights, source_weights, in, in);
-    copy(dist->dist.destination_weights, destination_weights, out, out);
+    copy_ranks(dist->dist.sources, sources, in, in);
+    copy_ranks(dist->dist.destinations, destinations, out, out);
+    copy_ranks(dist->dist.source_weights, source_weights, in, in);
+    copy_ranks(dist->dist.destination_weights, destination_weights, out, out);
     if (order)
         code = hand_over(comm, order, &dist);
     int agreed = weft_topology_attach(comm, order, comm->size, dist, made);
@@ -247,10 +247,10 @@ int weft_mpi_dist_graph_neighbors(struct weft_comm *comm, int maxin, int sources
                                   int destination_weights[])
 {
     const struct weft_topology *dist = comm->topology;
-    copy(sources, dist->dist.sources, dist->dist.in, maxin);
-    copy(source_weights, dist->dist.source_weights, dist->dist.in, maxin);
-    copy(destinations, dist->dist.destinations, dist->dist.out, maxout);
-    copy(destination_weights, dist->dist.destination_weights, dist->dist.out, maxout);
+    copy_ranks(sources, dist->dist.sources, dist->dist.in, maxin);
+    copy_ranks(source_weights, dist->dist.source_weights, dist->dist.in, maxin);
+    copy_ranks(destinations, dist->dist.destinations, dist->dist.out, maxout);
+    copy_ranks(destination_weights, dist->dist.destination_weights, dist->dist.out, maxout);
     if (maxin < 0 || maxout < 0)
         return weft_error_set(MPI_ERR_ARG, "the room for %d and %d neighbours is negative", maxin,
                               maxout);

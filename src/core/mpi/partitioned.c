@@ -13,8 +13,8 @@
 /* ---- Making requests */
 
 /* Checks a call with so many partitions; *out is of all together. */
-static int check(const struct weft_call *call, bool receive, int partitions,
-                 struct weft_resolved *out)
+static int check_call(const struct weft_call *call, bool receive, int partitions,
+                      struct weft_resolved *out)
 {
     struct weft_call all = *call;
     if (partitions < 0)
@@ -37,7 +37,7 @@ int weft_call_partitioned_init(const struct weft_call *call, bool receive, int p
     struct weft_resolved all;
     struct weft_info *hints;
     struct weft_request *made;
-    int code = check(call, receive, partitions, &all);
+    int code = check_call(call, receive, partitions, &all);
     if (code == MPI_SUCCESS)
         code = weft_arg_info_or_null(info, &hints);
     if (code == MPI_SUCCESS)

@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 /* Makes a new request inactive. */
-static int finish(MPI_Request handle)
+static int make_inactive(MPI_Request handle)
 {
     weft_request_of(handle)->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
     return MPI_SUCCESS;
@@ -28,7 +28,7 @@ int weft_call_send_init(const struct weft_call *call, enum weft_send_mode mode, 
     struct weft_resolved to;
     int code;
     if (!weft_call_resolve_start(call, false, handle, &to, &code))
-        return code ? code : finish(*handle);
+        return code ? code : make_inactive(*handle);
     bool buffered = mode == WEFT_SEND_BUFFERED;
     struct weft_request *request =
         weft_request_get(buffered ? &weft.vcis[0] : call->comm->vci,
@@ -45,7 +45,7 @@ int weft_call_send_init(const struct weft_call *call, enum weft_send_mode mode, 
     request->match.source = call->peer;
     request->partner = NULL;
     *handle = (MPI_Request)request;
-    return finish(*handle);
+    return make_inactive(*handle);
 }
 
 int weft_call_recv_init(const struct weft_call *call, MPI_Request *handle)
@@ -53,19 +53,19 @@ int weft_call_recv_init(const struct weft_call *call, MPI_Request *handle)
     struct weft_resolved from;
     int code;
     if (!weft_call_resolve_start(call, true, handle, &from, &code))
-        return code ? code : finish(*handle);
+        return code ? code : make_inactive(*handle);
     struct weft_request *request = weft_request_get(call->comm->vci, WEFT_REQUEST_RECV, 0);
     if (!request)
         return MPI_ERR_NO_MEM;
     weft_p2p_describe(request, &call->comm->p2p, (void *)call->buffer, from.bytes, from.type, NULL,
                       call->peer, call->tag);
     *handle = (MPI_Request)request;
-    return finish(*handle);
+    return make_inactive(*handle);
 }
 
 /* Checks that a handle names an inactive request of the user's. index: its index in an array, or
  * -1. *comm: whose error it is. */
-static int check(MPI_Request handle, int index, struct weft_comm **comm)
+static int check_inactive(MPI_Request handle, int index, struct weft_comm **comm)
 {
     char which[32] = "";
     *comm = NULL;
@@ -104,7 +104,7 @@ static int start(struct weft_request *request, struct weft_comm **comm)
 
 int weft_mpi_start(MPI_Request *handle, struct weft_comm **comm)
 {
-    int code = handle ? check(*handle, -1, comm) : weft_request_call_bad(handle);
+    int code = handle ? check_inactive(*handle, -1, comm) : weft_request_call_bad(handle);
     return code ? code : start(weft_request_of(*handle), comm);
 }
 
@@ -117,7 +117,7 @@ int weft_mpi_startall(int count, MPI_Request handles[], struct weft_comm **comm)
     if (count && !handles)
         return weft_error_set(MPI_ERR_REQUEST, "the array of requests is null");
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        code = check(handles[i], i, comm);
+        code = check_inactive(handles[i], i, comm);
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
         code = start(weft_request_of(handles[i]), comm);
     return code;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 /* Posts the receive; from MPI_PROC_NULL it is complete. */
-static int post(const struct weft_call *in, struct weft_request **receive)
+static int post_receive(const struct weft_call *in, struct weft_request **receive)
 {
     struct weft_resolved from;
     int code;
@@ -28,10 +28,11 @@ static int post(const struct weft_call *in, struct weft_request **receive)
     return code;
 }
 
-static int exchange(const struct weft_call *out, const struct weft_call *in, MPI_Status *status)
+static int exchange_messages(const struct weft_call *out, const struct weft_call *in,
+                             MPI_Status *status)
 {
     struct weft_request *receive;
-    int code = post(in, &receive);
+    int code = post_receive(in, &receive);
     if (code != MPI_SUCCESS)
         return code;
     code = weft_call_send(out, WEFT_SEND_STANDARD);
@@ -53,7 +54,7 @@ static int start_exchange(const struct weft_call *out, const struct weft_call *i
 {
     struct weft_request *receive, *send;
     struct weft_resolved to;
-    int code = post(in, &receive);
+    int code = post_receive(in, &receive);
     if (code != MPI_SUCCESS)
         return code;
     if (weft_call_resolve(out, false, &to, &code)) {
@@ -100,7 +101,7 @@ int weft_call_sendrecv(struct weft_call out, const struct weft_call *in, bool re
     int code = replace ? take_copy(&out, &copy) : weft_call_check(&out, false, &to);
     if (code == MPI_SUCCESS) {
         weft_vci_begin_wait(out.comm->vci);
-        code = exchange(&out, in, status);
+        code = exchange_messages(&out, in, status);
         weft_vci_end_wait(out.comm->vci);
     }
     free(copy);

@@ -63,7 +63,7 @@ static void find_stranded(void *arg, struct weft_request *request)
         death->found = request;
 }
 
-static void end(struct weft_request *request)
+static void end_request(struct weft_request *request)
 {
     weft_assert(request->pending > 0);
     if (!is_posted(request)) {
@@ -93,7 +93,7 @@ static void close_dead(struct weft_peer *peer)
         death.found = NULL;
         weft_request_each(find_stranded, &death);
         if (death.found)
-            end(death.found);
+            end_request(death.found);
     } while (death.found);
 }
 

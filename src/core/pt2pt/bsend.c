@@ -30,7 +30,7 @@ static const char *name_of(struct weft_bsend_owner owner)
 
 /* ---- Entries */
 
-static struct weft_bsend_entry *take(struct weft_bsend_buffer *buffer, size_t bytes)
+static struct weft_bsend_entry *take_entry(struct weft_bsend_buffer *buffer, size_t bytes)
 {
     if (!buffer->automatic)
         return weft_bsend_buffer_take(buffer, bytes);
@@ -105,11 +105,11 @@ static int start(struct weft_channel *channel, const void *data, size_t bytes,
     struct weft_bsend_owner owner = weft_bsend_owner_of(channel);
     weft_assert(weft_vcis_hold_all());
     struct weft_bsend_buffer *buffer = buffer_of(owner);
-    struct weft_bsend_entry *entry = take(buffer, bytes);
+    struct weft_bsend_entry *entry = take_entry(buffer, bytes);
     while (weft_unlikely(!entry)) { /* a send may be complete, and not yet polled */
         if (!weft_progress())
             return no_space(owner, bytes);
-        entry = take(buffer, bytes);
+        entry = take_entry(buffer, bytes);
     }
     weft_datatype_pack(type, data, 0, entry->data, bytes);
     int code = weft_p2p_isend(channel, entry->data, bytes, weft_handle_object(MPI_PACKED), dest,

@@ -78,7 +78,7 @@ static bool is_announcement(const struct weft_announcement *what, size_t length)
 }
 
 /* Makes space for notices. Returns an MPI error class; its sentence is recorded. */
-static uint8_t prepare(struct weft_precv *recv)
+static uint8_t prepare_buffer(struct weft_precv *recv)
 {
     size_t all = recv->sender.bytes * recv->sender.partitions, data = 0;
     if (recv->sender.bytes <= WEFT_PARTITIONED_INLINE)
@@ -105,7 +105,7 @@ void weft_precv_matched(struct weft_request *sub)
     }
     if (!recv->unmatchable) {
         recv->base.id = recv->sender.id;
-        recv->unmatchable = prepare(recv);
+        recv->unmatchable = prepare_buffer(recv);
     }
     weft_partitioned_queue(&recv->base);
 }
@@ -304,7 +304,7 @@ static void check_sizes(struct weft_precv *recv)
         recv->base.is.partitions, recv->base.bytes);
 }
 
-static void finish(struct weft_precv *recv)
+static void finish_recv(struct weft_precv *recv)
 {
     struct weft_request *request = recv->base.request;
     weft_assert(!recv->notice && request->pending == 1);
@@ -336,7 +336,7 @@ void weft_precv_advance(struct weft_precv *recv)
             post_notice(recv);
     } while (recv->notice);
     if (!recv->posted && !more_to_come(recv) && recv->free_pieces == ALL_PIECES)
-        finish(recv);
+        finish_recv(recv);
 }
 
 void weft_precv_start(struct weft_precv *recv)

@@ -174,7 +174,7 @@ static uint32_t portion(const struct weft_psend *send, uint32_t count)
     return bytes < WEFT_PARTITIONED_CHUNK ? (uint32_t)(WEFT_PARTITIONED_CHUNK / bytes) : 1;
 }
 
-static void finish(struct weft_psend *send)
+static void finish_send(struct weft_psend *send)
 {
     struct weft_request *request = send->base.request;
     if (send->unflushed || send->in_flight || send->head != send->tail)
@@ -200,7 +200,7 @@ void weft_psend_advance(struct weft_psend *send)
             send->head++;
         send_range(send, range);
     }
-    finish(send);
+    finish_send(send);
 }
 
 /* ---- Rounds */

@@ -22,7 +22,7 @@ void weft_probe_init(void)
     weft_handle_predefine((uintptr_t)MPI_MESSAGE_NO_PROC, &weft_message_no_proc.object);
 }
 
-static struct weft_message *find(const struct weft_channel *channel, int source, int tag)
+static struct weft_message *find_message(const struct weft_channel *channel, int source, int tag)
 {
     struct weft_match_message *match =
         weft_match_find(&channel->vci->matcher, channel->context, source, tag);
@@ -32,11 +32,12 @@ static struct weft_message *find(const struct weft_channel *channel, int source,
 struct weft_message *weft_probe_look(struct weft_channel *channel, int source, int tag)
 {
     bool provider_matches = channel->held < WEFT_HELD_ALWAYS;
-    struct weft_message *message = find(channel, source, tag);
+    struct weft_message *message = find_message(channel, source, tag);
     if (message)
         return message;
     weft_look(weft_vci_scope(channel->vci));
-    while (!(message = find(channel, source, tag)) && provider_matches && weft_net_collect(channel))
+    while (!(message = find_message(channel, source, tag)) && provider_matches &&
+           weft_net_collect(channel))
         ;
     return message;
 }

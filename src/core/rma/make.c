@@ -400,8 +400,8 @@ static int check_memory(const void *base, MPI_Aint bytes)
 }
 
 /* The steps that can fail at this rank only. */
-static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_arguments *arguments,
-                                int *code)
+static struct weft_win *prepare_window(struct weft_comm *over,
+                                       const struct weft_win_arguments *arguments, int *code)
 {
     struct weft_win *win = calloc(1, sizeof *win);
     if (!win)
@@ -429,7 +429,7 @@ int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *argum
                   struct weft_win **out)
 {
     int code;
-    struct weft_win *win = prepare(over, arguments, &code);
+    struct weft_win *win = prepare_window(over, arguments, &code);
     struct weft_comm *comm = weft_comm_make(over->group, NULL, NULL);
     *out = NULL;
     code = weft_comm_agree(over, comm,

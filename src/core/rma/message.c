@@ -114,7 +114,7 @@ static const char *name_of(const struct weft_win *win)
     return win->name[0] ? win->name : "without a name";
 }
 
-static int post(struct weft_win *win, struct weft_rma_slot *slot)
+static int post_slot(struct weft_win *win, struct weft_rma_slot *slot)
 {
     int code = weft_p2p_irecv(&win->comm->partitioned, slot->packet, win->packet,
                               weft_datatype_byte(), MPI_ANY_SOURCE, TAG, &slot->request);
@@ -130,7 +130,7 @@ static int post(struct weft_win *win, struct weft_rma_slot *slot)
 }
 
 /* Handles a packet that is complete, and posts its slot again. */
-static void take(struct weft_win *win, struct weft_rma_slot *slot)
+static void take_packet(struct weft_win *win, struct weft_rma_slot *slot)
 {
     struct weft_request *request = slot->request;
     weft_assert(!request->pending && slot == &win->slots[win->head]);
@@ -139,7 +139,7 @@ static void take(struct weft_win *win, struct weft_rma_slot *slot)
     else
         weft_rma_handle(win, request->source, slot->packet, request->bytes);
     weft_request_put(request);
-    if (post(win, slot) != MPI_SUCCESS)
+    if (post_slot(win, slot) != MPI_SUCCESS)
         weft_fatal(MPI_ERR_OTHER, "a receive for the window %s cannot be posted again",
                    name_of(win));
 }
@@ -150,7 +150,7 @@ static int open_slots(struct weft_win *win)
     for (int i = 0; i < WEFT_RMA_SLOTS && code == MPI_SUCCESS; i++) {
         win->slots[i].packet = malloc(win->packet);
         code = win->slots[i].packet
-                   ? post(win, &win->slots[i])
+                   ? post_slot(win, &win->slots[i])
                    : weft_error_set(MPI_ERR_NO_MEM, "no memory for the packets of a window");
     }
     return code;
@@ -213,7 +213,7 @@ static int advance(struct weft_win *win)
     int events = 0;
     weft_assert(weft_vci_is_held(win->comm->vci) && win->head >= 0 && win->head < WEFT_RMA_SLOTS);
     while (win->slots && !win->slots[win->head].request->pending) {
-        take(win, &win->slots[win->head]);
+        take_packet(win, &win->slots[win->head]);
         win->head = (win->head + 1) % WEFT_RMA_SLOTS;
         events++;
     }

@@ -71,7 +71,7 @@ static bool is_freed_later(const struct weft_rma_call *call)
     return counted && !weft_vcis_hold_all();
 }
 
-static void release(struct weft_rma_op *op)
+static void release_operation(struct weft_rma_op *op)
 {
     hold_types(&op->call, weft_datatype_release);
     free(op);
@@ -81,7 +81,7 @@ void weft_rma_free_spent(struct weft_vci *vci)
 {
     for (struct weft_rma_op *op; (op = vci->windows.spent) != NULL;) {
         vci->windows.spent = op->next;
-        release(op);
+        release_operation(op);
     }
 }
 
@@ -91,7 +91,7 @@ static bool is_finished(const struct weft_rma_op *op)
 }
 
 /* The end that the program sees. */
-static void end(struct weft_win *win, struct weft_rma_op *op)
+static void end_operation(struct weft_win *win, struct weft_rma_op *op)
 {
     if (op->ended)
         return;
@@ -106,7 +106,7 @@ static void end(struct weft_win *win, struct weft_rma_op *op)
     }
 }
 
-static void finish(struct weft_win *win, struct weft_rma_op *op)
+static void finish_operation(struct weft_win *win, struct weft_rma_op *op)
 {
     weft_assert(op->by_net ? !op->results_pending : op->results_pending <= win->results_pending);
     struct weft_rma_op **link = &win->ops;
@@ -119,9 +119,9 @@ static void finish(struct weft_win *win, struct weft_rma_op *op)
         win->unsent = op->next;
     if (!op->by_net)
         win->results_pending -= op->results_pending;
-    end(win, op);
+    end_operation(win, op);
     if (!is_freed_later(&op->call)) {
-        release(op);
+        release_operation(op);
         return;
     }
     op->next = win->comm->vci->windows.spent;
@@ -137,9 +137,9 @@ void weft_rma_fail_operations(struct weft_win *win, int rank)
             continue;
         op->error = weft_rma_report_dead(win, rank);
         if (op->by_net && op->results_pending)
-            end(win, op); /* the provider completes its transfers */
+            end_operation(win, op); /* the provider completes its transfers */
         else
-            finish(win, op);
+            finish_operation(win, op);
     }
 }
 
@@ -243,7 +243,7 @@ void weft_rma_moved(struct weft_win *win, struct weft_rma_op *op, int error)
     op->results_pending--;
     op->error = op->error ? op->error : error;
     if (is_finished(op))
-        finish(win, op);
+        finish_operation(win, op);
 }
 
 /* ---- */
@@ -265,7 +265,7 @@ int weft_rma_issue(struct weft_win *win)
         }
         win->unsent = op->next;
         if (is_finished(op))
-            finish(win, op);
+            finish_operation(win, op);
     }
     return pieces;
 }
@@ -303,7 +303,7 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
 
 /* ---- Results */
 
-static struct weft_rma_op *find(struct weft_win *win, int source, uint64_t number)
+static struct weft_rma_op *find_operation(struct weft_win *win, int source, uint64_t number)
 {
     struct weft_rma_op *op = win->ops;
     while (op && (op->number != number || op->call.target != source))
@@ -313,7 +313,7 @@ static struct weft_rma_op *find(struct weft_win *win, int source, uint64_t numbe
 
 void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_packet *packet)
 {
-    struct weft_rma_op *op = find(win, source, packet->number);
+    struct weft_rma_op *op = find_operation(win, source, packet->number);
     int error = MPI_SUCCESS;
     if (packet->kind == WEFT_RMA_FAULT)
         error =
@@ -337,5 +337,5 @@ void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_pac
         weft_datatype_unpack(to.type, to.at, packet->offset, weft_rma_packet_data(packet),
                              packet->bytes);
     if (is_finished(op))
-        finish(win, op);
+        finish_operation(win, op);
 }

@@ -174,14 +174,14 @@ bool weft_event_is_locked(void)
 
 /* ---- Raising */
 
-static void begin(struct weft_registration *registration, struct weft_instance *instance)
+static void begin_instance(struct weft_registration *registration, struct weft_instance *instance)
 {
     registration->busy++;
     instance->next = running;
     running = instance;
 }
 
-static void end(struct weft_registration *registration, struct weft_instance *instance)
+static void end_instance(struct weft_registration *registration, struct weft_instance *instance)
 {
     struct weft_instance **link = &running;
     weft_assert(running && registration->busy > 0);
@@ -238,10 +238,10 @@ static WEFT_COLD void raise_event(enum weft_event_type type, const struct weft_e
         if (level < 0 && lowest(r, 0) >= 0) {
             enqueue(r, &instance);
         } else if (level >= 0) {
-            begin(r, &instance);
+            begin_instance(r, &instance);
             r->level[level].call((MPI_T_event_instance)&instance, (MPI_T_event_registration)r, here,
                                  r->level[level].user_data);
-            end(r, &instance);
+            end_instance(r, &instance);
         }
     }
     weft_assert(walks > 0);
@@ -281,13 +281,13 @@ static void deliver_one(struct weft_registration *registration)
     registration->waiting--;
     MPI_T_event_cb_function *call = level < 0 ? NULL : registration->level[level].call;
     void *user_data = level < 0 ? NULL : registration->level[level].user_data;
-    begin(registration, instance);
+    begin_instance(registration, instance);
     weft_event_unlock();
     if (call)
         call((MPI_T_event_instance)instance, (MPI_T_event_registration)registration,
              MPI_T_CB_REQUIRE_NONE, user_data);
     weft_event_lock();
-    end(registration, instance);
+    end_instance(registration, instance);
     free(instance);
 }
 

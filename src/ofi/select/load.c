@@ -36,7 +36,7 @@ static struct {
 } real;
 
 /* Sets a pointer to a function. C has no cast from a pointer to an object to one. */
-static bool find(void *handle, const char *name, void *function)
+static bool find_symbol(void *handle, const char *name, void *function)
 {
     void *found = dlsym(handle, name);
     memcpy(function, &found, sizeof found);
@@ -52,11 +52,12 @@ int weft_fabric_load(char *why, size_t len)
     setenv("IPATH_NO_BACKTRACE", "1", 0);
     setenv("HFI_NO_BACKTRACE", "1", 0);
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (!handle || !find(handle, "fi_getinfo", &real.getinfo) ||
-        !find(handle, "fi_freeinfo", &real.freeinfo) ||
-        !find(handle, "fi_dupinfo", &real.dupinfo) || !find(handle, "fi_fabric", &real.fabric) ||
-        !find(handle, "fi_strerror", &real.strerror) ||
-        !find(handle, "fi_version", &real.version)) {
+    if (!handle || !find_symbol(handle, "fi_getinfo", &real.getinfo) ||
+        !find_symbol(handle, "fi_freeinfo", &real.freeinfo) ||
+        !find_symbol(handle, "fi_dupinfo", &real.dupinfo) ||
+        !find_symbol(handle, "fi_fabric", &real.fabric) ||
+        !find_symbol(handle, "fi_strerror", &real.strerror) ||
+        !find_symbol(handle, "fi_version", &real.version)) {
         snprintf(why, len,
                  "The network needs %s, which cannot be loaded: %s; install libfabric, or "
                  "correct LD_LIBRARY_PATH.",

@@ -210,8 +210,8 @@ static struct weft_provider_candidate *list_candidates(const struct list *m,
 }
 
 /* Fills the choice from the winning verdict. */
-static int take(const struct list *m, const struct weft_settings *settings,
-                const struct weft_verdict *verdict, struct weft_provider_choice *choice)
+static int take_candidate(const struct list *m, const struct weft_settings *settings,
+                          const struct weft_verdict *verdict, struct weft_provider_choice *choice)
 {
     struct fi_info *info = fi_dupinfo(m->infos[verdict->candidate - m->candidates]);
     size_t limit = weft_rxm_eager_limit(verdict->row);
@@ -255,7 +255,7 @@ static size_t settle(const struct list *m, const struct weft_settings *settings,
     size_t at = 0, next;
 
     for (;;) {
-        if (take(m, settings, &verdicts[at], choice) != 0) {
+        if (take_candidate(m, settings, &verdicts[at], choice) != 0) {
             snprintf(why, len, "Out of memory while choosing a libfabric provider.");
             return m->count;
         }

@@ -437,18 +437,26 @@ int weft_settings_load(char *why, size_t len)
     return result == 0 ? refuse_unknown(why, len) : result;
 }
 
+const char *weft_settings_choice(const char *choices, int index, int *len)
+{
+    for (; index > 0; index--)
+        choices += strcspn(choices, "|") + 1;
+    *len = (int)strcspn(choices, "|");
+    return choices;
+}
+
 char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len)
 {
-    const char *choice = row->choices, *string;
+    const char *text;
+    int bytes;
     switch (row->type) {
     case WEFT_SETTING_STRING:
-        string = *(const char **)field_of(row);
-        snprintf(buf, len, "%s", string ? string : "");
+        text = *(const char **)field_of(row);
+        snprintf(buf, len, "%s", text ? text : "");
         break;
     case WEFT_SETTING_CHOICE:
-        for (int i = 0; i < *(int *)field_of(row); i++)
-            choice += strcspn(choice, "|") + 1;
-        snprintf(buf, len, "%.*s", (int)strcspn(choice, "|"), choice);
+        text = weft_settings_choice(row->choices, *(int *)field_of(row), &bytes);
+        snprintf(buf, len, "%.*s", bytes, text);
         break;
     case WEFT_SETTING_INT:
         snprintf(buf, len, "%" PRId64, *(int64_t *)field_of(row));

@@ -85,13 +85,16 @@ extern const size_t weft_settings_count;
 
 /* Reads the values of all rows from the environment. Returns 0, or -1 with a sentence in why that
  * names the variable, its value, the allowed values and the remedy. A WEFT_ variable without a row
- * is an error, except WEFT_TEST_* and "WEFT_CC". After -1, rejected rows have their defaults. May be
- * called again; rows set by weft_settings_set are not changed. */
+ * is an error, except WEFT_TEST_* and "WEFT_CC". After -1, rejected rows have their defaults. May
+ * be called again; rows set by weft_settings_set are not changed. */
 int weft_settings_load(char *why, size_t len);
 
 /* Sets a row, from text, until the process ends; overrides the environment. Returns false, without
  * effect, if the row does not allow the value. */
 bool weft_settings_set(const struct weft_setting *row, const char *text);
+
+/* The text of a choice in "a|b|c", not terminated, and its length. */
+const char *weft_settings_choice(const char *choices, int index, int *len);
 
 /* Writes the current value of a row in the syntax of the environment variable. Returns buf. */
 char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len);

@@ -81,7 +81,7 @@ static bool text_of_choice(const struct weft_setting *row, int choice, char *tex
     int len;
     if (choice < 0 || choice >= weft_tool_enum_count(&items))
         return false;
-    const char *item = weft_tool_enum_item(&items, choice, &len);
+    const char *item = weft_settings_choice(items.items, choice, &len);
     snprintf(text, STRING_SPACE, "%.*s", len, item);
     return true;
 }

@@ -133,12 +133,3 @@ int weft_tool_enum_count(const struct weft_tool_enum *enumeration)
         count += *c == '|';
     return count;
 }
-
-const char *weft_tool_enum_item(const struct weft_tool_enum *enumeration, int item, int *len)
-{
-    const char *text = enumeration->items;
-    for (; item > 0; item--)
-        text += strcspn(text, "|") + 1;
-    *len = (int)strcspn(text, "|");
-    return text;
-}

@@ -60,9 +60,8 @@ MPI_T_enum weft_tool_enum_of_setting(int row);
 MPI_T_enum weft_tool_enum_of_state(void);
 MPI_T_enum weft_tool_enum_of_event(int type);
 
-/* The number of items; the text of an item, not terminated, and its length. */
+/* The number of items, which weft_settings_choice returns. */
 int weft_tool_enum_count(const struct weft_tool_enum *enumeration);
-const char *weft_tool_enum_item(const struct weft_tool_enum *enumeration, int item, int *len);
 
 /* ---- Categories */
 

@@ -702,7 +702,7 @@ static void test_settings(void **unused)
         assert_int_equal(row->offset, f->setting);
         assert_string_equal(row->choices, choices);
     }
-    assert_int_equal(families, 10);
+    assert_int_equal(families, 9);
 }
 
 /* A setting that cannot be followed leaves the choice to the table. */

@@ -111,8 +111,8 @@ const struct weft_setting weft_settings_table[] = {
          "one rank of each node sends over the network for all of its node; quadnomial: each rank "
          "sends one message up and one down a tree); the same on all ranks; auto: by nodes, and by "
          "whether there are more ranks than cores"),
-    COLL(BCAST, bcast, "auto|binomial|quadnomial|scatter_ring|chain|nodes", "MPI_Bcast" BY_SIZE),
-    COLL(REDUCE, reduce, "auto|binomial|quadnomial|halving|nodes", "MPI_Reduce" BY_SIZE),
+    COLL(BCAST, bcast, "auto|binomial|scatter_ring|chain|nodes", "MPI_Bcast" BY_SIZE),
+    COLL(REDUCE, reduce, "auto|binomial|halving|nodes", "MPI_Reduce" BY_SIZE),
     COLL(ALLREDUCE, allreduce, "auto|doubling|halving|ring|nodes",
          "MPI_Allreduce (ring: if the operation is commutative)" BY_SIZE),
     COLL(GATHER, gather, "auto|linear|binomial", "MPI_Gather" BY_SIZE),
@@ -125,7 +125,6 @@ const struct weft_setting weft_settings_table[] = {
     COLL(REDUCE_SCATTER, reduce_scatter, "auto|halving|pairwise",
          "MPI_Reduce_scatter and MPI_Reduce_scatter_block (pairwise: if the operation is "
          "commutative)" BY_SIZE),
-    COLL(SCAN, scan, "auto|doubling|chain", "MPI_Scan and MPI_Exscan" BY_SIZE),
     {"WEFT_GPU", WEFT_SETTING_CHOICE, FIELD(gpu), "auto", 0, 0, "auto|off|on",
      "buffers in GPU memory: auto: if the program has loaded the driver's library when MPI starts, "
      "or the machine has a driver; off: they are errors; on: a driver's library that the program "

@@ -45,7 +45,7 @@ struct weft_settings {
     /* Algorithms of collectives: 0 = by the rules of core/coll/choose.c, i = option i - 1 of the
      * family there */
     int coll_barrier, coll_bcast, coll_reduce, coll_allreduce, coll_gather, coll_scatter,
-        coll_allgather, coll_alltoall, coll_reduce_scatter, coll_scan;
+        coll_allgather, coll_alltoall, coll_reduce_scatter;
     int gpu;      /* enum weft_gpu_setting */
     int gpu_ipc;  /* 1: processes of a node map each other's GPU memory */
     int child;    /* 1: a program that a rank starts is a job of its own */

@@ -152,7 +152,7 @@ void weft_schedule_build(struct weft_schedule *s, const struct weft_coll_args *a
         break;
     case WEFT_COLL_SCAN:
     case WEFT_COLL_EXSCAN:
-        weft_build_scan(s, in, out.at, args->kind == WEFT_COLL_EXSCAN, algorithm);
+        weft_build_scan(s, in, out.at, args->kind == WEFT_COLL_EXSCAN);
         break;
     case WEFT_COLL_NEIGHBOR_ALLGATHER:
     case WEFT_COLL_NEIGHBOR_ALLGATHERV:

@@ -58,11 +58,10 @@ static struct weft_elements combine(struct weft_schedule *s, const struct weft_t
     return data;
 }
 
-static void up_the_tree(struct weft_schedule *s, struct weft_elements in, void *out, int root,
-                        int radix)
+static void up_the_tree(struct weft_schedule *s, struct weft_elements in, void *out, int root)
 {
     int top = s->op->commutative ? root : 0;
-    struct weft_tree tree = weft_tree_of(s->size, radix, (s->rank - top + s->size) % s->size);
+    struct weft_tree tree = weft_tree_of(s->size, 2, (s->rank - top + s->size) % s->size);
     struct weft_elements result = {out, in.count, in.type};
     bool in_out = s->rank == root && tree.parent < 0 && in.at != out;
     struct weft_elements data = combine(s, &tree, in, top, in_out ? out : NULL);
@@ -155,5 +154,5 @@ void weft_build_reduce(struct weft_schedule *s, struct weft_elements in, void *o
     else if (algorithm == WEFT_ALGORITHM_HALVING)
         by_segments(s, in, out, root);
     else
-        up_the_tree(s, in, out, root, algorithm == WEFT_ALGORITHM_QUADNOMIAL ? 4 : 2);
+        up_the_tree(s, in, out, root);
 }

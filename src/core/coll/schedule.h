@@ -213,8 +213,7 @@ void weft_build_alltoall_in_place(struct weft_schedule *s, const struct weft_blo
 /* counts: the elements of each rank's block; the blocks are adjacent in `in`. */
 void weft_build_reduce_scatter(struct weft_schedule *s, struct weft_elements in, void *out,
                                const struct weft_blocks *counts, enum weft_algorithm algorithm);
-void weft_build_scan(struct weft_schedule *s, struct weft_elements in, void *out, bool exclusive,
-                     enum weft_algorithm algorithm);
+void weft_build_scan(struct weft_schedule *s, struct weft_elements in, void *out, bool exclusive);
 
 /* The neighbours of a rank, or MPI_PROC_NULL, with one block for each. */
 struct weft_neighbours {

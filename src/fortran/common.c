@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the external procedures share and what exists once: special addresses, strings, memory,
+ * The data and functions that the external procedures share: special addresses, strings, memory,
  * errors, and the properties of Fortran's types that the C library gets.
  */
 #include "fortran/glue.h"

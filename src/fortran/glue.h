@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What every external procedure of Fortran uses: names, and conversions between Fortran's arguments
- * and C's. The files with procedures (one is generated, the others are hand*.c) are compiled with
- * the names below; the PMPI_ procedures are copies of these objects with other names (local.mk):
+ * Every external procedure of Fortran uses these names, and these conversions between Fortran's
+ * arguments and C's. The files with procedures (one is generated, the others are
+ * hand*.c) are compiled with the names below; the PMPI_ procedures are copies of these objects with
+ * other names (local.mk):
  *
  *     mpi_send_   calls MPI_Send,  so that a profiling library for C sees the calls of Fortran
  *     pmpi_send_  calls PMPI_Send, so that one for Fortran counts no call twice

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which hosts the user or a batch system has chosen, as far as weftrun needs it: is there another
- * host than this one, and how many ranks does this one run?
+ * The hosts that the user or a batch system has chosen, as far as weftrun needs them: is there
+ * another host than this one, and how many ranks does this one run?
  *
  * Slurm, PBS and LSF state it in variables and files; Flux states it by a command.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which ranks of a group share a node, for collectives with one leader a node.
+ * The nodes of a group: ranks that share a node, for collectives with one leader a node.
  *
  * Invariant: the result follows from the launcher's node map and the settings alone, so all members
  * of a group compute the same result without a message.

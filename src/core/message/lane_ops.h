@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What messages and progress call of the lanes, which are above them; core/pt2pt/lane.h and the
- * headers of the lanes describe the functions. core/pt2pt/lane.c has the table, and core/process
- * sets it before there are peers. None of these is on a fast path.
+ * The functions of the lanes that messages and progress call, although the lanes are above them;
+ * core/pt2pt/lane.h and the headers of the lanes describe the functions. core/pt2pt/lane.c has the
+ * table, and core/process sets it before there are peers. None of these is on a fast path.
  */
 #ifndef WEFT_LANE_OPS_H
 #define WEFT_LANE_OPS_H

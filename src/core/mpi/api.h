@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What every file of src/core/mpi needs: the standard's header and the one macro that exports an
+ * The header of every file of src/core/mpi: the standard's header and the one macro that exports an
  * entry point.
  *
  * Invariant: PMPI_X is the strong symbol, MPI_X a weak alias at the same address, so a profiling

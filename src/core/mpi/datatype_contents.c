@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * How a datatype was made (MPI 5.0 section 5.1.13).
+ * The arguments by which a datatype was made (MPI 5.0 section 5.1.13).
  *
  * Invariant: every derived type that MPI_Type_get_contents hands out counts as a handle of its own,
  * which the caller frees.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What front ends (src/frontend) use of the library beside the functions of the standard, which
- * they call by the names weft_abi_X (api.h): callbacks get the front end's handles.
+ * The functions of the library that front ends (src/frontend) use beside the functions of the
+ * standard, which they call by the names weft_abi_X (api.h): callbacks get the front end's handles.
  */
 #ifndef WEFT_MPI_FRONTEND_H
 #define WEFT_MPI_FRONTEND_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the program leaves at MPI_Finalize: messages, requests and objects.
+ * The report of MPI_Finalize: messages, requests and objects that the program leaves.
  */
 #ifndef WEFT_LEFT_H
 #define WEFT_LEFT_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What partitioned sends and receives have in common: their life, their messages, the queue of
+ * The common functions of partitioned sends and receives: their life, their messages, the queue of
  * those that progress must advance, and their description for reports.
  *
  * Invariants:

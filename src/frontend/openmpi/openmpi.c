@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What Open MPI's C library has beside the functions of the standard: conversions of handles to
- * Fortran's, functions of MPI-1, predefined functions for attributes, and Fortran's blocks.
+ * The functions that Open MPI's C library has beside those of the standard: conversions of handles
+ * to Fortran's, functions of MPI-1, predefined functions for attributes, and Fortran's blocks.
  */
 #include "config.h"
 #include "frontend/frontend.h"

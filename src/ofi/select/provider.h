@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which provider and which interface a job uses: the run-time table of facts about each provider
- * that fi_info does not contain, and the choice among the offers of this machine.
+ * The choice of the provider and the interface of a job: the run-time table of facts about each
+ * provider that fi_info does not contain, and the choice among the offers of this machine.
  *
  * Invariant: the choice is a pure function of the settings, the job's shape (one node or several),
  * the table, the list of fi_getinfo and which of its entries can be opened; the order of that list

@@ -114,8 +114,8 @@ static void add_piece(struct pieces *pieces, MPI_Count displacement, MPI_Datatyp
 /* The first n elements of the section, each of type `element`, and `more` times `item` after them:
  * for each dimension, from the last one, the complete slices that are left. Its extent is `step`,
  * if that is not 0. Frees element. */
-static MPI_Datatype describe(const CFI_cdesc_t *of, MPI_Datatype element, MPI_Count n,
-                             MPI_Datatype item, MPI_Count more, MPI_Count step)
+static MPI_Datatype describe_elements(const CFI_cdesc_t *of, MPI_Datatype element, MPI_Count n,
+                                      MPI_Datatype item, MPI_Count more, MPI_Count step)
 {
     MPI_Datatype slices[CFI_MAX_RANK] = {element}, made = MPI_DATATYPE_NULL;
     MPI_Count sizes[CFI_MAX_RANK] = {1}, at = 0;
@@ -223,7 +223,7 @@ bool weft_fortran_describe(struct weft_fortran_section *section, const char *fun
         return false;
     }
     PMPI_Type_contiguous_c(per_element, type, &element);
-    type = describe(buffer, element, count / per_element, type, count % per_element, step);
+    type = describe_elements(buffer, element, count / per_element, type, count % per_element, step);
     section->type = weft_Type_integer(type);
     section->count = section->small_count = 1;
     section->made = true;

@@ -84,7 +84,7 @@ static void drop_kept(struct weft_net_bounce *pool)
 }
 
 /* A new buffer, registered if necessary. NULL if there is no memory, or the provider refuses. */
-static struct stage *make(struct weft_net_vci *net, unsigned class, size_t space)
+static struct stage *make_stage(struct weft_net_vci *net, unsigned class, size_t space)
 {
     bool pins = weft_gpu_enabled && space >= PINNED_FROM;
     size_t unit = pins ? PAGE : 64, total = (sizeof(struct stage) + space + unit - 1) / unit * unit;
@@ -111,7 +111,7 @@ int weft_net_bounce_open(struct weft_net_vci *net)
     if (!net->bounce)
         return -1;
     for (int i = 0; i < WEFT_NET_RESERVES && weft_net.local_mr; i++)
-        if (!(net->bounce->reserves[i].stage = make(net, CLASSES, space[i])))
+        if (!(net->bounce->reserves[i].stage = make_stage(net, CLASSES, space[i])))
             return -1;
     return 0;
 }
@@ -152,10 +152,10 @@ void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes)
     if (is_short(pool))
         return NULL;
     size_t space = class < CLASSES ? (size_t)1 << (SMALLEST + class) : (bytes + 63) / 64 * 64;
-    struct stage *stage = make(net, class, space);
+    struct stage *stage = make_stage(net, class, space);
     if (!stage && pool->kept) { /* of other lengths: their locked memory may be enough */
         drop_kept(pool);
-        stage = make(net, class, space);
+        stage = make_stage(net, class, space);
     }
     if (!stage)
         return NULL;

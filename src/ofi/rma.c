@@ -66,7 +66,7 @@ static int prepare_transfer(struct weft_request *request, bool put)
     return rc;
 }
 
-static int start(struct weft_request *request, bool put, struct weft_net_memory at)
+static int start_transfer(struct weft_request *request, bool put, struct weft_net_memory at)
 {
     struct weft_net_request *state = weft_net_state(request);
     struct weft_net_vci *net = weft_net_of(request);
@@ -110,7 +110,7 @@ int weft_net_rma_start(struct weft_request *request, bool put, struct weft_net_m
     state->put = put;
     int rc = weft_net.local_mr ? prepare_transfer(request, put) : 0;
     if (!rc)
-        rc = start(request, put, at);
+        rc = start_transfer(request, put, at);
     if (!rc) {
         state->op.in_flight = true;
         weft_net_of(request)->outstanding++;

@@ -202,7 +202,7 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_backlog_entry
     weft_request_event(request);
 }
 
-static void append(struct weft_peer *peer, struct weft_backlog_entry *out)
+static void append_out(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
     struct weft_net_peer *to = weft_net_peer(peer);
     if (!to->backlogged) {
@@ -226,7 +226,7 @@ void weft_net_push(struct weft_peer *peer, struct weft_backlog_entry *out)
     if (!peer->backlog.first || (is_control(out) && weft_net_may_send_control(peer)))
         rc = try_out(peer, out);
     if (rc == -FI_EAGAIN)
-        append(peer, out);
+        append_out(peer, out);
     else if (rc)
         fail_out(peer, out, fi_strerror(-rc));
 }

@@ -330,7 +330,7 @@ int weft_pmi_put(const char *key, const void *value, size_t size, char *why, siz
 }
 
 /* Appends the bytes of pairs of digits to a value, of which *done bytes of size are present. */
-static bool append(const char *digits, unsigned char *value, size_t size, size_t *done)
+static bool append_digits(const char *digits, unsigned char *value, size_t size, size_t *done)
 {
     for (; *digits; digits += 2) {
         char pair[3] = {digits[0], digits[1]}, *end;
@@ -357,7 +357,7 @@ static bool fetch(int rank, const char *key, unsigned char *value, size_t *size)
                 return *size > most;
             text = digits;
         }
-        if (!text || !append(text, value, total, &done) || (done == before && total > 0))
+        if (!text || !append_digits(text, value, total, &done) || (done == before && total > 0))
             return false;
         piece++;
     } while (done < total);

@@ -144,7 +144,7 @@ static bool wants_single_copy(void)
 /* ---- Making and joining */
 
 /* Returns 0, or an errno. */
-static int make(struct weft_shm_window_record *record)
+static int make_segment(struct weft_shm_window_record *record)
 {
     weft_shm.shape = choose_shape(weft_shm.members);
     int failed = weft_shm_window_make(segment_bytes(), &weft_shm.segment, record);
@@ -204,7 +204,7 @@ static int make_and_publish(bool at_once)
 {
     char why[512];
     struct weft_shm_window_record record = {0};
-    int failed = make(&record);
+    int failed = make_segment(&record);
     if (failed)
         explain("no shared memory of %zu bytes could be made: %s", segment_bytes(),
                 strerror(failed));

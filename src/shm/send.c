@@ -51,8 +51,8 @@ struct outgoing {
     size_t bytes;
 };
 
-static inline void describe(struct weft_shm_body *body, enum weft_shm_kind kind, uint8_t mode,
-                            size_t bytes, uint32_t context, int source, int tag)
+static inline void set_header(struct weft_shm_body *body, enum weft_shm_kind kind, uint8_t mode,
+                              size_t bytes, uint32_t context, int source, int tag)
 {
     body->bytes = (uint32_t)bytes;
     body->key = weft_match_key(source, tag);
@@ -110,8 +110,8 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     /* Not while the pages are new: their first use takes longer than any copy. */
     bool tuned =
         link->core_each && message->bytes >= LONG_FROM && !message->type && at >= out->data_size;
-    describe(body, WEFT_SHM_DATA, message->mode, message->bytes, message->context, message->source,
-             message->tag);
+    set_header(body, WEFT_SHM_DATA, message->mode, message->bytes, message->context,
+               message->source, message->tag);
     body->word.cookie = message->cookie;
     line->at = at;
     if (tuned)
@@ -136,8 +136,8 @@ static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm
 {
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
-    describe(body, WEFT_SHM_INLINE, WEFT_SEND_STANDARD, bytes, channel->context, channel->rank,
-             tag);
+    set_header(body, WEFT_SHM_INLINE, WEFT_SEND_STANDARD, bytes, channel->context, channel->rank,
+               tag);
     weft_shm_copy_short(body->data, buffer, bytes);
     uint32_t turn = weft_ring_publish(&link->out, line);
     weft_shm_ring_doorbell(link);
@@ -201,8 +201,8 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
     bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
-    describe(body, WEFT_SHM_RTS, request->mode, 0, request->channel->context,
-             request->channel->rank, request->tag);
+    set_header(body, WEFT_SHM_RTS, request->mode, 0, request->channel->context,
+               request->channel->rank, request->tag);
     body->word.cookie = (uintptr_t)request;
     body->word.address = contiguous ? (uintptr_t)request->buffer : 0;
     body->word.length = request->bytes;
@@ -290,7 +290,7 @@ void weft_shm_set_limit(struct weft_shm_link *link)
     link->peer->send_limit = open ? weft_shm.eager_limit + 1 : 0;
 }
 
-static void append(struct weft_shm_link *link, struct weft_backlog_entry *out)
+static void append_out(struct weft_shm_link *link, struct weft_backlog_entry *out)
 {
     weft_assert(!link->dead);
     weft_backlog_append(link->peer, out, false);
@@ -306,7 +306,7 @@ bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_en
 }
 
 /* The general path of weft_shm_isend. */
-static __attribute__((noinline)) int start(struct weft_request *request)
+static __attribute__((noinline)) int isend_general(struct weft_request *request)
 {
     struct weft_shm_link *link = request->peer->shm;
     weft_assert(request->pending == 1 && link->vci == &weft_shm.vcis[request->vci->number]);
@@ -314,7 +314,7 @@ static __attribute__((noinline)) int start(struct weft_request *request)
     *state = (struct weft_shm_request){.phase = WEFT_SHM_QUEUED};
     state->rendezvous = request->bytes > weft_shm.eager_limit;
     if (link->peer->backlog.first || !write_message(link, request))
-        append(link, &state->out);
+        append_out(link, &state->out);
     return MPI_SUCCESS;
 }
 
@@ -326,7 +326,7 @@ WEFT_HOT int weft_shm_isend(struct weft_request *request)
     if (weft_unlikely(!plain) || weft_unlikely(request->bytes >= peer->send_limit) ||
         weft_unlikely(!inject(peer->shm, request->channel, request->tag, request->buffer,
                               request->bytes, &request->sequence)))
-        return start(request);
+        return isend_general(request);
     request->pending = 0;
     weft_shm_state(request)->phase = WEFT_SHM_SENT;
     return MPI_SUCCESS;
@@ -341,7 +341,7 @@ void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *bo
         weft_fatal(MPI_ERR_NO_MEM, "no memory to answer a message of rank %d", link->peer->world);
     control->out.kind = WEFT_SHM_OUT_CONTROL;
     control->body = *body;
-    append(link, &control->out);
+    append_out(link, &control->out);
 }
 
 /* ---- Pushed messages */
@@ -443,7 +443,7 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
         pack_piece(link, request, location, bytes);
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
-    describe(body, exports ? WEFT_SHM_EXPORT : WEFT_SHM_PIECE, 0, bytes, 0, 0, 0);
+    set_header(body, exports ? WEFT_SHM_EXPORT : WEFT_SHM_PIECE, 0, bytes, 0, 0, 0);
     body->word.cookie = state->receiver;
     body->word.length = state->moved;
     line->at = at;

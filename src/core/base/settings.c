@@ -230,7 +230,7 @@ char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len
 }
 
 /* Writes the allowed values for use in a sentence. Returns buf. */
-static char *describe(const struct weft_setting *row, char *buf, size_t len)
+static char *describe_values(const struct weft_setting *row, char *buf, size_t len)
 {
     static const char *const frames[][2] = {
         [WEFT_SETTING_STRING] = {"", ""},
@@ -429,7 +429,7 @@ int weft_settings_load(char *why, size_t len)
             continue;
         snprintf(why, len, "%s=%.80s%s is not allowed: give %s, or unset it for the default%s%s.",
                  row->name, text, strlen(text) > 80 ? "..." : "",
-                 describe(row, allowed, sizeof allowed), row->initial[0] != '\0' ? ", " : "",
+                 describe_values(row, allowed, sizeof allowed), row->initial[0] != '\0' ? ", " : "",
                  row->initial);
         result = -1;
     }

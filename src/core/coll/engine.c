@@ -181,7 +181,7 @@ static void start_receive(struct weft_schedule *s, struct weft_step *step)
     }
 }
 
-static void start(struct weft_schedule *s, struct weft_step *step)
+static void start_step(struct weft_schedule *s, struct weft_step *step)
 {
     weft_assert(!step->request && weft_vci_is_held(s->vci));
     switch (step->kind) {
@@ -243,7 +243,7 @@ static bool is_complete(const struct weft_schedule *s)
 
 /* Starts and completes steps until the schedule is complete or waits for a message (s->waits_for).
  * If all started steps are complete, the next step can start. */
-static void advance(struct weft_schedule *s)
+static void advance_schedule(struct weft_schedule *s)
 {
     for (;;) {
         weft_assert(s->done <= s->next && s->next <= s->end && s->end <= s->count);
@@ -260,7 +260,7 @@ static void advance(struct weft_schedule *s)
         if (s->next == s->end || s->steps[s->next].after > s->done)
             break;
         weft_assert(s->steps[s->next].after <= s->next);
-        start(s, &s->steps[s->next++]);
+        start_step(s, &s->steps[s->next++]);
     }
 }
 
@@ -323,7 +323,7 @@ static bool proceed(struct weft_schedule *s)
         return weft_shared_advance(s);
     if (s->waits_for->pending)
         return false;
-    advance(s);
+    advance_schedule(s);
     return true;
 }
 
@@ -370,7 +370,7 @@ static void begin_schedule(struct weft_schedule *s)
         weft_shared_begin(s);
         weft_shared_advance(s);
     } else {
-        advance(s);
+        advance_schedule(s);
     }
     if (is_complete(s)) {
         complete(s);
@@ -386,8 +386,8 @@ static void begin_schedule(struct weft_schedule *s)
 
 /* Makes a schedule, which may be executed through an area if it is to have a request. Returns NULL
  * if memory is short, recorded. */
-static struct weft_schedule *make(const struct weft_coll_args *args, int tag, bool blocking,
-                                  bool persistent)
+static struct weft_schedule *make_schedule(const struct weft_coll_args *args, int tag,
+                                           bool blocking, bool persistent)
 {
     struct weft_schedule *s = weft_schedule_get(args);
     if (!s) {
@@ -441,12 +441,12 @@ static void run(struct weft_schedule *s)
     weft_count_add(&weft_counts.collectives, 1);
     weft_schedule_note_blocking(s);
     weft_vci_begin_wait(s->vci);
-    advance(s);
+    advance_schedule(s);
     if (is_complete(s))
         weft_look_sometimes(s->vci);
     while (!is_complete(s)) {
         if (!s->waits_for->pending) {
-            advance(s);
+            advance_schedule(s);
             idle = 0;
         } else if (weft_poll(vci)) {
             idle = 0;
@@ -465,7 +465,7 @@ int weft_coll_run_schedule(const struct weft_coll_args *args, int tag, enum weft
 {
     *fault = WEFT_FAULT_NONE;
     tag = tag < 0 ? next_tag(args->comm, args->kind, false) : tag;
-    struct weft_schedule *s = make(args, tag, true, false);
+    struct weft_schedule *s = make_schedule(args, tag, true, false);
     if (weft_unlikely(!s))
         return MPI_ERR_NO_MEM;
     run(s);
@@ -503,7 +503,7 @@ static int make_request(const struct weft_coll_args *args, bool persistent,
                         struct weft_request **out)
 {
     int tag = next_tag(args->comm, args->kind, persistent);
-    struct weft_schedule *s = make(args, tag, false, persistent);
+    struct weft_schedule *s = make_schedule(args, tag, false, persistent);
     if (weft_unlikely(!s))
         return MPI_ERR_NO_MEM;
     *out = weft_schedule_retain(s, args) == MPI_SUCCESS ? request_for(s) : NULL;
@@ -558,8 +558,8 @@ static int free_schedule(struct weft_request *request)
 const struct weft_request_ops weft_coll_request_ops = {
     .name = "collective", .free = free_schedule, .end_deferred = weft_schedule_end_deferred};
 
-static void describe(const struct weft_schedule *s, void (*see)(void *arg, const char *text),
-                     void *arg)
+static void describe_schedule(const struct weft_schedule *s,
+                              void (*see)(void *arg, const char *text), void *arg)
 {
     static const char *const actions[] = {[WEFT_STEP_SEND] = "send to",
                                           [WEFT_STEP_RECEIVE] = "receive from",
@@ -580,9 +580,9 @@ void weft_coll_each_active(void (*see)(void *arg, const char *text), void *arg)
 {
     for (unsigned i = 0; i < weft.nvcis; i++) {
         for (const struct weft_schedule *s = weft.vcis[i].coll.blocking; s; s = s->next_active)
-            describe(s, see, arg);
+            describe_schedule(s, see, arg);
         for (const struct weft_schedule *s = weft.vcis[i].coll.active; s; s = s->next_active)
-            describe(s, see, arg);
+            describe_schedule(s, see, arg);
     }
 }
 

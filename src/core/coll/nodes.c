@@ -273,7 +273,7 @@ static void collect(const struct view *v, struct weft_elements in, const struct 
 }
 
 /* Allgather of the nodes' blocks among the leaders. */
-static void exchange(const struct view *v, const struct row *row)
+static void exchange_rows(const struct view *v, const struct row *row)
 {
     struct weft_schedule *s = v->s;
     int n = v->nodes->count;
@@ -301,7 +301,7 @@ void weft_nodes_allgather(struct weft_schedule *s, struct weft_elements in,
         return;
     collect(&v, in, &row);
     if (v.leads)
-        exchange(&v, &row);
+        exchange_rows(&v, &row);
     bcast_in_node(&v, row.bytes);
     weft_schedule_fence(s);
     if (row.bytes.at != out->at)

@@ -64,7 +64,7 @@ void weft_refusal_send(struct weft_comm *comm, int tag, int code)
 /* A communicator may hold refusals of calls that this rank has not reached. */
 enum { KEPT = 16 };
 
-static void keep(struct weft_comm *comm, struct weft_refusal *refusal)
+static void keep_refusal(struct weft_comm *comm, struct weft_refusal *refusal)
 {
     int count = 1;
     refusal->next = comm->refusals;
@@ -113,7 +113,7 @@ static void take_refusal(struct weft_schedule *s, int i)
     refusal->from = request->source;
     refusal->message.reason[sizeof refusal->message.reason - 1] = 0;
     if (arrived && refusal->message.code > MPI_SUCCESS && refusal->message.code <= MPI_ERR_LASTCODE)
-        keep(s->comm, refusal);
+        keep_refusal(s->comm, refusal);
     else
         free(refusal);
     weft_request_put(request);

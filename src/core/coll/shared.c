@@ -94,7 +94,7 @@ static size_t most(size_t a, size_t b)
 }
 
 /* Fills what the ranks do. Returns the bytes that the limits compare. */
-static size_t describe(struct weft_shared_call *c, struct cut *cut)
+static size_t describe_call(struct weft_shared_call *c, struct cut *cut)
 {
     const struct weft_coll_args *args = c->args;
     struct weft_elements in = {args->in.at, args->in.count, args->in.type};
@@ -160,7 +160,7 @@ static inline bool prepare_call(struct weft_shared_call *c, const struct weft_co
     c->area = area;
     c->n = comm->size;
     c->rank = comm->rank;
-    size_t bytes = describe(c, cut);
+    size_t bytes = describe_call(c, cut);
     return bytes <= weft_shared_limits[args->kind] && bytes <= UINT32_MAX &&
            c->longest <= weft_shared_piece(c) * PIECES_MAX;
 }
@@ -198,7 +198,7 @@ static inline void begin_call(struct weft_shared_call *c, uint32_t number, struc
 }
 
 /* Returns true if the call is complete; else it waits. */
-static inline bool advance(struct weft_shared_call *c)
+static inline bool advance_call(struct weft_shared_call *c)
 {
     if (weft_unlikely(c->queued)) {
         if (weft_shared_await(c, &c->area->ended, c->ticket, c->rank) == WEFT_SHARED_LATER)
@@ -255,7 +255,7 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
         c.next++;
         c.ahead = area->piece;
     }
-    while (!advance(&c))
+    while (!advance_call(&c))
         weft_shared_poll(&c);
     end_call(&c);
     if (weft_unlikely(c.s != NULL))
@@ -311,7 +311,7 @@ bool weft_shared_advance(struct weft_schedule *s)
 {
     struct weft_shared_call *c = &s->shared->call;
     uint64_t before = c->now + c->next + (uint64_t)c->taken;
-    if (advance(c))
+    if (advance_call(c))
         s->done = s->end;
     return s->done == s->end || before != c->now + c->next + (uint64_t)c->taken;
 }

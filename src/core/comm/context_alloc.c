@@ -121,7 +121,7 @@ static bool settle(struct weft_context_alloc *alloc)
 }
 
 /* Advances one allocation. True if it has ended, and may be freed. */
-static bool advance(struct weft_context_alloc *alloc, int *events)
+static bool advance_alloc(struct weft_context_alloc *alloc, int *events)
 {
     while (alloc->step < alloc->size) {
         bool received = completed(alloc, &alloc->receive);
@@ -176,7 +176,7 @@ int weft_context_alloc_progress(void)
     while (*link) {
         struct weft_context_alloc *alloc = *link;
         struct weft_context_alloc *next = alloc->next;
-        if (advance(alloc, &events))
+        if (advance_alloc(alloc, &events))
             *link = next;
         else
             link = &alloc->next;

@@ -213,8 +213,8 @@ int weft_group_compare(const struct weft_group *a, const struct weft_group *b, i
 
 /* Appends to `to` the members of `from` that are, or are not, in the group of `ranks` (made by
  * ranks_by_world). */
-static void append(struct weft_group *to, const struct weft_group *from, const int32_t *ranks,
-                   bool members)
+static void append_ranks(struct weft_group *to, const struct weft_group *from, const int32_t *ranks,
+                         bool members)
 {
     for (int i = 0; i < from->size; i++) {
         int world = weft_group_world(from, i);
@@ -231,9 +231,9 @@ struct weft_group *weft_group_combine(enum weft_group_operation operation,
     struct weft_group *result = ranks ? weft_group_make(a->size + (both ? b->size : 0)) : NULL;
     if (result) {
         result->size = 0;
-        append(result, a, ranks, operation != WEFT_GROUP_DIFFERENCE);
+        append_ranks(result, a, ranks, operation != WEFT_GROUP_DIFFERENCE);
         if (both)
-            append(result, b, ranks, false);
+            append_ranks(result, b, ranks, false);
         result->session = weft_session_keep(a->session ? a->session : b->session);
         result = weft_group_seal(result);
     }

@@ -27,7 +27,7 @@ void weft_topology_release(struct weft_topology *topology)
         free(topology);
 }
 
-static struct weft_topology *make(int kind, size_t numbers)
+static struct weft_topology *make_topology(int kind, size_t numbers)
 {
     struct weft_topology *topology =
         weft_memory_get(1, sizeof *topology + numbers * sizeof(int), "a topology");
@@ -45,7 +45,7 @@ static int *store(int *at, const int *from, int n)
 
 struct weft_topology *weft_topology_cart(int ndims, const int *dims, const int *periods)
 {
-    struct weft_topology *cart = make(MPI_CART, 2 * (size_t)ndims);
+    struct weft_topology *cart = make_topology(MPI_CART, 2 * (size_t)ndims);
     cart->cart.ndims = ndims;
     cart->cart.dims = store(cart->data, dims, ndims);
     cart->cart.periods = cart->data + ndims;
@@ -57,7 +57,7 @@ struct weft_topology *weft_topology_cart(int ndims, const int *dims, const int *
 struct weft_topology *weft_topology_graph(int nnodes, const int *index, const int *edges)
 {
     int nedges = nnodes ? index[nnodes - 1] : 0;
-    struct weft_topology *graph = make(MPI_GRAPH, (size_t)nnodes + (size_t)nedges);
+    struct weft_topology *graph = make_topology(MPI_GRAPH, (size_t)nnodes + (size_t)nedges);
     graph->graph.nnodes = nnodes;
     graph->graph.nedges = nedges;
     graph->graph.index = store(graph->data, index, nnodes);
@@ -68,7 +68,7 @@ struct weft_topology *weft_topology_graph(int nnodes, const int *index, const in
 struct weft_topology *weft_topology_dist(int in, bool sources_weighted, int out,
                                          bool destinations_weighted)
 {
-    struct weft_topology *dist = make(MPI_DIST_GRAPH, 2 * ((size_t)in + (size_t)out));
+    struct weft_topology *dist = make_topology(MPI_DIST_GRAPH, 2 * ((size_t)in + (size_t)out));
     int *weights = dist->data + in + out;
     dist->dist.in = in;
     dist->dist.out = out;

@@ -25,7 +25,7 @@ static size_t times(size_t a, size_t b)
     return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
-static const struct weft_layout *keep(struct weft_arena *arena, struct weft_layout layout)
+static const struct weft_layout *keep_layout(struct weft_arena *arena, struct weft_layout layout)
 {
     weft_assert(layout.size > 0 && (layout.kind == WEFT_LAYOUT_RUN || layout.count >= 2));
     weft_assert(layout.kind != WEFT_LAYOUT_LOOP || layout.body->kind != WEFT_LAYOUT_RUN ||
@@ -43,7 +43,7 @@ static const struct weft_layout *keep_columns(struct weft_arena *arena, struct w
     bool few = loop ? layout.count < SHORT_LOOP && layout.body->kind == WEFT_LAYOUT_RUN
                     : layout.count <= FEW_RUNS && !layout.bodies;
     if (!few)
-        return keep(arena, layout);
+        return keep_layout(arena, layout);
     struct weft_columns *columns =
         weft_arena_get(arena, sizeof *columns + layout.count * sizeof columns->of[0]);
     if (!columns)
@@ -58,14 +58,15 @@ static const struct weft_layout *keep_columns(struct weft_arena *arena, struct w
     }
     weft_columns_plan(columns);
     layout.columns = columns;
-    return keep(arena, layout);
+    return keep_layout(arena, layout);
 }
 
 const struct weft_layout *weft_layout_run(struct weft_arena *arena, size_t bytes)
 {
     if (!bytes)
         return NULL;
-    return keep(arena, (struct weft_layout){WEFT_LAYOUT_RUN, .size = bytes, .count = 1, .runs = 1});
+    return keep_layout(arena,
+                       (struct weft_layout){WEFT_LAYOUT_RUN, .size = bytes, .count = 1, .runs = 1});
 }
 
 const struct weft_layout *weft_layout_shift(struct weft_arena *arena,
@@ -75,7 +76,7 @@ const struct weft_layout *weft_layout_shift(struct weft_arena *arena,
         return layout;
     struct weft_layout moved = *layout;
     moved.offset += by;
-    return keep(arena, moved);
+    return keep_layout(arena, moved);
 }
 
 /* True if consecutive passes of an outer loop with this stride continue the inner loop. */
@@ -97,7 +98,7 @@ const struct weft_layout *weft_layout_repeat(struct weft_arena *arena,
     struct weft_layout loop = *layout;
     loop.size = count * layout->size;
     if (layout->kind == WEFT_LAYOUT_RUN && stride == (MPI_Aint)layout->size)
-        return keep(arena, loop);
+        return keep_layout(arena, loop);
     loop.runs = times(count, layout->runs);
     if (continues(layout, stride)) {
         loop.count = count * layout->count;
@@ -141,8 +142,8 @@ static bool grow(struct weft_layout_list *list)
     return true;
 }
 
-static void append(struct weft_layout_list *list, MPI_Aint at, const struct weft_layout *body,
-                   size_t bytes)
+static void append_entry(struct weft_layout_list *list, MPI_Aint at, const struct weft_layout *body,
+                         size_t bytes)
 {
     if (list->arena->failed || (list->count == list->space && !grow(list)))
         return;
@@ -177,7 +178,7 @@ static void add_run(struct weft_layout_list *list, MPI_Aint at, size_t bytes)
             return;
         }
     }
-    append(list, at, NULL, bytes);
+    append_entry(list, at, NULL, bytes);
     list->runs++;
 }
 
@@ -209,7 +210,7 @@ void weft_layout_list_add(struct weft_layout_list *list, const struct weft_layou
         add_runs(list, layout, at);
         return;
     }
-    append(list, at, layout, layout->size);
+    append_entry(list, at, layout, layout->size);
     list->runs = list->runs + layout->runs < list->runs ? SIZE_MAX : list->runs + layout->runs;
 }
 

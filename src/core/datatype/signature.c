@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-static const struct weft_signature *keep(struct weft_arena *arena, struct weft_signature signature)
+static const struct weft_signature *keep_signature(struct weft_arena *arena,
+                                                   struct weft_signature signature)
 {
     weft_assert(signature.bytes > 0 && signature.elements > 0);
     weft_assert(signature.basic.size || signature.count >= 2);
@@ -20,11 +21,11 @@ static const struct weft_signature *keep(struct weft_arena *arena, struct weft_s
 
 const struct weft_signature *weft_signature_basic(struct weft_arena *arena, struct weft_basic basic)
 {
-    return keep(arena, (struct weft_signature){.bytes = basic.size,
-                                               .elements = 1,
-                                               .external = basic.external,
-                                               .count = 1,
-                                               .basic = basic});
+    return keep_signature(arena, (struct weft_signature){.bytes = basic.size,
+                                                         .elements = 1,
+                                                         .external = basic.external,
+                                                         .count = 1,
+                                                         .basic = basic});
 }
 
 const struct weft_signature *weft_signature_repeat(struct weft_arena *arena,
@@ -41,13 +42,13 @@ const struct weft_signature *weft_signature_repeat(struct weft_arena *arena,
     many.external *= count;
     if (signature->basic.size || signature->body) {
         many.count *= count;
-        return keep(arena, many);
+        return keep_signature(arena, many);
     }
     many.count = count;
     many.body = signature;
     many.entries = NULL;
     many.begin = many.before = NULL;
-    return keep(arena, many);
+    return keep_signature(arena, many);
 }
 
 void weft_signature_list_begin(struct weft_signature_list *list, struct weft_arena *arena)
@@ -98,7 +99,7 @@ static void append_last(struct weft_signature_list *list)
         list->space = space;
     }
     list->entries[list->count++] =
-        list->joined.bytes ? keep(list->arena, list->joined) : list->last;
+        list->joined.bytes ? keep_signature(list->arena, list->joined) : list->last;
     list->last = NULL;
     list->joined.bytes = 0;
 }
@@ -146,7 +147,7 @@ const struct weft_signature *weft_signature_list_end(struct weft_signature_list 
     all.entries = entries;
     all.begin = begin;
     all.before = before;
-    return keep(arena, all);
+    return keep_signature(arena, all);
 }
 
 bool weft_signature_count(const struct weft_signature *signature, size_t bytes, size_t *elements)

@@ -209,7 +209,7 @@ static bool refers_to_send(const struct weft_arrival *message)
     return message->mode == WEFT_SEND_SYNCHRONOUS || message->length > SELF_BUFFERED || !credits;
 }
 
-static int keep(struct weft_matcher *matcher, const struct weft_arrival *message)
+static int keep_message(struct weft_matcher *matcher, const struct weft_arrival *message)
 {
     bool refers = refers_to_send(message);
     size_t space = refers ? 0 : message->bytes;
@@ -247,7 +247,7 @@ int weft_sw_arrive(struct weft_matcher *matcher, const struct weft_arrival *mess
     if (weft_match_posted(matcher))
         receive = weft_match_arrive(matcher, message->context, message->source, message->tag);
     if (!receive)
-        return keep(matcher, message);
+        return keep_message(matcher, message);
     struct weft_request *request = weft_sw_request(receive);
     weft_assert(weft_vci_is_held(request->vci) && &request->vci->matcher == matcher);
     if (net_could_match(request))

@@ -67,8 +67,8 @@ static bool check_request(const struct weft_coll_call *call, const MPI_Request *
     return *code == MPI_SUCCESS;
 }
 
-static int start(const struct weft_coll_call *call, bool persistent, MPI_Info hints,
-                 MPI_Request *handle)
+static int start_call(const struct weft_coll_call *call, bool persistent, MPI_Info hints,
+                      MPI_Request *handle)
 {
     struct weft_coll_args args;
     struct weft_request *request;
@@ -94,10 +94,10 @@ static int start(const struct weft_coll_call *call, bool persistent, MPI_Info hi
 
 int weft_coll_nonblocking(const struct weft_coll_call *call, MPI_Request *handle)
 {
-    return start(call, false, MPI_INFO_NULL, handle);
+    return start_call(call, false, MPI_INFO_NULL, handle);
 }
 
 int weft_coll_persistent(const struct weft_coll_call *call, MPI_Info info, MPI_Request *handle)
 {
-    return start(call, true, info, handle); /* the standard names no key for the hints */
+    return start_call(call, true, info, handle); /* the standard names no key for the hints */
 }

@@ -72,7 +72,7 @@ static int check_call(const struct weft_construct *call)
     return MPI_SUCCESS;
 }
 
-static int make(const struct weft_construct *call)
+static int make_type(const struct weft_construct *call)
 {
     struct weft_datatype *type;
     int code = check_call(call);
@@ -107,5 +107,5 @@ int weft_construct(const struct weft_construct *call)
     int code = weft_enter(call->function);
     if (code)
         return code;
-    return weft_leave_with(NULL, make(call), call->function);
+    return weft_leave_with(NULL, make_type(call), call->function);
 }

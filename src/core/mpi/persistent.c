@@ -90,7 +90,7 @@ static int check_inactive(MPI_Request handle, int index, struct weft_comm **comm
     return MPI_SUCCESS;
 }
 
-static int start(struct weft_request *request, struct weft_comm **comm)
+static int start_request(struct weft_request *request, struct weft_comm **comm)
 {
     *comm = weft_request_comm(request);
     if (request->op == WEFT_REQUEST_COLL)
@@ -105,7 +105,7 @@ static int start(struct weft_request *request, struct weft_comm **comm)
 int weft_mpi_start(MPI_Request *handle, struct weft_comm **comm)
 {
     int code = handle ? check_inactive(*handle, -1, comm) : weft_request_call_bad(handle);
-    return code ? code : start(weft_request_of(*handle), comm);
+    return code ? code : start_request(weft_request_of(*handle), comm);
 }
 
 /* Nothing is started unless everything can be. */
@@ -119,6 +119,6 @@ int weft_mpi_startall(int count, MPI_Request handles[], struct weft_comm **comm)
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
         code = check_inactive(handles[i], i, comm);
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        code = start(weft_request_of(handles[i]), comm);
+        code = start_request(weft_request_of(handles[i]), comm);
     return code;
 }

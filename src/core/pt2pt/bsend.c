@@ -99,8 +99,9 @@ WEFT_COLD static int no_space(struct weft_bsend_owner owner, size_t bytes)
 }
 
 /* Packs a message and sends it. *send is complete, its entry given back, or flagged OBSERVED. */
-static int start(struct weft_channel *channel, const void *data, size_t bytes,
-                 const struct weft_datatype *type, int dest, int tag, struct weft_request **send)
+static int start_send(struct weft_channel *channel, const void *data, size_t bytes,
+                      const struct weft_datatype *type, int dest, int tag,
+                      struct weft_request **send)
 {
     struct weft_bsend_owner owner = weft_bsend_owner_of(channel);
     weft_assert(weft_vcis_hold_all());
@@ -133,7 +134,7 @@ int weft_bsend_send(struct weft_channel *channel, const void *data, size_t bytes
                     const struct weft_datatype *type, int dest, int tag)
 {
     struct weft_request *send;
-    int code = start(channel, data, bytes, type, dest, tag, &send);
+    int code = start_send(channel, data, bytes, type, dest, tag, &send);
     if (weft_likely(code == MPI_SUCCESS) && !send->pending)
         weft_request_put(send);
     return code;
@@ -155,7 +156,7 @@ int weft_bsend_isend(struct weft_channel *channel, const void *data, size_t byte
     struct weft_request *held = weft_request_get(&weft.vcis[0], WEFT_REQUEST_BSEND, 0), *send;
     if (weft_unlikely(!held))
         return MPI_ERR_NO_MEM;
-    int code = start(channel, data, bytes, type, dest, tag, &send);
+    int code = start_send(channel, data, bytes, type, dest, tag, &send);
     if (code != MPI_SUCCESS || !send->pending) {
         weft_request_put(held);
         *out = send;
@@ -172,8 +173,8 @@ int weft_bsend_isend(struct weft_channel *channel, const void *data, size_t byte
 int weft_bsend_restart(struct weft_request *held)
 {
     struct weft_request *send = NULL;
-    int code = start(held->channel, held->buffer, held->bytes, held->type, held->match.source,
-                     held->tag, &send);
+    int code = start_send(held->channel, held->buffer, held->bytes, held->type, held->match.source,
+                          held->tag, &send);
     if (weft_likely(code == MPI_SUCCESS))
         hold(held, send);
     return code;

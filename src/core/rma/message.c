@@ -208,7 +208,7 @@ void weft_rma_close(struct weft_win *win)
 
 /* ---- Progress */
 
-static int advance(struct weft_win *win)
+static int advance_window(struct weft_win *win)
 {
     int events = 0;
     weft_assert(weft_vci_is_held(win->comm->vci) && win->head >= 0 && win->head < WEFT_RMA_SLOTS);
@@ -244,7 +244,7 @@ int weft_rma_progress(struct weft_vci *vci)
     for (struct weft_win *win = vci->windows.first; win; win = win->next) {
         if (any_died)
             end_dead(win);
-        events += advance(win);
+        events += advance_window(win);
         if (win->unsent || win->waiters)
             vci->windows.busy = true;
     }

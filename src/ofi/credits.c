@@ -5,10 +5,10 @@
  * Credits. An unexpected eager message takes memory at its receiver. So a receiver gives each
  * sender a number of credits, which it publishes with its address, and an eager message costs one
  * for each 256 bytes it begins. The receiver counts the credits of matched messages and returns
- * them in steps of a sixteenth. A send without credits is announced by an RTS instead (prepare() in
- * send.c): its data stay at the sender, so order is kept, and no program that posts its receives
- * can deadlock. A message that is no longer than an RTS is always sent, and may make the credits
- * negative.
+ * them in steps of a sixteenth. A send without credits is announced by an RTS instead
+ * (prepare_send() in send.c): its data stay at the sender, so order is kept, and no program that
+ * posts its receives can deadlock. A message that is no longer than an RTS is always sent, and may
+ * make the credits negative.
  *
  * Flow checks. A provider may keep each unexpected message, also an RTS or 8 bytes, in a buffer of
  * the longest length, and receives all that arrives. So a sender requests a confirmation from its

@@ -577,10 +577,11 @@ WEFT_COLD void weft_net_receive_failed(struct weft_request *request,
                                        const struct fi_cq_err_entry *error, const char *text);
 
 /* bounce_pool.c: memory for packed data. get returns NULL if memory is short, or if it must be
- * registered and the provider refuses. get_reserved is for one operation of the provider: a control
- * or RTS, or at most WEFT_NET_PIECE_MAX bytes of data. It may return the reserve; if it returns
- * NULL, *error is -FI_EAGAIN if the reserve is in use. put accepts NULL; mr returns the
- * registration for all uses, or NULL. advice is the end of a sentence about memory that is short.
+ * registered and the provider refuses. weft_net_bounce_get_reserved is for one operation of the
+ * provider: a control or RTS, or at most WEFT_NET_PIECE_MAX bytes of data. It may return the
+ * reserve; if it returns NULL, *error is -FI_EAGAIN if the reserve is in use. put accepts NULL; mr
+ * returns the registration for all uses, or NULL. advice is the end of a sentence about memory that
+ * is short.
  */
 enum weft_net_reserve { WEFT_NET_RESERVE_CONTROL, WEFT_NET_RESERVE_PIECE, WEFT_NET_RESERVES };
 int weft_net_bounce_open(struct weft_net_vci *net);

@@ -201,7 +201,7 @@ static inline void weft_shared_post(struct weft_shared_call *c, struct weft_area
     slot->label = c->label | (weft_unlikely(c->error) ? WEFT_SHARED_FAILED : 0);
     slot->bytes = c->bytes;
     atomic_store_explicit(&slot->stamp, stamp, memory_order_release);
-    if (c->source != WEFT_SHARED_NOBODY) /* else set_done follows */
+    if (c->source != WEFT_SHARED_NOBODY) /* else weft_shared_set_done follows */
         weft_shared_ring(c, c->reader);
 }
 

@@ -53,89 +53,70 @@ enum option_id {
     OPT_OUTPUT,
     OPT_HOSTS,
     OPT_HOST_FILE,
-    OPT_REFUSED,
+    /* Options that weftrun does not support */
+    OPT_CONFIG_FILE,
+    OPT_MCA,
+    OPT_PMIX_MCA,
+    OPT_NO_ENV,
+    OPT_CPUS,
+    OPT_FILES,
+    OPTIONS
 };
 
-#define MCA_INSTEAD                                                                                \
-    "it sets parameters of Open MPI; Weft's settings are variables, such as WEFT_PROVIDER and "    \
-    "WEFT_IFACE, which weft_info --settings lists"
-#define BIND_INSTEAD "use --bind, and taskset for the processors of the job"
 #define FILES_INSTEAD                                                                              \
     "give each rank a file by weftrun -n N sh -c 'exec program >out.$PMIX_RANK', or use --tag"
 
-/* Long names are also accepted with a single dash, as by MPICH. */
+/* The replacement of each option that weftrun does not support. */
+static const char *const instead[OPTIONS] = {
+    [OPT_CONFIG_FILE] = "it must be the first option and the only one",
+    [OPT_MCA] = "it sets parameters of Open MPI; Weft's settings are variables, such as "
+                "WEFT_PROVIDER and WEFT_IFACE, which weft_info --settings lists",
+    [OPT_PMIX_MCA] = "set the variable PMIX_MCA_NAME instead",
+    [OPT_NO_ENV] = "remove variables by \"env -u NAME weftrun ...\"",
+    [OPT_CPUS] = "use --bind, and taskset for the processors of the job",
+    [OPT_FILES] = FILES_INSTEAD,
+};
+
+/* Names of one option: those of weftrun, then those of Open MPI and MPICH. Long names are also
+ * accepted with a single dash, as by MPICH. */
 static const struct option_row {
-    const char *name;
+    const char *names;
     enum option_id id;
     bool takes_value;
-    const char *instead; /* of OPT_REFUSED: a clause on what to use */
 } rows[] = {
-    {"-n", OPT_COUNT, true, NULL},
-    {"--n", OPT_COUNT, true, NULL},
-    {"--np", OPT_COUNT, true, NULL},
-    {"--tag", OPT_TAG, false, NULL},
-    {"--keep-going", OPT_KEEP, false, NULL},
-    {"--bind", OPT_BIND, true, NULL},
-    {"--debug", OPT_DEBUG, false, NULL}, /* and --debug=RANKS */
-    {"--report-bindings", OPT_REPORT, false, NULL},
-    {"--timeout", OPT_TIMEOUT, true, NULL},
-    {"--pset", OPT_SET, true, NULL},
-    {"--wdir", OPT_DIR, true, NULL},
-    {"-x", OPT_EXPORT, true, NULL},
-    {"--env", OPT_ENV, true, NULL},
-    {"--here", OPT_HERE, false, NULL},
-    {"--abi", OPT_ABI, true, NULL},
-    {"-v", OPT_VERBOSE, false, NULL},
-    {"--verbose", OPT_VERBOSE, false, NULL},
-    {"-h", OPT_HELP, false, NULL},
-    {"--help", OPT_HELP, false, NULL},
-    {"-V", OPT_VERSION, false, NULL},
-    {"--version", OPT_VERSION, false, NULL},
-    /* Open MPI's and MPICH's names of the same options */
-    {"--bind-to", OPT_BIND, true, NULL},
-    {"--wd", OPT_DIR, true, NULL},
-    {"--tag-output", OPT_TAG, false, NULL},
-    {"--prefix-output", OPT_TAG, false, NULL},
-    {"--prepend-rank", OPT_TAG, false, NULL},
-    {"--label", OPT_TAG, false, NULL},
-    {"-l", OPT_TAG, false, NULL},
-    {"--output", OPT_OUTPUT, true, NULL},
-    {"--genv", OPT_GLOBAL_ENV, true, NULL},
+    {"-n --n --np", OPT_COUNT, true},
+    {"--tag --tag-output --prefix-output --prepend-rank --label -l", OPT_TAG, false},
+    {"--keep-going", OPT_KEEP, false},
+    {"--bind --bind-to", OPT_BIND, true},
+    {"--debug", OPT_DEBUG, false}, /* and --debug=RANKS */
+    {"--report-bindings", OPT_REPORT, false},
+    {"--timeout", OPT_TIMEOUT, true},
+    {"--pset", OPT_SET, true},
+    {"--wdir --wd", OPT_DIR, true},
+    {"-x", OPT_EXPORT, true},
+    {"--env", OPT_ENV, true},
+    {"--genv", OPT_GLOBAL_ENV, true},
+    {"--here", OPT_HERE, false},
+    {"--abi", OPT_ABI, true},
+    {"-v --verbose", OPT_VERBOSE, false},
+    {"-h --help", OPT_HELP, false},
+    {"-V --version", OPT_VERSION, false},
+    {"--output", OPT_OUTPUT, true},
     /* Options with a meaning on one node */
-    {"--ppn", OPT_PER_NODE, true, NULL},
-    {"--perhost", OPT_PER_NODE, true, NULL},
-    {"--npernode", OPT_PER_NODE, true, NULL},
-    {"-N", OPT_PER_NODE, true, NULL},
-    {"--map-by", OPT_MAP, true, NULL},
-    {"--rank-by", OPT_MAP, true, NULL},
-    {"--host", OPT_HOSTS, true, NULL},
-    {"-H", OPT_HOSTS, true, NULL},
-    {"--hosts", OPT_HOSTS, true, NULL},
-    {"--hostfile", OPT_HOST_FILE, true, NULL},
-    {"--machinefile", OPT_HOST_FILE, true, NULL},
-    {"-f", OPT_HOST_FILE, true, NULL},
+    {"--ppn --perhost --npernode -N", OPT_PER_NODE, true},
+    {"--map-by --rank-by", OPT_MAP, true},
+    {"--host -H --hosts", OPT_HOSTS, true},
+    {"--hostfile --machinefile -f", OPT_HOST_FILE, true},
     /* Options for weftrun's default behaviour: ignored */
-    {"--oversubscribe", OPT_ANYWAY, false, NULL},
-    {"--allow-run-as-root", OPT_ANYWAY, false, NULL},
-    {"--genvall", OPT_ANYWAY, false, NULL},
-    {"--envall", OPT_ANYWAY, false, NULL},
-    {"--genvlist", OPT_ANYWAY, true, NULL},
-    {"--envlist", OPT_ANYWAY, true, NULL},
+    {"--oversubscribe --allow-run-as-root --genvall --envall", OPT_ANYWAY, false},
+    {"--genvlist --envlist", OPT_ANYWAY, true},
     /* Options that weftrun does not support */
-    {"--configfile", OPT_REFUSED, true, "it must be the first option and the only one"},
-    {"--mca", OPT_REFUSED, true, MCA_INSTEAD},
-    {"--gmca", OPT_REFUSED, true, MCA_INSTEAD},
-    {"--prtemca", OPT_REFUSED, true, MCA_INSTEAD},
-    {"--pmixmca", OPT_REFUSED, true, "set the variable PMIX_MCA_NAME instead"},
-    {"--genvnone", OPT_REFUSED, false, "remove variables by \"env -u NAME weftrun ...\""},
-    {"--envnone", OPT_REFUSED, false, "remove variables by \"env -u NAME weftrun ...\""},
-    {"--rankfile", OPT_REFUSED, true, BIND_INSTEAD},
-    {"-rf", OPT_REFUSED, true, BIND_INSTEAD},
-    {"--cpu-set", OPT_REFUSED, true, BIND_INSTEAD},
-    {"--cpus-per-proc", OPT_REFUSED, true, BIND_INSTEAD},
-    {"--cpus-per-rank", OPT_REFUSED, true, BIND_INSTEAD},
-    {"--output-filename", OPT_REFUSED, true, FILES_INSTEAD},
-    {"--outfile-pattern", OPT_REFUSED, true, FILES_INSTEAD},
+    {"--configfile", OPT_CONFIG_FILE, true},
+    {"--mca --gmca --prtemca", OPT_MCA, true},
+    {"--pmixmca", OPT_PMIX_MCA, true},
+    {"--genvnone --envnone", OPT_NO_ENV, false},
+    {"--rankfile -rf --cpu-set --cpus-per-proc --cpus-per-rank", OPT_CPUS, true},
+    {"--output-filename --outfile-pattern", OPT_FILES, true},
 };
 
 static const char help[] =
@@ -170,21 +151,27 @@ static const char help[] =
     "Exit code: 0, or that of the first rank that failed (128 + S for signal S).\n"
     "More in weftrun(1).\n";
 
-/* The row of "--opt" or "--opt=value"; *value points behind the '=', or is NULL. */
-static const struct option_row *find_row(const char *word, const char **value)
+/* An option of the command line: "--opt", or "--opt=value". */
+struct found {
+    const struct option_row *row; /* NULL: there is none */
+    const char *name;             /* in the row, not terminated */
+    int len;
+    const char *value; /* after the '=', or NULL */
+};
+
+static struct found find_option(const char *word)
 {
     size_t len = strcspn(word, "=");
     bool one_dash = len > 2 && word[1] != '-';
-    *value = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *name = rows[i].name + one_dash;
-        if (strlen(name) != len || strncmp(name, word, len) != 0)
-            continue;
-        if (word[len] == '=')
-            *value = word + len + 1;
-        return &rows[i];
+        size_t n;
+        for (const char *name = rows[i].names; *name; name += n + (name[n] == ' ')) {
+            n = strcspn(name, " ");
+            if (n == len + one_dash && strncmp(name + one_dash, word, len) == 0)
+                return (struct found){&rows[i], name, (int)n, word[len] ? word + len + 1 : NULL};
+        }
     }
-    return NULL;
+    return (struct found){0};
 }
 
 static int read_count(int *count, const char *option, const char *text)
@@ -318,13 +305,13 @@ static int read_set(struct app *app, const char *text)
     return 0;
 }
 
-static int apply(struct job *job, struct app *app, const struct option_row *row, const char *value)
+static int apply(struct job *job, struct app *app, enum option_id id, const char *value)
 {
-    switch (row->id) {
+    switch (id) {
     case OPT_COUNT:
         return read_count(&app->count, "-n", value);
     case OPT_PER_NODE:
-        return read_count(&app->per_node, row->name, value);
+        return read_count(&app->per_node, "--ppn", value);
     case OPT_TIMEOUT:
         return read_timeout(job, "--timeout", value);
     case OPT_BIND:
@@ -377,16 +364,10 @@ static int apply(struct job *job, struct app *app, const struct option_row *row,
         return 0;
     case OPT_HOSTS:
     case OPT_HOST_FILE:
-        return read_hosts(job, row->id == OPT_HOST_FILE, value);
-    case OPT_REFUSED:
-        weft_lines_print("The option %s is not supported here: %s.", row->name, row->instead);
-        return -1;
-    case OPT_ANYWAY: /* ranks may outnumber cores, and root may start them */
-    case OPT_HELP:
-    case OPT_VERSION: /* handled by read_options */
+        return read_hosts(job, id == OPT_HOST_FILE, value);
+    default: /* OPT_ANYWAY: ranks may outnumber cores, and root may start them */
         return 0;
     }
-    return 0;
 }
 
 /* MPICH's "-env NAME VALUE": joins the two words. NULL after printing the error. */
@@ -404,12 +385,19 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
                         bool *done)
 {
     while (*at < argc && argv[*at][0] == '-') {
-        const char *value, *word = argv[(*at)++];
+        const char *word = argv[(*at)++];
         if (strcmp(word, "--") == 0)
             return 0;
-        const struct option_row *row = find_row(word, &value);
+        struct found option = find_option(word);
+        const struct option_row *row = option.row;
+        const char *value = option.value;
         if (!row || (value && !row->takes_value && row->id != OPT_DEBUG)) {
             weft_lines_print("Unknown option \"%s\"; weftrun --help lists all options.", word);
+            return -1;
+        }
+        if (instead[row->id]) {
+            weft_lines_print("The option %.*s is not supported here: %s.", option.len, option.name,
+                             instead[row->id]);
             return -1;
         }
         if (row->takes_value && !value) {
@@ -430,7 +418,7 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
             *done = true;
             return 0;
         }
-        if (apply(job, app, row, value ? value : ""))
+        if (apply(job, app, row->id, value ? value : ""))
             return -1;
     }
     return 0;

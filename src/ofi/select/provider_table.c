@@ -58,11 +58,9 @@ const struct weft_provider_row weft_provider_table[] = {
      WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_NARROW,
      "TCP, deprecated: peek overlooks messages under load, the search among unexpected ones is "
      "quadratic, an unknown source matches every receive, and many messages stall its stream"},
-    {"shm", SINCE(1, 19), UINT32_MAX, WEFT_MATCHING_SOFTWARE, 16 * KIB, 30, WEFT_PROVIDER_ONE_NODE,
-     "shared memory: Weft's shm lane does the same without libfabric"},
-    {"shm", 0, BEFORE(1, 19), WEFT_MATCHING_SOFTWARE, 4 * KIB, 30,
+    {"shm", ALL, WEFT_MATCHING_SOFTWARE, 4 * KIB, 30,
      WEFT_PROVIDER_ONE_NODE | WEFT_PROVIDER_REFUSED,
-     "before 1.19 it matches unexpected messages with a stale mask and stalls after 1024 of them"},
+     "Weft's own lane does the same without libfabric; before 1.19 it stalls after 1024 messages"},
     {"net;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 64 * KIB, 25,
      WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM,
      "TCP, 1.17's trial of what became tcp, under the same layer as tcp;ofi_rxm"},

@@ -3,8 +3,8 @@
  * Nonblocking collective access: a rank moves its data in the call, and the request completes with
  * the agreement of all ranks, a nonblocking reduction to the error of the lowest rank that failed.
  *
- * Invariant: the request's buffer is a struct agreement until the user's call frees the request. It
- * keeps the sentence of this rank's error, because another sentence may be recorded since.
+ * Invariant: the request's buffer is a struct agreement until the reduction ends. It keeps the
+ * sentence of this rank's error, because another sentence may be recorded since.
  */
 #include "core/coll/coll.h"
 #include "core/file/file.h"
@@ -38,18 +38,14 @@ static void sub_ended(struct weft_request *sub)
     struct agreement *agreement = request->buffer;
     request->error = sub->error ? sub->error : (uint8_t)error_of(agreement);
     agreement->file->pending--;
+    free(agreement);
+    request->buffer = NULL;
     weft_request_put(sub);
     weft_request_event(request);
 }
 
-static int free_agreement(struct weft_request *request)
-{
-    free(request->buffer);
-    return MPI_SUCCESS;
-}
-
-const struct weft_request_ops weft_file_request_ops = {
-    .name = "collective access to a file", .sub_ended = sub_ended, .free = free_agreement};
+const struct weft_request_ops weft_file_request_ops = {.name = "collective access to a file",
+                                                       .sub_ended = sub_ended};
 
 static int agree(struct weft_request *request, struct agreement *agreement)
 {

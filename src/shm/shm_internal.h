@@ -67,7 +67,8 @@ enum weft_shm_kind {
     WEFT_SHM_TOO_LATE
 };
 
-/* Of a CTS: the receive buffer is in device memory; the receiver maps device memory of others. */
+/* Bits of a CTS: the receive buffer is in device memory; the receiver maps memory of other devices.
+ */
 enum weft_shm_gpu { WEFT_SHM_GPU_DEVICE = 1, WEFT_SHM_GPU_IPC = 2 };
 
 enum { WEFT_SHM_INLINE_BYTES = 32 };

@@ -104,7 +104,7 @@ static int sieve(struct access *access, size_t from, size_t to, char *memory, si
     return MPI_SUCCESS;
 }
 
-/* Whether the sieve may be used, by the hints of ROMIO. */
+/* True if the sieve may be used, by the hints of ROMIO. */
 static bool may_sieve(const struct access *access)
 {
     const struct weft_file *file = access->file;
@@ -117,7 +117,7 @@ static bool may_sieve(const struct access *access)
     return weft_file_excludes(file) && !file->unreadable;
 }
 
-/* Whether these runs are moved faster with their holes. */
+/* True if these runs are moved faster with their holes. */
 static bool sieves(const struct access *access, const struct weft_run *runs, size_t n)
 {
     size_t bytes = 0, hole = access->write ? SHORT_HOLE / 2 : SHORT_HOLE;

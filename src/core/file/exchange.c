@@ -217,7 +217,7 @@ static bool is_block(const struct weft_file_block *block, uint64_t window)
     return at + stride * (block->count - 1) + block->bytes <= window;
 }
 
-/* Whether a message that has arrived from a rank is a valid one. */
+/* Returns true if the message that arrived from a rank is a valid one. */
 static bool parse(const struct weft_file_access *access, const struct box *box, int rank,
                   struct message *message)
 {

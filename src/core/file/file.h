@@ -174,7 +174,7 @@ int weft_file_move(struct weft_file *file, bool write, const struct weft_file_da
 int weft_file_move_all(struct weft_file *file, bool write, int code,
                        const struct weft_file_data *data, size_t *moved);
 
-/* Whether this rank has all ranks' memory of a window mapped; if one rank has, all have. */
+/* True if this rank has all ranks' memory of a window mapped; if one rank has, all have. */
 bool weft_file_maps_all(const struct weft_win *win);
 
 /* Moves this rank's data, and starts the agreement, with which the request completes

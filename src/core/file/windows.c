@@ -52,7 +52,7 @@ struct range {
 
 enum method { AT_ONCE, MERGED, SEPARATELY };
 
-/* Of a window, behind the bytes of all windows of its rank. */
+/* The state of a window, behind the bytes of all windows of its rank. */
 struct control {
     uint64_t got;                 /* reads: bytes before the end of the file */
     uint64_t method;              /* writes: enum method */
@@ -96,7 +96,7 @@ static struct range range_of(const struct weft_file *file, bool write,
     return range;
 }
 
-/* Whether windows are faster than a system call for each run. */
+/* True if windows are faster than a system call for each run. */
 static bool interleaves(struct weft_file_access *access, const struct range *ranges, int n)
 {
     double bytes = 0, runs = 0, spans = 0;

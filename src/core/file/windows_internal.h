@@ -21,7 +21,7 @@ struct weft_file_block {
     uint64_t bytes, count;
 };
 
-/* Of the data of one rank in one window. */
+/* Sums over the data of one rank in one window. */
 struct weft_file_sums {
     uint64_t bytes, hash, runs;
     int64_t first, end; /* offsets in the window */
@@ -62,7 +62,7 @@ struct weft_file_blocks {
     size_t listed, used;
 };
 
-/* Whether this rank has the memory of a rank mapped. */
+/* True if this rank has the memory of a rank mapped. */
 static inline bool weft_file_maps(const struct weft_file_access *access, int rank)
 {
     return access->file->win->targets[rank].base != NULL;

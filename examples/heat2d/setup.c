@@ -44,20 +44,21 @@ int setup_read(struct setup *s, int rank, int argc, char **argv)
     };
     const struct options options = {
         .program = "heat2d",
-        .usage = "usage: heat2d [options] PICTURE.pgm\n"
-                 "       heat2d [options] --start CHECKPOINT\n"
-                 "Lets the grey values of a picture spread like heat on an insulated plate.\n"
-                 "  -n, --steps N       time steps (500)\n"
-                 "  -r, --rate R        share that flows to each neighbour in a step, up to 0.25 "
-                 "(0.2)\n"
-                 "  -o, --output NAME   write frames as NAME-000500.pgm and so on (none)\n"
-                 "  -f, --frames N      a frame every N steps, beside the last (the last only)\n"
-                 "  -t, --type TYPE     pgm or png (pgm)\n"
-                 "  -p, --report N      a line of progress every N steps (a tenth of all)\n"
-                 "  -s, --save FILE     write the last field to a checkpoint (none)\n"
-                 "  -b, --start FILE    begin with the field of a checkpoint, in place of a picture\n"
-                 "  -c, --check         compare with the serial result, bit for bit\n"
-                 "  -h, --help          this text\n",
+        .usage =
+            "usage: heat2d [options] PICTURE.pgm\n"
+            "       heat2d [options] --start CHECKPOINT\n"
+            "Lets the grey values of a picture spread like heat on an insulated plate.\n"
+            "  -n, --steps N       time steps (500)\n"
+            "  -r, --rate R        share that flows to each neighbour in a step, up to 0.25 "
+            "(0.2)\n"
+            "  -o, --output NAME   write frames as NAME-000500.pgm and so on (none)\n"
+            "  -f, --frames N      a frame every N steps, beside the last (the last only)\n"
+            "  -t, --type TYPE     pgm or png (pgm)\n"
+            "  -p, --report N      a line of progress every N steps (a tenth of all)\n"
+            "  -s, --save FILE     write the last field to a checkpoint (none)\n"
+            "  -b, --start FILE    begin with the field of a checkpoint, in place of a picture\n"
+            "  -c, --check         compare with the serial result, bit for bit\n"
+            "  -h, --help          this text\n",
         .rows = rows,
         .path = &s->picture,
         .file = "one picture to start from, unless it starts from a checkpoint",

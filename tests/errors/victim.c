@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -861,6 +862,65 @@ static void locks_of_the_dead(void)
     _exit(0);
 }
 
+static void (*in_the_middle)(void);
+
+static void on_segv(int number)
+{
+    (void)number;
+    in_the_middle();
+}
+
+/* Rank 1 stops in the middle of an accumulate operation, in its origin buffer. Rank 0 then
+ * accumulates to the same memory. */
+static void accumulate_after(void (*stop)(void))
+{
+    enum { N = 8192 };
+    MPI_Win win;
+    long *memory, one = 1;
+    int codes[3];
+    begin();
+    MPI_Win_allocate(N * sizeof one, sizeof one, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_set_name(win, "sums");
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Win_lock_all(0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+        long *origin = mmap(NULL, N * sizeof one, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mprotect(origin + N / 2, N / 2 * sizeof one, PROT_NONE);
+        in_the_middle = stop;
+        signal(SIGSEGV, on_segv);
+        MPI_Accumulate(origin, N, MPI_LONG, 0, 0, N, MPI_LONG, MPI_SUM, win);
+    }
+    usleep(300000);
+    for (int i = 0; i < 3; i++)
+        codes[i] = i == 1 ? MPI_Fetch_and_op(&one, &one, MPI_LONG, 0, 0, MPI_SUM, win)
+                          : MPI_Accumulate(&one, 1, MPI_LONG, 0, 0, 1, MPI_LONG, MPI_SUM, win);
+    fprintf(stderr, "aborted: %d %d %d, sum %ld\n", codes[0] == MPI_ERR_PROC_ABORTED,
+            codes[1] == MPI_ERR_PROC_ABORTED, codes[2] == MPI_ERR_PROC_ABORTED, memory[0]);
+    _exit(0);
+}
+
+static void die_at_once(void)
+{
+    raise(SIGKILL);
+}
+
+static void accumulate_of_the_dead(void)
+{
+    accumulate_after(die_at_once);
+}
+
+static void sleep_for_ever(void)
+{
+    for (;;)
+        pause();
+}
+
+static void accumulate_stopped(void)
+{
+    accumulate_after(sleep_for_ever);
+}
+
 /* Rank 0 keeps the lock of rank 1's window, for which all others wait, and waits for a message that
  * rank 1 does not send. */
 static void lock_kept(void)
@@ -1411,6 +1471,8 @@ static const struct {
             {"partitions-of-the-dead", partitions_of_the_dead},
             {"windows-of-the-dead", windows_of_the_dead},
             {"lock-kept", lock_kept},
+            {"accumulate-of-the-dead", accumulate_of_the_dead},
+            {"accumulate-stopped", accumulate_stopped},
             {"go-on", go_on},
             {"go-on-testing", go_on_testing},
             {"finalize-after-a-death", finalize_after_a_death},

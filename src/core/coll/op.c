@@ -6,7 +6,7 @@
  * integers use the unsigned loop of sums, products, bitwise and logical operations, which gives the
  * same bits in two's complement and a defined overflow.
  *
- * Invariant: loops[op][basic_type] is NULL exactly if the operation does not accept the type.
+ * Invariant: all_loops[op][basic_type] is NULL exactly if the operation does not accept the type.
  */
 #include "core/coll/op.h"
 #include "core/base/error.h"
@@ -26,8 +26,8 @@
 typedef void loop_function(const void *in, void *inout, size_t count);
 
 /* One loop: x is the element of in, y that of inout. */
-#define LOOP(name, type, expression)                                                               \
-    VECTORISED static void name(const void *in, void *inout, size_t count)                         \
+#define ONE_LOOP(attributes, name, type, expression)                                               \
+    attributes VECTORISED static void name(const void *in, void *inout, size_t count)              \
     {                                                                                              \
         const type *restrict a = in;                                                               \
         type *restrict b = inout;                                                                  \
@@ -36,6 +36,21 @@ typedef void loop_function(const void *in, void *inout, size_t count);
             b[i] = (type)(expression);                                                             \
         }                                                                                          \
     }
+
+/* Loops with wider vectors, where the processor has them: a sum of 64 KiB takes 0.82 (AVX2) and
+ * 0.58 (AVX-512) of the time, by bench/rma accumulate. Processors that lower their clock for
+ * AVX-512 have no VBMI2. No loop has a product and a sum, which a compiler could join: all give the
+ * same bits. */
+#if defined(__x86_64__)
+#define AVX2   __attribute__((unused, target("avx2")))
+#define AVX512 __attribute__((unused, target("avx512vbmi2,avx512dq,avx512vl")))
+#define LOOP(name, type, expression)                                                               \
+    ONE_LOOP(, name, type, expression)                                                             \
+    ONE_LOOP(AVX2, avx2_##name, type, expression)                                                  \
+    ONE_LOOP(AVX512, avx512_##name, type, expression)
+#else
+#define LOOP(name, type, expression) ONE_LOOP(, name, type, expression)
+#endif
 
 /* One loop over pairs: the value of `in` is taken if `x better y`. */
 #define PAIR_LOOP(name, type, better)                                                              \
@@ -74,10 +89,10 @@ typedef void loop_function(const void *in, void *inout, size_t count);
     LOOP(op##_long_double, long double, expression)                                                \
     LOOP(op##_real16, weft_real16, expression)
 #define COMPLEX_LOOPS(op, expression)                                                              \
-    LOOP(op##_float_complex, float complex, expression)                                            \
-    LOOP(op##_double_complex, double complex, expression)                                          \
-    LOOP(op##_long_double_complex, long double complex, expression)                                \
-    LOOP(op##_complex32, weft_complex32, expression)
+    ONE_LOOP(, op##_float_complex, float complex, expression)                                      \
+    ONE_LOOP(, op##_double_complex, double complex, expression)                                    \
+    ONE_LOOP(, op##_long_double_complex, long double complex, expression)                          \
+    ONE_LOOP(, op##_complex32, weft_complex32, expression)
 #define PAIR_LOOPS(op, better)                                                                     \
     PAIR_LOOP(op##_float_int, struct weft_float_int, better)                                       \
     PAIR_LOOP(op##_double_int, struct weft_double_int, better)                                     \
@@ -157,7 +172,8 @@ PAIR_LOOPS(maxloc, >)
  * on MPI_AINT, MPI_COUNT and MPI_OFFSET. */
 #define INTEGER(op, sign)                                                                          \
     C_INTEGER(op, sign), FORTRAN_INTEGER(op, sign), MULTI_LANGUAGE(op, sign), TEXT(op, sign)
-static loop_function *const loops[WEFT_OP_REPLACE][WEFT_BASIC_KINDS] = {
+typedef loop_function *loop_table[WEFT_OP_REPLACE][WEFT_BASIC_KINDS];
+static const loop_table all_loops = {
     [WEFT_OP_SUM] = {INTEGER(sum, u), FLOATING(sum), COMPLEX(sum)},
     [WEFT_OP_PROD] = {INTEGER(prod, u), FLOATING(prod), COMPLEX(prod)},
     [WEFT_OP_MIN] = {INTEGER(min, s), FLOATING(min)},
@@ -171,6 +187,47 @@ static loop_function *const loops[WEFT_OP_REPLACE][WEFT_BASIC_KINDS] = {
     [WEFT_OP_MINLOC] = {VALUE_AND_INDEX(minloc)},
     [WEFT_OP_MAXLOC] = {VALUE_AND_INDEX(maxloc)},
 };
+
+#if defined(__x86_64__)
+#define WIDE_LOOPS(set)                                                                            \
+    {                                                                                              \
+        [WEFT_OP_SUM] = {INTEGER(set##_sum, u), FLOATING(set##_sum)},                              \
+        [WEFT_OP_PROD] = {INTEGER(set##_prod, u), FLOATING(set##_prod)},                           \
+        [WEFT_OP_MIN] = {INTEGER(set##_min, s), FLOATING(set##_min)},                              \
+        [WEFT_OP_MAX] = {INTEGER(set##_max, s), FLOATING(set##_max)},                              \
+        [WEFT_OP_LAND] = {INTEGER(set##_land, u), LOGICAL(set##_land)},                            \
+        [WEFT_OP_LOR] = {INTEGER(set##_lor, u), LOGICAL(set##_lor)},                               \
+        [WEFT_OP_LXOR] = {INTEGER(set##_lxor, u), LOGICAL(set##_lxor)},                            \
+        [WEFT_OP_BAND] = {INTEGER(set##_band, u), BYTE(set##_band)},                               \
+        [WEFT_OP_BOR] = {INTEGER(set##_bor, u), BYTE(set##_bor)},                                  \
+        [WEFT_OP_BXOR] = {INTEGER(set##_bxor, u), BYTE(set##_bxor)},                               \
+    }
+static const loop_table avx2_loops = WIDE_LOOPS(avx2), avx512_loops = WIDE_LOOPS(avx512);
+
+static const loop_table *wide_loops(void)
+{
+    if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        return &avx512_loops;
+    return __builtin_cpu_supports("avx2") ? &avx2_loops : NULL;
+}
+#else
+static const loop_table *wide_loops(void)
+{
+    return NULL;
+}
+#endif
+
+/* The loops in use: those of wide_loops where it has one, else those of all_loops. */
+static loop_table loops;
+
+static void choose_loops(void)
+{
+    const loop_table *wide = wide_loops();
+    for (size_t op = 0; op < WEFT_OP_REPLACE; op++)
+        for (size_t type = 0; type < WEFT_BASIC_KINDS; type++)
+            loops[op][type] = wide && (*wide)[op][type] ? (*wide)[op][type] : all_loops[op][type];
+}
 
 #define SIZE(kind, type) [WEFT_BASIC_##kind] = sizeof(type)
 static const uint8_t sizes[WEFT_BASIC_KINDS] = {
@@ -227,6 +284,7 @@ static struct weft_op predefined[] = {
 
 void weft_op_init(void)
 {
+    choose_loops();
     for (size_t i = 0; i < sizeof predefined / sizeof predefined[0]; i++) {
         predefined[i].object.kind = WEFT_KIND_OP;
         weft_handle_predefine((uintptr_t)predefined[i].handle, &predefined[i].object);

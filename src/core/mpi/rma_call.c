@@ -174,19 +174,26 @@ static bool is_alike(const struct weft_rma_side *side, const struct weft_rma_ran
     return side->at && side->type == to->type && side->count == to->count;
 }
 
-static bool accumulate_now(const struct weft_rma_arguments *a, char *there, size_t bytes)
+static bool accumulate_now(struct weft_win *win, const struct weft_rma_arguments *a, char *there,
+                           size_t bytes, int *code)
 {
     const struct weft_datatype *type = weft_handle_object(a->target->type);
     const struct weft_op *op = weft_handle_resolve(a->op, WEFT_KIND_OP);
     if (!op || op->id == WEFT_OP_USER || (op->id == WEFT_OP_NO_OP && !a->result) ||
         weft_op_check(op, type->basic_type) != MPI_SUCCESS)
         return false;
-    return weft_rma_apply_atomic(op, type->basic_type, there, bytes, a->origin->at,
-                                 a->result ? (void *)a->result->at : NULL);
+    int target = a->target->rank;
+    struct weft_rma_apply apply = {
+        op, type->basic_type, win, target,
+        weft_win_is_alone(win, (enum weft_win_lock)win->targets[target].lock)};
+    *code = weft_rma_apply_run(&apply, there, bytes, a->origin->at,
+                               a->result ? (void *)a->result->at : NULL);
+    return true;
 }
 
-/* False, and nothing was done, if a check is left to the general path. */
-static bool do_now(const struct weft_win *win, const struct weft_rma_arguments *a)
+/* False, and nothing was done, if a check is left to the general path. *code: the outcome of what
+ * was done. */
+static bool do_now(struct weft_win *win, const struct weft_rma_arguments *a, int *code)
 {
     size_t bytes;
     char *there = locate_now(win, a->target, &bytes);
@@ -201,7 +208,7 @@ static bool do_now(const struct weft_win *win, const struct weft_rma_arguments *
         break;
     case WEFT_RMA_ACCUMULATE:
     case WEFT_RMA_GET_ACCUMULATE:
-        if (!accumulate_now(a, there, bytes))
+        if (!accumulate_now(win, a, there, bytes, code))
             return false;
         break;
     case WEFT_RMA_COMPARE_AND_SWAP:
@@ -218,8 +225,9 @@ int weft_rma_call(struct weft_win *win, const struct weft_rma_arguments *a,
 {
     int rank = a->target->rank, code = weft_arg_win_rank(win, rank);
     bool on_host = weft_likely(!(weft_entry_flags & WEFT_ENTRY_GPU));
-    if (code == MPI_SUCCESS && rank != MPI_PROC_NULL && !request && on_host && do_now(win, a))
-        return MPI_SUCCESS;
+    if (code == MPI_SUCCESS && rank != MPI_PROC_NULL && !request && on_host &&
+        do_now(win, a, &code))
+        return code;
     struct weft_rma_call call = {.kind = a->kind, .target = rank, .compare = a->compare};
     if (code == MPI_SUCCESS && rank != MPI_PROC_NULL) {
         code = request ? check_request_epoch(win) : MPI_SUCCESS;

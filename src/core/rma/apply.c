@@ -3,14 +3,28 @@
  * Accumulate operations on the memory of a target, by the origin where it reaches that memory, else
  * by the handler at the target.
  *
+ * Where several processes apply operations to one memory, two mechanisms protect its elements:
+ *  - Processor atomics, for a few elements. The rank announces them: it stores the target in its
+ *    own word `applying`, and applies them only if `accumulating` of the target, read after that,
+ *    has no mark LONG.
+ *  - The word `accumulating` of the target, which one rank holds at a time: with the mark LONG for
+ *    many elements, to which it applies the loops of collectives (coll/op.h) once no rank announces
+ *    atomics at that target; without the mark for elements that take no atomics, and for a few
+ *    atomics of a rank that has found the mark.
+ *
  * Invariants:
- *  - Which of the two mechanisms protects an element (a processor atomic or the word
- *    `accumulating`) follows from its type and address only, so that all ranks use the same one.
- *  - The word is held for the elements of one run at most, and never while anything is waited for.
+ *  - An element that takes atomics is changed by an atomic, or while the word has the mark LONG and
+ *    no atomics are announced; any other element while the word is held. Which elements take
+ *    atomics follows from their type and address only, so that all ranks decide alike.
+ *  - A rank waits for nothing while it announces atomics. It holds the word for at most HOLD_BYTES
+ *    of elements, and waits meanwhile for announced atomics only.
+ *  - A word that a dead rank has left does not stop others: who waits for the rank takes the word
+ *    over, and reports MPI_ERR_PROC_ABORTED if the dead rank had held it.
  */
 #include "core/base/error.h"
 #include "core/message/process.h"
 #include "core/progress/failure.h"
+#include "core/progress/progress.h"
 #include "core/rma/message.h"
 
 #include <sched.h>
@@ -18,6 +32,11 @@
 
 /* The largest element in memory: two numbers of 16 bytes. */
 enum { MOST_ELEMENT = 64, COPY_BYTES = 4096 };
+
+/* Some microseconds of a loop, beside which taking the word is cheap. */
+enum { HOLD_BYTES = 65536 };
+
+static const uint32_t LONG = UINT32_C(1) << 31; /* above each rank + 1 */
 
 /* ---- Elements: pairs may have padding in memory that their packed form has not */
 
@@ -70,41 +89,97 @@ static char *location(char *base, MPI_Aint at)
     return (char *)((uintptr_t)base + (uintptr_t)at);
 }
 
-/* ---- The word */
+/* ---- The words */
 
-/* Takes the word, unless no other rank accesses the window; *broken is set when it was taken from a
- * dead rank. */
-static void take_word(const struct weft_rma_apply *apply, bool *broken)
+static _Atomic uint32_t *word_of_target(const struct weft_rma_apply *apply)
 {
-    uint32_t me = (uint32_t)apply->win->comm->rank + 1;
-    if (apply->exclusive)
-        return;
-    for (unsigned polls = 1;; polls++) {
-        uint32_t seen = 0;
-        if (atomic_compare_exchange_strong(&apply->control->accumulating, &seen, me))
-            return;
-        if (polls % 64 == 0)
-            sched_yield();
-        if (polls % 65536 == 0 && weft_vcis_try()) {
-            weft_failure_check();
-            weft_vcis_leave();
-        }
-        if (polls % 65536 == 0 && weft_rma_is_dead(apply->win, (int)seen - 1) &&
-            atomic_compare_exchange_strong(&apply->control->accumulating, &seen, me)) {
-            *broken = true;
-            weft_rma_report_dead(apply->win, (int)seen - 1);
-            return;
-        }
+    return &apply->win->targets[apply->target].control->accumulating;
+}
+
+/* Checks for failures, and for a hang report that is due, in a wait for another rank. */
+WEFT_COLD static void check_wait(struct weft_win *win, int other, unsigned checks)
+{
+    const char *waits_for = win->waits_for;
+    int waits_at = win->waits_at;
+    win->waits_for = "the end of an accumulate operation";
+    win->waits_at = other;
+    weft_failure_check();
+    if (weft_wait_report)
+        weft_wait_report(checks * WEFT_WAIT_POLLS, NULL);
+    win->waits_for = waits_for;
+    win->waits_at = waits_at;
+}
+
+/* One turn of a wait for another rank's operation at the target; true if that rank is dead. */
+static bool wait_turn(struct weft_win *win, int other, unsigned polls)
+{
+    enum { YIELD = 64, CHECK = 4096 };
+    if (polls % YIELD == 0)
+        sched_yield();
+    if (polls % CHECK || !weft_vcis_try())
+        return false;
+    check_wait(win, other, polls / CHECK);
+    weft_vcis_leave();
+    return weft_rma_is_dead(win, other);
+}
+
+/* Waits until no rank announces atomics at the target. */
+static void await_atomics(const struct weft_rma_apply *apply)
+{
+    struct weft_win *win = apply->win;
+    uint32_t announced = (uint32_t)apply->target + 1;
+    weft_assert(win->control->applying != announced);
+    for (int i = 0; i < win->nmembers; i++) {
+        _Atomic uint32_t *applying = &win->targets[win->members[i]].control->applying;
+        for (unsigned polls = 1; atomic_load(applying) == announced; polls++)
+            if (wait_turn(win, win->members[i], polls))
+                atomic_store(applying, 0);
     }
+}
+
+/* Takes the word; mark: LONG or 0. */
+static int take_word(const struct weft_rma_apply *apply, uint32_t mark)
+{
+    struct weft_win *win = apply->win;
+    uint32_t mine = ((uint32_t)win->comm->rank + 1) | mark, seen = 0;
+    int code = MPI_SUCCESS;
+    for (unsigned polls = 1; !atomic_compare_exchange_strong(word_of_target(apply), &seen, mine);
+         polls++) {
+        int holder = (int)(seen & ~LONG) - 1;
+        bool dead = wait_turn(win, holder, polls);
+        if (dead && atomic_compare_exchange_strong(word_of_target(apply), &seen, mine)) {
+            code = weft_rma_report_dead(win, holder);
+            break;
+        }
+        seen = 0;
+    }
+    if (mark)
+        await_atomics(apply);
+    return code;
 }
 
 static void give_word(const struct weft_rma_apply *apply)
 {
-    if (!apply->exclusive)
-        atomic_store(&apply->control->accumulating, 0);
+    weft_assert((*word_of_target(apply) & ~LONG) == (uint32_t)apply->win->comm->rank + 1);
+    atomic_store_explicit(word_of_target(apply), 0, memory_order_release);
 }
 
-/* ---- Without atomics, exclusively or under the word */
+static void end_atomics(const struct weft_rma_apply *apply)
+{
+    atomic_store_explicit(&apply->win->control->applying, 0, memory_order_release);
+}
+
+/* Announces atomics; false if the word has the mark LONG. */
+static bool begin_atomics(const struct weft_rma_apply *apply)
+{
+    atomic_store(&apply->win->control->applying, (uint32_t)apply->target + 1);
+    if (weft_likely(!(atomic_load(word_of_target(apply)) & LONG)))
+        return true;
+    end_atomics(apply);
+    return false;
+}
+
+/* ---- Without atomics, alone or under the word */
 
 static bool is_aligned(const void *at, size_t bytes)
 {
@@ -112,20 +187,12 @@ static bool is_aligned(const void *at, size_t bytes)
     return (uintptr_t)at % (alignment < 16 ? alignment : 16) == 0;
 }
 
-static void combine_plain(const struct weft_rma_apply *apply, char *at, size_t bytes,
-                          const char *in, char *out)
+WEFT_COLD static void combine_unaligned(const struct weft_rma_apply *apply, char *at, size_t bytes,
+                                        const char *in)
 {
     _Alignas(16) char copy[COPY_BYTES], operand[COPY_BYTES];
     size_t size = weft_basic_size(apply->element), most = COPY_BYTES / size * size;
     weft_assert(most > 0 && bytes % size == 0);
-    if (out)
-        memcpy(out, at, bytes);
-    if (apply->op->id == WEFT_OP_NO_OP)
-        return;
-    if (is_aligned(at, size) && is_aligned(in, size)) {
-        weft_op_apply(apply->op, apply->element, in, at, bytes / size);
-        return;
-    }
     for (size_t done = 0, n; done < bytes; done += n) {
         n = bytes - done < most ? bytes - done : most;
         memcpy(copy, at + done, n);
@@ -133,6 +200,20 @@ static void combine_plain(const struct weft_rma_apply *apply, char *at, size_t b
         weft_op_apply(apply->op, apply->element, operand, copy, n / size);
         memcpy(at + done, copy, n);
     }
+}
+
+static void combine_plain(const struct weft_rma_apply *apply, char *at, size_t bytes,
+                          const char *in, char *out)
+{
+    size_t size = weft_basic_size(apply->element);
+    if (out)
+        memcpy(out, at, bytes);
+    if (apply->op->id == WEFT_OP_NO_OP)
+        return;
+    if (is_aligned(at, size) && is_aligned(in, size))
+        weft_op_apply(apply->op, apply->element, in, at, bytes / size);
+    else
+        combine_unaligned(apply, at, bytes, in);
 }
 
 /* ---- By processor atomics, relaxed: on aligned elements of 1, 2, 4 or 8 bytes, whose value is in
@@ -241,18 +322,17 @@ static inline uint64_t combine_atomic(const struct weft_op *op, enum weft_basic_
     return before;
 }
 
-bool weft_rma_apply_atomic(const struct weft_op *op, enum weft_basic_type element, char *at,
-                           size_t bytes, const char *in, char *out)
+static void combine_run(const struct weft_op *op, enum weft_basic_type element, char *at,
+                        size_t bytes, const char *in, char *out)
 {
     size_t size = weft_basic_size(element);
-    if (!takes_atomic(at, size))
-        return false;
+    weft_assert(takes_atomic(at, size));
     if (op->id == WEFT_OP_NO_OP && !out)
-        return true; /* a damaged packet may want no result */
+        return; /* a damaged packet may want no result */
     if (op->id == WEFT_OP_REPLACE && !out) {
         for (size_t i = 0; i < bytes; i += size)
             store(at + i, size, word_of(in + i, size));
-        return true;
+        return;
     }
     for (size_t i = 0; i < bytes; i += size) {
         uint64_t old = op->id == WEFT_OP_NO_OP ? load(at + i, size)
@@ -260,19 +340,6 @@ bool weft_rma_apply_atomic(const struct weft_op *op, enum weft_basic_type elemen
         if (out)
             memcpy(out + i, &old, size);
     }
-    return true;
-}
-
-static int combine_run(const struct weft_rma_apply *apply, char *at, size_t bytes, const char *in,
-                       char *out)
-{
-    bool broken = false;
-    if (!apply->exclusive && weft_rma_apply_atomic(apply->op, apply->element, at, bytes, in, out))
-        return MPI_SUCCESS;
-    take_word(apply, &broken);
-    combine_plain(apply, at, bytes, in, out);
-    give_word(apply);
-    return broken ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
 /* ---- Pairs with padding: an element may lie in two runs */
@@ -297,66 +364,140 @@ static void move(struct cursor *cursor, char *base, char *packed, size_t bytes, 
     }
 }
 
-static int combine_pairs(const struct weft_rma_apply *apply, char *base,
-                         const struct weft_run *runs, size_t bytes, const char *in, char *out)
+static void combine_pairs(const struct weft_rma_apply *apply, char *base,
+                          const struct weft_run *runs, size_t bytes, const char *in, char *out)
 {
     size_t size = weft_rma_element_bytes(apply->element);
     struct cursor cursor = {runs, 0};
     weft_assert(size <= MOST_ELEMENT && bytes % size == 0);
-    bool broken = false, writes = apply->op->id != WEFT_OP_NO_OP;
     for (size_t i = 0; i < bytes; i += size) {
         _Alignas(16) char pair[MOST_ELEMENT] = {0}, operand[MOST_ELEMENT] = {0};
         char packed[MOST_ELEMENT];
         struct cursor begin = cursor;
-        take_word(apply, &broken);
         move(&cursor, base, packed, size, false);
         if (out)
             memcpy(out + i, packed, size);
-        if (writes) {
-            pair_from_packed(apply->element, packed, pair);
-            pair_from_packed(apply->element, in + i, operand);
-            weft_op_apply(apply->op, apply->element, operand, pair, 1);
-            pair_to_packed(apply->element, pair, packed);
-            move(&begin, base, packed, size, true);
-        }
-        give_word(apply);
+        if (apply->op->id == WEFT_OP_NO_OP)
+            continue;
+        pair_from_packed(apply->element, packed, pair);
+        pair_from_packed(apply->element, in + i, operand);
+        weft_op_apply(apply->op, apply->element, operand, pair, 1);
+        pair_to_packed(apply->element, pair, packed);
+        move(&begin, base, packed, size, true);
     }
-    return broken ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
+/* ---- All elements */
+
+struct operand {
+    char *base;
+    const struct weft_run *runs;
+    size_t nruns, bytes;
+    const char *in;
+    char *out;
+};
+
+/* True if all elements take atomics, and are few: taking the word and reading that of each member
+ * takes as long as one atomic for each member. */
+static bool is_short(const struct weft_rma_apply *apply, const struct operand *on)
+{
+    size_t size = weft_basic_size(apply->element);
+    if (on->bytes > size * (size_t)apply->win->nmembers || value_bytes(apply->element))
+        return false;
+    for (size_t i = 0; i < on->nruns; i++)
+        if (!takes_atomic(location(on->base, on->runs[i].at), size))
+            return false;
+    return true;
+}
+
+static void combine(const struct weft_rma_apply *apply, const struct operand *on, bool atomics)
+{
+    size_t done = 0;
+    if (value_bytes(apply->element)) {
+        combine_pairs(apply, on->base, on->runs, on->bytes, on->in, on->out);
+        return;
+    }
+    for (size_t i = 0; i < on->nruns; done += on->runs[i++].bytes) {
+        char *at = location(on->base, on->runs[i].at), *out = on->out ? on->out + done : NULL;
+        const char *in = on->in ? on->in + done : NULL;
+        if (atomics)
+            combine_run(apply->op, apply->element, at, on->runs[i].bytes, in, out);
+        else
+            combine_plain(apply, at, on->runs[i].bytes, in, out);
+    }
 }
 
 int weft_rma_apply(const struct weft_rma_apply *apply, char *base, const struct weft_run *runs,
                    size_t nruns, const char *in, char *out)
 {
-    int code = MPI_SUCCESS;
-    size_t done = 0;
-    if (value_bytes(apply->element)) {
-        for (size_t i = 0; i < nruns; i++)
-            done += runs[i].bytes;
-        return combine_pairs(apply, base, runs, done, in, out);
+    struct operand on = {base, runs, nruns, 0, in, out};
+    for (size_t i = 0; i < nruns; i++)
+        on.bytes += runs[i].bytes;
+    if (apply->alone) {
+        combine(apply, &on, false);
+        return MPI_SUCCESS;
     }
-    for (size_t i = 0; i < nruns; i++) {
-        int failed = combine_run(apply, location(base, runs[i].at), runs[i].bytes,
-                                 in ? in + done : NULL, out ? out + done : NULL);
+    bool atomics = is_short(apply, &on);
+    if (atomics && begin_atomics(apply)) {
+        combine(apply, &on, true);
+        end_atomics(apply);
+        return MPI_SUCCESS;
+    }
+    int code = take_word(apply, atomics ? 0 : LONG);
+    combine(apply, &on, atomics);
+    give_word(apply);
+    return code;
+}
+
+int weft_rma_apply_run(const struct weft_rma_apply *apply, char *at, size_t bytes, const char *in,
+                       char *out)
+{
+    int code = MPI_SUCCESS;
+    size_t most = bytes;
+    if (bytes > HOLD_BYTES)
+        most = HOLD_BYTES - HOLD_BYTES % weft_basic_size(apply->element);
+    for (size_t done = 0, n; done < bytes; done += n) {
+        n = bytes - done < most ? bytes - done : most;
+        struct weft_run run = {0, n};
+        int failed = weft_rma_apply(apply, at + done, &run, 1, in ? in + done : NULL,
+                                    out ? out + done : NULL);
         code = failed ? failed : code;
-        done += runs[i].bytes;
     }
     return code;
+}
+
+static void swap_plain(char *at, size_t bytes, const void *compare, const void *value, void *out)
+{
+    memcpy(out, at, bytes);
+    if (!memcmp(at, compare, bytes))
+        memcpy(at, value, bytes);
+}
+
+static void swap_atomic(char *at, size_t bytes, const void *compare, const void *value, void *out)
+{
+    uint64_t before = word_of(compare, bytes);
+    compare_and_swap(at, bytes, &before, word_of(value, bytes));
+    memcpy(out, &before, bytes);
 }
 
 int weft_rma_compare_and_swap(const struct weft_rma_apply *apply, char *at, size_t bytes,
                               const void *compare, const void *value, void *out)
 {
-    bool broken = false;
-    if (takes_atomic(at, bytes)) {
-        uint64_t before = word_of(compare, bytes);
-        compare_and_swap(at, bytes, &before, word_of(value, bytes));
-        memcpy(out, &before, bytes);
+    bool atomic = takes_atomic(at, bytes);
+    if (apply->alone) {
+        swap_plain(at, bytes, compare, value, out);
         return MPI_SUCCESS;
     }
-    take_word(apply, &broken);
-    memcpy(out, at, bytes);
-    if (!memcmp(at, compare, bytes))
-        memcpy(at, value, bytes);
+    if (atomic && begin_atomics(apply)) {
+        swap_atomic(at, bytes, compare, value, out);
+        end_atomics(apply);
+        return MPI_SUCCESS;
+    }
+    int code = take_word(apply, 0);
+    if (atomic)
+        swap_atomic(at, bytes, compare, value, out);
+    else
+        swap_plain(at, bytes, compare, value, out);
     give_word(apply);
-    return broken ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+    return code;
 }

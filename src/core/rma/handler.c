@@ -81,7 +81,12 @@ static bool has_full_elements(const struct weft_rma_packet *packet, const struct
     return packet->bytes % size == 0;
 }
 
-static int apply_to(const struct weft_win *win, int source, const struct weft_rma_packet *packet,
+static bool is_alone(const struct weft_win *win, int source)
+{
+    return weft_win_is_alone(win, (enum weft_win_lock)win->targets[source].granted);
+}
+
+static int apply_to(struct weft_win *win, int source, const struct weft_rma_packet *packet,
                     const struct weft_run *runs, char *out)
 {
     const struct weft_op *op =
@@ -94,19 +99,20 @@ static int apply_to(const struct weft_win *win, int source, const struct weft_rm
         return MPI_ERR_INTERN;
     struct weft_rma_apply apply = {.op = op,
                                    .element = element,
-                                   .control = win->control,
                                    .win = win,
-                                   .exclusive = win->targets[source].granted == WEFT_WIN_EXCLUSIVE};
+                                   .target = win->comm->rank,
+                                   .alone = is_alone(win, source)};
     const char *data = op->id == WEFT_OP_NO_OP ? NULL : weft_rma_packet_data(packet);
     return weft_rma_apply(&apply, NULL, runs, packet->runs, data, out);
 }
 
-static int carry_out(const struct weft_win *win, int source, const struct weft_rma_packet *packet,
+static int carry_out(struct weft_win *win, int source, const struct weft_rma_packet *packet,
                      const struct weft_run *runs, char *out)
 {
     char *data = weft_rma_packet_data(packet);
     size_t done = 0;
-    struct weft_rma_apply swap = {.control = win->control, .win = win};
+    struct weft_rma_apply swap = {
+        .win = win, .target = win->comm->rank, .alone = is_alone(win, source)};
     switch (packet->kind) {
     case WEFT_RMA_PUT:
     case WEFT_RMA_GET:

@@ -25,8 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CONTROL_BYTES = 128, SMALL_PACKET = 256 };
-_Static_assert(sizeof(struct weft_win_control) == CONTROL_BYTES, "two cache lines");
+enum { CONTROL_BYTES = 192, SMALL_PACKET = 256 };
+_Static_assert(sizeof(struct weft_win_control) == CONTROL_BYTES, "three cache lines");
 
 /* The record of a rank's memory that ranks exchange. */
 struct extent {
@@ -228,6 +228,7 @@ static void use_segment(struct weft_win *win, const struct offsets *offsets)
     if (win->segment.dirty && allocates(win))
         memset(self->base, 0, (size_t)win->bytes);
     win->control = self->control;
+    win->mapped = allocates(win) && n > 1;
 }
 
 /* A segment of this rank only. */

@@ -157,15 +157,6 @@ void weft_rma_fail_operations(struct weft_win *win, int rank);
 
 /* ---- apply.c */
 
-/* An accumulate operation at its target. */
-struct weft_rma_apply {
-    const struct weft_op *op;
-    enum weft_basic_type element;
-    struct weft_win_control *control; /* of the target */
-    const struct weft_win *win;
-    bool exclusive; /* the origin holds the exclusive lock: no other rank accesses the window */
-};
-
 /* Bytes of an element in packed form. */
 size_t weft_rma_element_bytes(enum weft_basic_type element);
 

@@ -106,8 +106,7 @@ static bool apply_all(const struct weft_rma_apply *apply, const struct weft_rma_
     char *at = weft_datatype_run(call->type, location(base, call->at), call->bytes);
     if (!at || (reads && !in) || (call->result.type && !out))
         return false;
-    struct weft_run run = {0, call->bytes};
-    *code = weft_rma_apply(apply, at, &run, 1, in, out);
+    *code = weft_rma_apply_run(apply, at, call->bytes, in, out);
     return true;
 }
 
@@ -135,9 +134,9 @@ static int operate_directly(struct weft_win *win, const struct weft_rma_call *ca
     void *there = location(target->base, call->at);
     struct weft_rma_apply apply = {.op = call->op,
                                    .element = call->type->basic_type,
-                                   .control = target->control,
                                    .win = win,
-                                   .exclusive = target->lock == WEFT_WIN_EXCLUSIVE};
+                                   .target = call->target,
+                                   .alone = weft_win_is_alone(win, target->lock)};
     switch (call->kind) {
     case WEFT_RMA_PUT:
         weft_datatype_copy(call->origin.type, call->origin.at, call->type, there, call->bytes);

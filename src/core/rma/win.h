@@ -22,9 +22,8 @@
  *    memory (members) change it themselves; for other ranks the handler of its owner does.
  *  - Before a member takes a shared lock it sets its byte in `shared_by`, and clears it after the
  *    release. A lock that a dead member holds is never released: who waits for it gets an error.
- *  - Accumulate operations on aligned elements of 1, 2, 4 or 8 bytes are processor atomics at every
- *    rank that applies them. For all other elements, the rank that applies them holds the word
- *    `accumulating` of the target.
+ *  - Where several processes map a target's memory (`mapped`), accumulate operations exclude each
+ *    other by the words `accumulating` and `applying`: see apply.c.
  *
  * Functions that can fail return an MPI error class whose sentence they have recorded.
  */
@@ -41,12 +40,15 @@
 
 #include <stdatomic.h>
 
-/* One rank's control block in the segment, beside its memory. Two cache lines, because different
- * operations write the two words. */
+/* One rank's control block in the segment, beside its memory. Each word has a cache line, because
+ * different ranks write them. */
 struct weft_win_control {
     _Alignas(64) _Atomic uint64_t lock; /* the exclusive holder's rank + 1 in the upper 32 bits, the
                                            number of shared holders in the lower */
-    _Alignas(64) _Atomic uint32_t accumulating; /* the rank + 1 that applies an accumulate, or 0 */
+    _Alignas(64) _Atomic uint32_t accumulating; /* the rank + 1 that applies an accumulate operation
+                                                   to this memory under the word, or 0 */
+    _Alignas(64) _Atomic uint32_t applying; /* the target + 1 to whose elements this rank applies
+                                               processor atomics, or 0 */
 };
 
 /* A lock that this rank holds at a target. */
@@ -136,6 +138,7 @@ struct weft_win {
     struct weft_shm_piece segment;    /* control words, and memory that MPI allocated */
     int *members, nmembers, member;   /* the ranks that share it, ascending; this one's index */
     struct weft_win_control *control; /* this rank's */
+    bool mapped;                      /* other processes map memory of the window */
     struct weft_win_region *regions;  /* attached, `nregions` of them */
     size_t nregions;
     struct weft_net_region *exposed; /* this rank's memory, registered; or NULL */
@@ -259,11 +262,25 @@ int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
 
 /* ---- apply.c */
 
-/* Applies an accumulate operation, which weft_op_check accepts, to elements at a target that take
- * processor atomics: `in` has the origin's, not read by MPI_NO_OP; out: their values before, or
- * NULL. False, and nothing was done, for other elements. */
-bool weft_rma_apply_atomic(const struct weft_op *op, enum weft_basic_type element, char *at,
-                           size_t bytes, const char *in, char *out);
+/* An accumulate operation at its target. */
+struct weft_rma_apply {
+    const struct weft_op *op; /* weft_op_check accepts it for the element */
+    enum weft_basic_type element;
+    struct weft_win *win;
+    int target;
+    bool alone; /* no other process applies operations there */
+};
+
+/* True if no other process applies operations to a target whose lock is held as stated. */
+static inline bool weft_win_is_alone(const struct weft_win *win, enum weft_win_lock lock)
+{
+    return !win->mapped || lock == WEFT_WIN_EXCLUSIVE;
+}
+
+/* Applies the operation to elements that follow each other in memory as in packed form; `in` and
+ * `out` as for weft_rma_apply (message.h). */
+int weft_rma_apply_run(const struct weft_rma_apply *apply, char *at, size_t bytes, const char *in,
+                       char *out);
 
 /* ---- For the rest of the core */
 

@@ -204,16 +204,17 @@ static const loop_table all_loops = {
     }
 static const loop_table avx2_loops = WIDE_LOOPS(avx2), avx512_loops = WIDE_LOOPS(avx512);
 
-static const loop_table *wide_loops(void)
+static const loop_table *wide_loops(unsigned most)
 {
-    if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512dq") &&
+    if (most >= 64 && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
         return &avx512_loops;
-    return __builtin_cpu_supports("avx2") ? &avx2_loops : NULL;
+    return most >= 32 && __builtin_cpu_supports("avx2") ? &avx2_loops : NULL;
 }
 #else
-static const loop_table *wide_loops(void)
+static const loop_table *wide_loops(unsigned most)
 {
+    (void)most;
     return NULL;
 }
 #endif
@@ -221,9 +222,9 @@ static const loop_table *wide_loops(void)
 /* The loops in use: those of wide_loops where it has one, else those of all_loops. */
 static loop_table loops;
 
-static void choose_loops(void)
+void weft_op_limit_vectors(unsigned most)
 {
-    const loop_table *wide = wide_loops();
+    const loop_table *wide = wide_loops(most);
     for (size_t op = 0; op < WEFT_OP_REPLACE; op++)
         for (size_t type = 0; type < WEFT_BASIC_KINDS; type++)
             loops[op][type] = wide && (*wide)[op][type] ? (*wide)[op][type] : all_loops[op][type];
@@ -284,7 +285,7 @@ static struct weft_op predefined[] = {
 
 void weft_op_init(void)
 {
-    choose_loops();
+    weft_op_limit_vectors(UINT_MAX);
     for (size_t i = 0; i < sizeof predefined / sizeof predefined[0]; i++) {
         predefined[i].object.kind = WEFT_KIND_OP;
         weft_handle_predefine((uintptr_t)predefined[i].handle, &predefined[i].object);

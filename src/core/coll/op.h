@@ -56,6 +56,9 @@ struct weft_op {
 /* Makes the handles of the predefined operations valid. Called once. */
 void weft_op_init(void);
 
+/* Uses loops with vectors of at most so many bytes, for tests; weft_op_init sets no limit. */
+void weft_op_limit_vectors(unsigned most);
+
 /* Bytes from one element of a basic type to the next; 0 for WEFT_BASIC_NONE. */
 size_t weft_basic_size(enum weft_basic_type basic_type);
 

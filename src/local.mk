@@ -263,6 +263,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/select/adapter.c src/ofi/select/adapter.h \
     src/ofi/select/interface.c src/ofi/select/interface.h \
     src/ofi/select/load.c src/ofi/select/load.h \
+    src/ofi/select/network.c src/ofi/select/network.h \
     src/ofi/select/objects.c src/ofi/select/objects.h \
     src/ofi/select/provider.h \
     src/ofi/select/provider_score.c src/ofi/select/provider_score.h \
@@ -271,6 +272,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/select/select.c \
     src/ofi/send.c \
     src/ofi/sequence.c src/ofi/sequence.h \
+    src/ofi/shared_network.c \
     src/ofi/signals.c
 
 # The shared-memory lane

@@ -30,7 +30,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-static const char address_key[] = "weft.net";
 enum {
     ADDRESS_BYTES = 256,
     FETCH_SECONDS = 60,
@@ -55,6 +54,9 @@ struct record {
 };
 
 static struct record own;
+
+/* The key of the addresses, and the one after all ranks have moved to another network. */
+static const char *address_key;
 
 const char *weft_net_name(void)
 {
@@ -301,11 +303,13 @@ static int publish(char *why, size_t len)
                              len);
 }
 
-int weft_net_open(const struct weft_job *job, unsigned vcis, char *why, size_t len)
+int weft_net_open(const struct weft_job *job, unsigned vcis, uint64_t network, char *why,
+                  size_t len)
 {
     struct weft_net_vci *first = &weft_net.vcis[0];
-    if (weft_provider_open(&weft_settings, job, &weft_net.choice, &first->objects, NULL, NULL, why,
-                           len))
+    address_key = network ? "weft.net.2" : "weft.net";
+    if (weft_provider_open(&weft_settings, job, network, &weft_net.choice, &first->objects, NULL,
+                           NULL, why, len))
         return -1;
     const struct fi_info *info = weft_net.choice.info;
     weft_net.nvcis = 1;
@@ -317,6 +321,8 @@ int weft_net_open(const struct weft_job *job, unsigned vcis, char *why, size_t l
         return -1;
     open_others(job, vcis);
     own.vcis = (uint16_t)vcis;
+    if (!network && weft_net_publish_networks(job, &weft_net.choice.networks, why, len))
+        return -1;
     return publish(why, len);
 }
 

@@ -22,9 +22,18 @@
 /* Restores the default action of crash signals, which libraries that libfabric depends on catch. */
 void weft_net_free_signals(void);
 
-/* Opens the chosen provider with endpoints for so many VCIs (one if the provider has no more), and
- * publishes their addresses. Returns 0, or -1 with a sentence in why. */
-int weft_net_open(const struct weft_job *job, unsigned vcis, char *why, size_t len);
+/* Opens the chosen provider, on a network of the job (0: the best of this node), with endpoints for
+ * so many VCIs (one if the provider has no more), and publishes their addresses. Returns 0, or -1
+ * with a sentence in why. */
+int weft_net_open(const struct weft_job *job, unsigned vcis, uint64_t network, char *why,
+                  size_t len);
+
+/* After the fence, for one rank of each node: WEFT_NETWORK_UNCHANGED if the endpoints of all nodes
+ * are on one network; else, at every rank, the network that all nodes share, to which all ranks
+ * move: each closes the lane and opens it on that network, and a second fence follows. Ends the job
+ * if there is no such network. */
+enum { WEFT_NETWORK_UNCHANGED = 1 };
+uint64_t weft_net_shared_network(const struct weft_job *job);
 
 /* After the fence: rank 0 determines for the job to how many streams communicators are assigned,
  * those with ranks of other nodes (weft_net_streams: 1 or *streams) and the others. Endpoints

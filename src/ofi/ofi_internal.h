@@ -769,6 +769,11 @@ void weft_net_claim_close(struct weft_net_vci *net);
 /* Claims all unexpected messages of a VCI from the provider into software. */
 void weft_net_collect_unexpected(struct weft_net_vci *net);
 
+/* shared_network.c: the lowest rank of a node publishes the node's networks, together with the next
+ * value. */
+int weft_net_publish_networks(const struct weft_job *job, const struct weft_network_list *list,
+                              char *why, size_t len);
+
 /* endpoint.c: a peer has connected to this rank. The first is for completion handlers, and returns
  * false where this rank has to connect to that peer, by the second, outside of them. */
 bool weft_net_connected_by(unsigned stream, int world);

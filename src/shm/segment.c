@@ -342,6 +342,23 @@ bool weft_shm_reaches(int world)
     return index >= 0 && index != weft_shm.self && is_attached(index);
 }
 
+bool weft_shm_is_first(void)
+{
+    return !weft_shm.open || weft_shm.self == 0;
+}
+
+uint64_t weft_shm_hand_down(uint64_t number)
+{
+    enum { PAUSE = 100 /* us */ };
+    if (!weft_shm.open)
+        return number;
+    if (weft_shm.self == 0)
+        atomic_store(&weft_shm.head->handed_down, number);
+    while (!(number = atomic_load(&weft_shm.head->handed_down)))
+        usleep(PAUSE);
+    return number;
+}
+
 /* Tries to read the memory of another member: 0, or an errno. */
 static int try_to_read(void)
 {

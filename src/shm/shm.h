@@ -71,6 +71,12 @@ bool weft_shm_reaches(int world);
 /* True if the lane is open. */
 bool weft_shm_is_open(void);
 
+/* After the fence: a number for the ranks of the segment, not 0. The lowest of them, for which
+ * weft_shm_is_first is true, gives it, the others wait for it; all return it. A rank without a
+ * segment is the first. */
+bool weft_shm_is_first(void);
+uint64_t weft_shm_hand_down(uint64_t number);
+
 /* For tests: how many ranks pretend to be a node (WEFT_TEST_NODE_SIZE), or 0. */
 int weft_shm_pretended_node(void);
 

@@ -26,7 +26,7 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 14, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
+enum { WEFT_SHM_VERSION = 15, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the record, by which ranks find the segment */
@@ -35,6 +35,7 @@ struct weft_shm_head {
     uint32_t streams; /* that the maker wants */
     struct weft_ring_geometry shape;
     _Atomic uint32_t attached;                   /* members that are */
+    _Atomic uint64_t handed_down;                /* see weft_shm_hand_down */
     _Atomic uint64_t cores[WEFT_SHM_CORE_WORDS]; /* a bit for each that a member may run on */
 };
 

@@ -60,7 +60,7 @@ static void open_lane(int rank)
     static char why[512];
     unsigned streams;
     open_process(rank, &ops);
-    if (weft_net_open(&weft.job, 1, why, sizeof why) ||
+    if (weft_net_open(&weft.job, 1, 0, why, sizeof why) ||
         weft_net_agree(&weft.job, &streams, why, sizeof why)) {
         fprintf(stderr, "%s\n", why);
         _exit(1);

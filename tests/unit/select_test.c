@@ -62,6 +62,7 @@ static void add_interface(struct machine *m, const char *name, unsigned flags, b
     *entry = (struct weft_interface){
         .flags = flags, .default_route = default_route, .address = address_from(address)};
     snprintf(entry->name, sizeof entry->name, "%s", name);
+    entry->prefix = entry->address.ss_family == AF_INET ? 24 : 64;
     entry->index = (unsigned)m->interface_count;
     for (size_t i = 0; i + 1 < m->interface_count; i++)
         if (strcmp(m->interfaces[i].name, name) == 0)
@@ -80,6 +81,7 @@ static struct weft_candidate *add_candidate(struct machine *m, const char *provi
                                          .tag_format = TAG64};
     weft_provider_canonical(provider, candidate->provider, sizeof candidate->provider);
     snprintf(candidate->domain, sizeof candidate->domain, "%s", domain);
+    snprintf(candidate->fabric, sizeof candidate->fabric, "fabric");
     return candidate;
 }
 
@@ -604,6 +606,129 @@ static void test_better_offer(void **state)
     assert_false(weft_candidate_better(&wide, &wide));
 }
 
+/* A node of a job on several nodes; its interfaces have net and tcp;ofi_rxm. */
+struct node {
+    const char *interface[3], *address[3];
+    int gateway; /* index of the interface with the default route, or -1 */
+    const char *adapter, *iface;
+};
+
+static struct weft_network_list networks_of(const struct node *node, uint64_t host)
+{
+    struct machine m = {.settings = {.provider = "", .iface = node->iface ? node->iface : ""}};
+    struct weft_network_list list;
+
+    add_interface(&m, "lo", LOOPBACK, false, "127.0.0.1");
+    for (int i = 0; i < 3 && node->interface[i] != NULL; i++) {
+        add_interface(&m, node->interface[i], NORMAL, i == node->gateway, node->address[i]);
+        m.interfaces[m.interface_count - 1].gateway[0] = i == node->gateway;
+    }
+    offer_everywhere(&m, "net");
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    if (node->adapter != NULL)
+        add_candidate(&m, node->adapter, "adapter0", NULL);
+    assert_int_equal(judge(&m, false), 0);
+    weft_network_describe(m.verdicts, m.count, 0, host, &list);
+    assert_true(weft_network_list_valid(&list, offsetof(struct weft_network_list, networks) +
+                                                   list.count * sizeof list.networks[0]));
+    return list;
+}
+
+/* The index in the verdicts' order at a node of the network that all share, or -1. */
+static int shared_at(const struct node *nodes, int count, int at, bool *moves)
+{
+    struct weft_network_search search;
+    struct weft_network_list list = networks_of(&nodes[0], 1);
+
+    weft_network_begin(&search, &list);
+    for (int i = 1; i < count; i++) {
+        list = networks_of(&nodes[i], (uint64_t)i + 1);
+        weft_network_add(&search, i, &list);
+    }
+    const struct weft_network *shared = weft_network_shared(&search, moves);
+    list = networks_of(&nodes[at], (uint64_t)at + 1);
+    for (uint32_t i = 0; shared != NULL && i < list.count; i++)
+        if (list.networks[i].id == shared->id)
+            return (int)i;
+    return -1;
+}
+
+static void test_shared_network(void **state)
+{
+    const struct node one[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, NULL},
+                               {{"ens5"}, {"10.1.0.2"}, 0, NULL, NULL}};
+    const struct node elsewhere[] = {{{"eth0", "eth1"}, {"10.1.0.1", "10.2.0.1"}, 1, NULL, NULL},
+                                     {{"eth0"}, {"10.1.0.2"}, -1, NULL, NULL}};
+    const struct node adapters[] = {{{"eth0"}, {"10.1.0.1"}, 0, "cxi", NULL},
+                                    {{"eth0"}, {"10.1.0.2"}, 0, "cxi", NULL}};
+    const struct node one_adapter[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, NULL},
+                                       {{"eth0"}, {"10.1.0.2"}, 0, "cxi", NULL}};
+    const struct node routed[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, NULL},
+                                  {{"eth0"}, {"10.2.0.1"}, 0, NULL, NULL}};
+    const struct node apart[] = {{{"eth0"}, {"10.1.0.1"}, -1, NULL, NULL},
+                                 {{"eth0"}, {"10.2.0.1"}, 0, NULL, NULL}};
+    const struct node private[] = {{{"eth0", "eth1"}, {"10.1.0.1", "10.2.0.1"}, 1, NULL, NULL},
+                                   {{"eth0", "eth1"}, {"10.1.0.2", "10.2.0.1"}, 1, NULL, NULL}};
+    const struct node loopback[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, "lo"},
+                                    {{"eth0"}, {"10.1.0.2"}, 0, NULL, "lo"}};
+    const struct node order[] = {
+        {{"eth0", "eth1"}, {"10.1.0.1", "10.2.0.1"}, 0, NULL, "eth1,eth0"},
+        {{"eth0"}, {"10.1.0.2"}, 0, NULL, "eth1,eth0"},
+        {{"eth0", "eth1"}, {"10.1.0.3", "10.2.0.3"}, 0, NULL, "eth1,eth0"}};
+    bool moves;
+
+    (void)state;
+    assert_int_equal(shared_at(one, 2, 0, &moves), 0);
+    assert_false(moves);
+    assert_true(shared_at(elsewhere, 2, 0, &moves) > 0);
+    assert_true(moves);
+    assert_int_equal(shared_at(elsewhere, 2, 1, &moves), 0);
+    assert_int_equal(shared_at(adapters, 2, 1, &moves), 0);
+    assert_false(moves);
+    assert_int_equal(shared_at(one_adapter, 2, 0, &moves), 0);
+    assert_true(moves);
+    assert_int_equal(shared_at(routed, 2, 0, &moves), 1);
+    assert_false(moves);
+    assert_int_equal(shared_at(apart, 2, 0, &moves), -1);
+    assert_true(shared_at(private, 2, 0, &moves) > 1);
+    assert_true(moves);
+    assert_int_equal(shared_at(loopback, 2, 0, &moves), -1);
+    assert_int_equal(shared_at(order, 3, 1, &moves), 0);
+    assert_true(shared_at(order, 3, 2, &moves) > 0);
+}
+
+static void test_networks_in_words(void **state)
+{
+    const struct node node = {{"eth0", "eth1"}, {"10.1.0.1", "10.2.0.1"}, 0, "cxi", NULL};
+    struct weft_network_list list = networks_of(&node, 1);
+
+    (void)state;
+    assert_string_equal(list.text,
+                        "cxi on fabric (adapter0), net on 10.1.0.0/24 (eth0), net on 10.2.0.0/24 "
+                        "(eth1)");
+    list.count = WEFT_NETWORKS + 1;
+    assert_false(weft_network_list_valid(&list, sizeof list));
+}
+
+/* What is named is used unless it cannot work. */
+static void test_named_without_carrier(void **state)
+{
+    struct machine m = laptop();
+
+    (void)state;
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    m.settings.iface = "eth1,eth0";
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "192.0.2.7");
+    for (size_t i = 5; i < m.interface_count; i++)
+        m.interfaces[i].flags = IFF_UP;
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.1.2.3");
+    m.settings.iface = "eth1";
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "192.0.2.7");
+    m.settings.iface = "fe80::7";
+    assert_int_equal(judge(&m, false), -1);
+    assert_says(m.why, "link-local");
+}
+
 static void assert_iface(const char *patterns, const struct weft_interface *interface,
                          enum weft_iface_match match, int position)
 {
@@ -679,6 +804,9 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_better_offer),
+        cmocka_unit_test(test_shared_network),
+        cmocka_unit_test(test_networks_in_words),
+        cmocka_unit_test(test_named_without_carrier),
         cmocka_unit_test(test_iface_patterns),
         cmocka_unit_test(test_names_cut_short),
     };

@@ -66,8 +66,8 @@ static int view_shape(bool one_node, bool table)
     char why[1024];
     int rc;
 
-    rc =
-        weft_provider_open(&weft_settings, &job, &choice, &objects, &list, &count, why, sizeof why);
+    rc = weft_provider_open(&weft_settings, &job, 0, &choice, &objects, &list, &count, why,
+                            sizeof why);
     printf("\nNetwork of a job on %s:\n", one_node ? "one node" : "several nodes");
     if (rc == 0)
         print_choice(&choice);

@@ -184,10 +184,11 @@ static void mark_forked(void)
     weft_boot_forked();
 }
 
-static void open_net(bool threads)
+static void open_net(bool threads, uint64_t network)
 {
     char why[768];
-    if (weft_net_open(&weft.job, threads ? (unsigned)weft_settings.vcis : 1, why, sizeof why))
+    unsigned vcis = threads ? (unsigned)weft_settings.vcis : 1;
+    if (weft_net_open(&weft.job, vcis, network, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     weft.net = true;
 }
@@ -213,6 +214,21 @@ static void synchronize(void)
     if (weft_boot_fence_idle(weft_settings.hang_timeout > 0 ? report_waiting : NULL, times, why,
                              sizeof why))
         weft_fatal(MPI_ERR_OTHER, "starting MPI: %s", why);
+}
+
+/* Moves the lane to the network that all nodes share, if their choices differ. One rank of a node
+ * compares the choices. */
+static void settle_network(bool threads)
+{
+    if (weft.job.one_node)
+        return;
+    uint64_t network = weft_shm_is_first() ? weft_net_shared_network(&weft.job) : 0;
+    network = weft_shm_hand_down(network);
+    if (network == WEFT_NETWORK_UNCHANGED)
+        return;
+    weft_net_close();
+    open_net(threads, network);
+    synchronize();
 }
 
 /* Rank 0 settles the number of streams for the job. It made the segment where there is no net. A
@@ -256,13 +272,14 @@ static void join(bool threads)
     weft_shm_publish(&weft.job, threads);
     publish_cores();
     if (!all)
-        open_net(threads);
+        open_net(threads, 0);
     weft_shm_open(&weft.job);
     synchronize();
     if (all && !weft_shm_has_all()) {
-        open_net(threads);
+        open_net(threads, 0);
         synchronize();
     }
+    settle_network(threads);
     weft.shm = weft_shm_is_open();
     open_vcis(threads);
     weft_shm_begin();

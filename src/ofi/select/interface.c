@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <fnmatch.h>
 #include <ifaddrs.h>
+#include <net/route.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -44,24 +45,28 @@ bool weft_interface_same_address(const struct sockaddr *a, const struct sockaddr
     return a_len != 0 && a_len == b_len && memcmp(a_bytes, b_bytes, a_len) == 0;
 }
 
-static void mark_default(struct weft_interface *list, size_t count, const char *name)
+/* A route of IPv4 (0) or IPv6 (1) leaves through the interface of this name. */
+static void mark_route(struct weft_interface *list, size_t count, const char *name, bool gateway,
+                       bool everywhere, int version)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(list[i].name, name) == 0 && !(list[i].flags & IFF_LOOPBACK))
-            list[i].default_route = true;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].name, name) != 0 || list[i].flags & IFF_LOOPBACK)
+            continue;
+        list[i].default_route = list[i].default_route || everywhere;
+        list[i].gateway[version] = list[i].gateway[version] || gateway;
+    }
 }
 
-/* Marks the interfaces that a default route of IPv4 leaves through. */
 static void mark_routes4(struct weft_interface *list, size_t count)
 {
     FILE *file = fopen("/proc/net/route", "re");
     char line[512], name[IFNAMSIZ];
-    unsigned long destination, mask;
+    unsigned long destination, flags, mask;
 
     while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "%15s %lx %*s %*s %*s %*s %*s %lx", name, &destination, &mask) == 3 &&
-            destination == 0 && mask == 0)
-            mark_default(list, count, name);
+        if (sscanf(line, "%15s %lx %*s %lx %*s %*s %*s %lx", name, &destination, &flags, &mask) ==
+            4)
+            mark_route(list, count, name, flags & RTF_GATEWAY, destination == 0 && mask == 0, 0);
     if (file != NULL)
         fclose(file);
 }
@@ -72,14 +77,27 @@ static void mark_routes6(struct weft_interface *list, size_t count)
     FILE *file = fopen("/proc/net/ipv6_route", "re");
     char line[512], destination[33], name[IFNAMSIZ];
     unsigned prefix;
+    unsigned long flags;
 
     while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "%32s %x %*s %*s %*s %*s %*s %*s %*s %15s", destination, &prefix, name) ==
-                3 &&
-            prefix == 0 && strspn(destination, "0") == 32)
-            mark_default(list, count, name);
+        if (sscanf(line, "%32s %x %*s %*s %*s %*s %*s %*s %lx %15s", destination, &prefix, &flags,
+                   name) == 4)
+            mark_route(list, count, name, flags & RTF_GATEWAY,
+                       prefix == 0 && strspn(destination, "0") == 32, 1);
     if (file != NULL)
         fclose(file);
+}
+
+/* The bits that are set in a netmask; without one, of the address. */
+static unsigned prefix_bits(const struct sockaddr *netmask, size_t len)
+{
+    size_t mask_len = 0;
+    const unsigned char *mask = netmask ? address_bytes(netmask, &mask_len) : NULL;
+    unsigned bits = 0;
+
+    for (size_t i = 0; i < mask_len; i++)
+        bits += (unsigned)__builtin_popcount(mask[i]);
+    return mask_len == len ? bits : 8 * (unsigned)len;
 }
 
 struct weft_interface *weft_interface_list(size_t *count)
@@ -102,6 +120,7 @@ struct weft_interface *weft_interface_list(size_t *count)
         snprintf(entry->name, sizeof entry->name, "%s", a->ifa_name);
         entry->index = if_nametoindex(a->ifa_name);
         entry->flags = a->ifa_flags;
+        entry->prefix = prefix_bits(a->ifa_netmask, len);
         memcpy(&entry->address, a->ifa_addr,
                len == 4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
         (*count)++;
@@ -217,6 +236,11 @@ static bool link_local(const struct sockaddr *address)
     return len == 16 && bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
 }
 
+bool weft_interface_link_local6(const struct weft_interface *interface)
+{
+    return address_of(interface)->sa_family == AF_INET6 && link_local(address_of(interface));
+}
+
 enum weft_fitness weft_interface_fitness(const struct weft_interface *interface, bool one_node,
                                          const char **reason)
 {
@@ -225,6 +249,9 @@ enum weft_fitness weft_interface_fitness(const struct weft_interface *interface,
     } poor[] = {
         {"docker*", "a container bridge seldom reaches other nodes"},
         {"br-*", "a container bridge seldom reaches other nodes"},
+        {"podman*", "a container bridge seldom reaches other nodes"},
+        {"cni*", "a container bridge seldom reaches other nodes"},
+        {"lxdbr*", "a container bridge seldom reaches other nodes"},
         {"virbr*", "a bridge for virtual machines seldom reaches other nodes"},
         {"veth*", "a container's end of a pair seldom reaches other nodes"},
         {"tun*", "a tunnel is a slow detour"},
@@ -242,7 +269,7 @@ enum weft_fitness weft_interface_fitness(const struct weft_interface *interface,
             *reason = "loopback does not reach other nodes";
         return one_node ? WEFT_FIT : WEFT_UNFIT;
     }
-    if (address_of(interface)->sa_family == AF_INET6 && link_local(address_of(interface))) {
+    if (weft_interface_link_local6(interface)) {
         *reason = "a link-local address means nothing on another interface";
         return WEFT_UNFIT;
     }
@@ -278,6 +305,23 @@ char *weft_interface_address(const struct sockaddr *address, char *buf, size_t l
         buf[0] = '\0';
     if (bytes_len != 0)
         inet_ntop(address->sa_family, bytes, buf, (socklen_t)len);
+    return buf;
+}
+
+char *weft_interface_network(const struct weft_interface *interface, char *buf, size_t len)
+{
+    struct sockaddr_storage network = interface->address;
+    size_t bytes_len;
+    unsigned char *bytes =
+        (unsigned char *)(uintptr_t)address_bytes((const struct sockaddr *)&network, &bytes_len);
+    char text[INET6_ADDRSTRLEN];
+
+    for (size_t i = 0; i < bytes_len; i++) {
+        unsigned kept = interface->prefix > 8 * i ? interface->prefix - 8 * (unsigned)i : 0;
+        bytes[i] &= kept < 8 ? (unsigned char)(0xff00 >> kept) : 0xff;
+    }
+    weft_interface_address((const struct sockaddr *)&network, text, sizeof text);
+    snprintf(buf, len, "%s/%u", text, interface->prefix);
     return buf;
 }
 

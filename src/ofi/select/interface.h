@@ -20,7 +20,9 @@ struct weft_interface {
     unsigned index;                  /* the kernel's number, 1 and up */
     unsigned flags;                  /* IFF_UP, IFF_LOOPBACK, IFF_POINTOPOINT... */
     bool default_route;              /* the machine's default route leaves here */
+    bool gateway[2];                 /* a route through a gateway leaves here: of IPv4, of IPv6 */
     struct sockaddr_storage address; /* IPv4 or IPv6 */
+    unsigned prefix;                 /* bits of the address that name the network */
 };
 
 /* The suitability of an interface for a job. The order is the order of preference. */
@@ -34,7 +36,8 @@ enum weft_fitness {
 enum weft_iface_match {
     WEFT_IFACE_NO,
     WEFT_IFACE_ALLOWED, /* by a glob or a CIDR block: unfit interfaces stay refused */
-    WEFT_IFACE_NAMED    /* by its full name or address: used even if it looks unfit */
+    WEFT_IFACE_NAMED /* by its full name or address: used even if it looks unfit, unless it cannot
+                        work */
 };
 
 /* Lists this machine's interfaces that have an IP address. Returns a malloc'ed array of *count
@@ -54,6 +57,9 @@ enum weft_iface_match weft_interface_match(const char *patterns,
                                            const struct weft_interface *interface, const char *name,
                                            int *position);
 
+/* True for a link-local address of IPv6. */
+bool weft_interface_link_local6(const struct weft_interface *interface);
+
 /* The suitability of the interface for a job on one node or on several; *reason is set to a
  * constant string. */
 enum weft_fitness weft_interface_fitness(const struct weft_interface *interface, bool one_node,
@@ -61,6 +67,9 @@ enum weft_fitness weft_interface_fitness(const struct weft_interface *interface,
 
 /* The address as text without its port; "" for anything but IP. Returns buf. */
 char *weft_interface_address(const struct sockaddr *address, char *buf, size_t len);
+
+/* The network of the interface, "10.1.0.0/16". Returns buf. */
+char *weft_interface_network(const struct weft_interface *interface, char *buf, size_t len);
 
 /* "lo (127.0.0.1), lo (::1), eth0 (192.0.2.2)" for sentences, cut with "..." if it does not fit.
  * Returns buf. */

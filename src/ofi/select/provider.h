@@ -12,6 +12,7 @@
 
 #include "core/message/channel.h"
 #include "core/base/settings.h"
+#include "ofi/select/network.h"
 #include "pmix/boot.h"
 #include <rdma/fabric.h>
 
@@ -71,6 +72,7 @@ struct weft_provider_choice {
     bool push;                           /* no reliable fi_read: the sender pushes long messages */
     size_t eager_limit;                  /* after WEFT_EAGER_LIMIT; at most what the row allows */
     char interface[64];                  /* name of the interface, or the domain's name */
+    struct weft_network_list networks;   /* of the usable offers */
 };
 
 /* One line per candidate, in the order of preference, for weft_info and for the error sentence. */
@@ -107,18 +109,19 @@ size_t weft_rxm_eager_limit(const struct weft_provider_row *row);
  * providers. */
 size_t weft_rxm_buffer(const struct weft_provider_row *row);
 
-/* Chooses by settings and job, and opens the choice, or, with objects NULL, only chooses. If
- * opening fails, the next candidate of the same provider is tried; if all of them fail and
- * WEFT_PROVIDER names none, the next provider. Rank 0 reports a change of provider; other changes
- * are reported under WEFT_VERBOSE. With candidates != NULL nothing is reported, and returns there a
- * malloc'ed array of *count candidates (also on failure), to be freed by the caller. Returns 0, or
- * -1 with a sentence in why, about the first candidate: it cannot be opened, or there is no such
- * provider (and which there are), no such interface (and which there are)... */
+/* Chooses by settings, job and, unless it is 0, the network (network.h), and opens the choice, or,
+ * with objects NULL, only chooses. If opening fails, the next candidate of the same provider is
+ * tried; if all of them fail and WEFT_PROVIDER names none, the next provider. Rank 0 reports a
+ * change of provider; other changes are reported under WEFT_VERBOSE. With candidates != NULL
+ * nothing is reported, and returns there a malloc'ed array of *count candidates (also on failure),
+ * to be freed by the caller. Returns 0, or -1 with a sentence in why, about the first candidate: it
+ * cannot be opened, or there is no such provider (and which there are), no such interface (and
+ * which there are)... */
 struct weft_objects;
 int weft_provider_open(const struct weft_settings *settings, const struct weft_job *job,
-                       struct weft_provider_choice *choice, struct weft_objects *objects,
-                       struct weft_provider_candidate **candidates, size_t *count, char *why,
-                       size_t len);
+                       uint64_t network, struct weft_provider_choice *choice,
+                       struct weft_objects *objects, struct weft_provider_candidate **candidates,
+                       size_t *count, char *why, size_t len);
 
 /* The versions of libfabric, as of FI_VERSION: of the headers at build time, and of the library
  * that runs. */

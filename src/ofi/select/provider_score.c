@@ -169,6 +169,15 @@ static void rank_provider(struct weft_verdict *t, const struct weft_settings *se
         REFUSE(t, "WEFT_MATCHING=provider, but it cannot receive from one source only");
 }
 
+/* True if the interface, although it looks unfit, is used if WEFT_IFACE names it. Without a carrier
+ * a later one of the list is preferred. A link-local IPv6 address needs the number of the peer's
+ * interface, too, which libfabric does not have. */
+static bool may_be_named(const struct weft_interface *interface)
+{
+    return interface->flags & IFF_UP && interface->flags & IFF_RUNNING &&
+           !weft_interface_link_local6(interface);
+}
+
 /* Refuses an offer, or lowers its fitness, because of its interface. */
 static void rank_interface(struct weft_verdict *t, const struct weft_settings *settings)
 {
@@ -180,8 +189,12 @@ static void rank_interface(struct weft_verdict *t, const struct weft_settings *s
         match =
             weft_interface_match(settings->iface, interface, t->candidate->domain, &t->location);
     t->fitness = WEFT_FIT;
-    if (interface != NULL && match != WEFT_IFACE_NAMED)
+    if (interface != NULL)
         t->fitness = weft_interface_fitness(interface, t->one_node, &reason);
+    if (match == WEFT_IFACE_NAMED && interface != NULL && may_be_named(interface)) {
+        t->fitness = WEFT_FIT;
+        reason = "";
+    }
     t->wanted = t->wanted && match != WEFT_IFACE_NO;
     if (!t->usable)
         return;

@@ -17,6 +17,7 @@
 struct weft_candidate {
     char provider[64]; /* canonical, see weft_provider_canonical */
     char domain[64];
+    char fabric[64];                 /* libfabric's name of the network */
     uint32_t version;                /* of the provider */
     struct sockaddr_storage address; /* the source address; ss_family 0 when it is not IP */
     bool directed;                   /* it can receive from one source only */

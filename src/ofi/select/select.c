@@ -101,6 +101,8 @@ static int add_candidate(struct list *m, struct fi_info *info)
     weft_provider_canonical(info->fabric_attr->prov_name, candidate.provider,
                             sizeof candidate.provider);
     snprintf(candidate.domain, sizeof candidate.domain, "%s", info->domain_attr->name);
+    snprintf(candidate.fabric, sizeof candidate.fabric, "%s",
+             info->fabric_attr->name ? info->fabric_attr->name : "");
     copy_address(info, &candidate.address);
     while (at < m->count && !same_candidate(&m->candidates[at], &candidate))
         at++;
@@ -322,10 +324,29 @@ static void keep_no_messages(void)
     setenv("FI_TCP_MAX_SAVED", "0", 0);
 }
 
+/* Drops the offers that are not on a network. */
+static void keep_network(struct list *m, const struct weft_interface *interfaces,
+                         size_t interface_count, uint64_t network)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->count; i++) {
+        struct weft_verdict verdict = {
+            .candidate = &m->candidates[i],
+            .interface = weft_interface_of(interfaces, interface_count,
+                                           (const struct sockaddr *)&m->candidates[i].address)};
+        if (!weft_network_has(&verdict, weft_network_machine(), network))
+            continue;
+        m->candidates[kept] = m->candidates[i];
+        m->infos[kept++] = m->infos[i];
+    }
+    m->count = kept;
+}
+
 int weft_provider_open(const struct weft_settings *settings, const struct weft_job *job,
-                       struct weft_provider_choice *choice, struct weft_objects *objects,
-                       struct weft_provider_candidate **candidates, size_t *count, char *why,
-                       size_t len)
+                       uint64_t network, struct weft_provider_choice *choice,
+                       struct weft_objects *objects, struct weft_provider_candidate **candidates,
+                       size_t *count, char *why, size_t len)
 {
     struct list list = {0};
     struct weft_interface *interfaces = NULL;
@@ -354,6 +375,15 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
         snprintf(why, len, "Cannot list this machine's network interfaces: %m.");
         goto out;
     }
+    if (network != 0)
+        keep_network(&list, interfaces, interface_count, network);
+    if (list.count == 0) {
+        snprintf(why, len,
+                 "this rank does not have the network that the nodes of the job share, which the "
+                 "first rank of this node has; give all ranks of a node the same WEFT_IFACE and "
+                 "WEFT_PROVIDER");
+        goto out;
+    }
     result = weft_provider_score(settings, job->one_node, list.candidates, list.count, interfaces,
                                  interface_count, verdicts, why, len);
     if (result == 0) {
@@ -361,6 +391,9 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
             settle(&list, settings, job, verdicts, candidates != NULL, choice, objects, why, len);
         result = chosen < list.count ? 0 : -1;
     }
+    if (result == 0)
+        weft_network_describe(verdicts, list.count, chosen, weft_network_machine(),
+                              &choice->networks);
     if (candidates != NULL && (*candidates = list_candidates(&list, verdicts)) != NULL) {
         *count = list.count;
         if (result == 0)

@@ -148,7 +148,7 @@ _Noreturn static void run_side(const struct run *run, int probe, int side, int s
 
     bench.settle_ms = settle_ms > SETTLE_MS ? settle_ms : SETTLE_MS;
     weft_bench_step(&bench, "asking libfabric for its providers");
-    if (weft_provider_open(&run->settings, &job, &choice, NULL, NULL, NULL, shared->why,
+    if (weft_provider_open(&run->settings, &job, 0, &choice, NULL, NULL, NULL, shared->why,
                            sizeof shared->why) != 0)
         _exit(1);
     if (probe == CHOOSING) {

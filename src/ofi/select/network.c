@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The networks of a node and the search for a shared one. The invariant is in the header.
+ *
+ * Two nodes with the same IP address in a network are not connected by it: each has a private one,
+ * as that of a container bridge, with the same prefix.
+ */
+#include "ofi/select/network.h"
+
+#include "ofi/select/provider_score.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* FNV-1a, continued from a hash or, with 0, begun. */
+static uint64_t hash(uint64_t from, const void *data, size_t len)
+{
+    const unsigned char *bytes = data;
+    uint64_t h = from ? from : UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return h > 1 ? h : 2; /* 0 is none, 1 is WEFT_NETWORK_UNCHANGED */
+}
+
+uint64_t weft_network_machine(void)
+{
+    char text[64] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    uint64_t machine = 0;
+
+    if (file != NULL) {
+        if (fgets(text, sizeof text, file) != NULL)
+            machine = hash(machine, text, strlen(text));
+        fclose(file);
+    }
+    ssize_t len = readlink("/proc/self/ns/net", text, sizeof text);
+    return len > 0 ? hash(machine, text, (size_t)len) : machine;
+}
+
+/* The name of a verdict's network, for messages. Returns buf. */
+static char *network_name(const struct weft_verdict *verdict, char *buf, size_t len)
+{
+    if (verdict->interface != NULL)
+        return weft_interface_network(verdict->interface, buf, len);
+    snprintf(buf, len, "%s", verdict->candidate->fabric);
+    return buf;
+}
+
+static uint64_t network_id(const struct weft_verdict *verdict, uint64_t machine)
+{
+    char name[64];
+    uint64_t id = hash(0, verdict->candidate->provider, strlen(verdict->candidate->provider) + 1);
+
+    network_name(verdict, name, sizeof name);
+    id = hash(id, name, strlen(name));
+    if (verdict->interface != NULL && verdict->interface->flags & IFF_LOOPBACK)
+        id = hash(id, &machine, sizeof machine);
+    return id;
+}
+
+/* The network of all interfaces with a gateway, 0 for others. */
+static uint64_t routed_id(const struct weft_verdict *verdict)
+{
+    const char *provider = verdict->candidate->provider;
+    bool six = verdict->candidate->address.ss_family == AF_INET6;
+
+    if (verdict->interface == NULL || !verdict->interface->gateway[six])
+        return 0;
+    return hash(hash(0, provider, strlen(provider) + 1), six ? "routed6" : "routed4", 7);
+}
+
+/* The index of a network in the list, or its count. */
+static uint32_t find_network(const struct weft_network_list *list, uint64_t id)
+{
+    uint32_t i = 0;
+
+    while (i < list->count && list->networks[i].id != id)
+        i++;
+    return i;
+}
+
+static void add_network(struct weft_network_list *list, const struct weft_verdict *verdict,
+                        uint64_t id, bool routed, bool chosen)
+{
+    uint32_t at = find_network(list, id);
+    char address[64];
+
+    if (at < list->count) {
+        list->networks[at].chosen |= chosen;
+        return;
+    }
+    if (id == 0 || list->count == WEFT_NETWORKS)
+        return;
+    weft_interface_address((const struct sockaddr *)&verdict->candidate->address, address,
+                           sizeof address);
+    list->networks[list->count++] = (struct weft_network){
+        .id = id,
+        .address = address[0] ? (uint32_t)hash(0, address, strlen(address)) : 0,
+        .rank = (uint8_t)verdict->row->rank,
+        .poor = verdict->fitness == WEFT_POOR,
+        .routed = routed,
+        .chosen = chosen};
+}
+
+static void add_text(struct weft_network_list *list, const struct weft_verdict *verdict)
+{
+    size_t at = strlen(list->text);
+    char name[64];
+
+    snprintf(list->text + at, sizeof list->text - at, "%s%s on %s (%s)", at > 0 ? ", " : "",
+             verdict->candidate->provider, network_name(verdict, name, sizeof name),
+             weft_verdict_rank(verdict));
+    if (strlen(list->text) == sizeof list->text - 1)
+        memcpy(list->text + sizeof list->text - sizeof "...", "...", sizeof "...");
+}
+
+/* True if an earlier usable verdict has the same interface or domain, and network. */
+static bool in_text(const struct weft_verdict *verdicts, size_t at)
+{
+    char name[64], other[64];
+
+    for (size_t i = 0; i < at; i++)
+        if (verdicts[i].usable &&
+            strcmp(weft_verdict_rank(&verdicts[i]), weft_verdict_rank(&verdicts[at])) == 0 &&
+            strcmp(network_name(&verdicts[i], name, sizeof name),
+                   network_name(&verdicts[at], other, sizeof other)) == 0)
+            return true;
+    return false;
+}
+
+void weft_network_describe(const struct weft_verdict *verdicts, size_t count, size_t chosen,
+                           uint64_t machine, struct weft_network_list *list)
+{
+    memset(list, 0, sizeof *list);
+    list->machine = machine;
+    for (size_t i = 0; i < count; i++) {
+        if (!verdicts[i].usable)
+            continue;
+        add_network(list, &verdicts[i], network_id(&verdicts[i], machine), false, i == chosen);
+        add_network(list, &verdicts[i], routed_id(&verdicts[i]), true, i == chosen);
+        if (!in_text(verdicts, i))
+            add_text(list, &verdicts[i]);
+    }
+}
+
+bool weft_network_has(const struct weft_verdict *verdict, uint64_t machine, uint64_t id)
+{
+    return network_id(verdict, machine) == id || routed_id(verdict) == id;
+}
+
+bool weft_network_list_valid(const struct weft_network_list *list, size_t bytes)
+{
+    size_t fixed = offsetof(struct weft_network_list, networks);
+
+    return bytes >= fixed && list->count <= WEFT_NETWORKS &&
+           bytes == fixed + list->count * sizeof list->networks[0] &&
+           memchr(list->text, '\0', sizeof list->text) != NULL;
+}
+
+void weft_network_begin(struct weft_network_search *search, const struct weft_network_list *list)
+{
+    memset(search, 0, sizeof *search);
+    search->first = *list;
+    weft_network_add(search, 0, list);
+}
+
+/* The provider that a node has opened. */
+static int chosen_rank(const struct weft_network_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->networks[i].chosen)
+            return list->networks[i].rank;
+    return 0;
+}
+
+void weft_network_add(struct weft_network_search *search, int node,
+                      const struct weft_network_list *list)
+{
+    for (uint32_t i = 0; i < search->first.count; i++) {
+        const struct weft_network *ours = &search->first.networks[i], *there;
+        uint32_t at = find_network(list, ours->id);
+
+        if (at == list->count) {
+            search->of[i].missing = true;
+            continue;
+        }
+        there = &list->networks[at];
+        search->of[i].sum += at;
+        search->of[i].poor |= there->poor;
+        search->of[i].moves |= !there->chosen;
+        if (ours->address != 0 && ours->address == there->address &&
+            list->machine != search->first.machine)
+            search->of[i].missing = true;
+    }
+    if (chosen_rank(list) > search->best_rank) {
+        search->best_rank = chosen_rank(list);
+        search->best_node = node;
+    }
+}
+
+/* True if network a of rank 0's list is better than b. */
+static bool is_better(const struct weft_network_search *search, uint32_t a, uint32_t b)
+{
+    const struct weft_network *networks = search->first.networks;
+
+    if (search->of[a].poor != search->of[b].poor)
+        return search->of[b].poor;
+    if (networks[a].rank != networks[b].rank)
+        return networks[a].rank > networks[b].rank;
+    if (networks[a].routed != networks[b].routed)
+        return networks[b].routed;
+    return search->of[a].sum < search->of[b].sum; /* the earlier one of equals */
+}
+
+const struct weft_network *weft_network_shared(const struct weft_network_search *search,
+                                               bool *moves)
+{
+    uint32_t best = WEFT_NETWORKS;
+
+    for (uint32_t i = 0; i < search->first.count; i++)
+        if (!search->of[i].missing && (best == WEFT_NETWORKS || is_better(search, i, best)))
+            best = i;
+    if (best == WEFT_NETWORKS)
+        return NULL;
+    *moves = search->of[best].moves;
+    return &search->first.networks[best];
+}

@@ -17,7 +17,6 @@
 #include "ofi/select/provider_score.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -418,38 +417,76 @@ static void test_same_provider_first(void **state)
     assert_string_equal(order, "tcp;ofi_rxm tcp;ofi_rxm sockets sockets");
 }
 
-static void add_port(const char *root, const char *adapter, const char *state)
+/* Writes a file below root; makes its directories. */
+static void add_file(const char *root, const char *name, const char *line)
 {
-    char path[256];
-    const char *parts[] = {"", "/ports", "/ports/1"};
+    char path[256], command[320];
 
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s%s", root, adapter, parts[i]);
-        assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
-    }
-    snprintf(path, sizeof path, "%s/%s/ports/1/state", root, adapter);
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    snprintf(command, sizeof command, "mkdir -p $(dirname %s)", path);
+    assert_int_equal(system(command), 0);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    fprintf(file, "%s\n", state);
+    fprintf(file, "%s\n", line);
     fclose(file);
 }
 
-static void test_ports_down(void **state)
+static void assert_adapter(const char *root, int kind, const char *provider, const char *reason,
+                           const char *advice)
 {
-    char root[] = "/tmp/weft-select-XXXXXX", text[128] = "", command[64];
+    char devices[64];
+    struct weft_adapter adapter;
+
+    snprintf(devices, sizeof devices, "%s/dev", root);
+    assert_true(weft_adapter_find(kind, root, devices, &adapter));
+    assert_string_equal(adapter.provider, provider);
+    assert_says(adapter.reason, reason);
+    assert_says(adapter.advice, advice);
+}
+
+static void test_adapters(void **state)
+{
+    enum { CXI, HFI1, EFA, VERBS };
+    char root[] = "/tmp/weft-select-XXXXXX", command[256];
+    struct weft_adapter adapter;
 
     (void)state;
     assert_non_null(mkdtemp(root));
-    assert_false(weft_adapter_all_down(root, text, sizeof text));
-    add_port(root, "mlx5_0", "1: DOWN");
-    assert_true(weft_adapter_all_down(root, text, sizeof text));
-    assert_string_equal(text, "port 1 of mlx5_0 is DOWN");
-    add_port(root, "mlx5_1", "4: ACTIVE");
-    assert_false(weft_adapter_all_down(root, text, sizeof text));
-    add_port(root, "mlx5_1", "2: INIT");
-    assert_true(weft_adapter_all_down(root, text, sizeof text));
-    add_port(root, "mlx5_0", "4: ACTIVE");
-    assert_false(weft_adapter_all_down(root, text, sizeof text));
+    chmod(root, 0755);
+    for (int kind = 0; kind < WEFT_ADAPTER_KINDS; kind++)
+        assert_false(weft_adapter_find(kind, root, root, &adapter));
+    add_file(root, "infiniband/mlx5_0/ports/1/state", "1: DOWN");
+    assert_adapter(root, VERBS, "verbs;ofi_rxm", "port 1 of mlx5_0 is DOWN", "ip link");
+    add_file(root, "infiniband/mlx5_1/ports/1/state", "4: ACTIVE");
+    assert_adapter(root, VERBS, "verbs;ofi_rxm",
+                   "/dev/infiniband/uverbs*, the device file of mlx5_1", "ib_uverbs");
+    add_file(root, "infiniband_verbs/uverbs0/ibdev", "mlx5_0");
+    add_file(root, "infiniband_verbs/uverbs1/ibdev", "mlx5_1");
+    add_file(root, "dev/infiniband/uverbs1", "");
+    assert_adapter(root, VERBS, "verbs;ofi_rxm", "libfabric offers no provider for mlx5_1",
+                   "fi_info -l");
+    snprintf(command, sizeof command, "chmod 600 %s/dev/infiniband/uverbs1", root);
+    assert_int_equal(system(command), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(seteuid(65534), 0);
+        assert_adapter(root, VERBS, "verbs;ofi_rxm",
+                       "uverbs1, the device file of mlx5_1: Permission", "permission");
+        assert_int_equal(seteuid(0), 0);
+    }
+    add_file(root, "infiniband/mlx5_1/ports/1/state", "2: INIT");
+    assert_adapter(root, VERBS, "verbs;ofi_rxm", "port 1 of mlx5_1 is INIT", "ip link");
+    add_file(root, "infiniband/rdmap0s6/ports/1/state", "4: ACTIVE");
+    add_file(root, "infiniband/rdmap0s6/device/vendor", "0x1d0f");
+    snprintf(command, sizeof command,
+             "ln -s ../../drivers/efa %s/infiniband/rdmap0s6/device/driver", root);
+    assert_int_equal(system(command), 0);
+    assert_adapter(root, EFA, "efa", "rdmap0s6", "container");
+    assert_adapter(root, VERBS, "verbs;ofi_rxm", "mlx5_1 is INIT", "ip link");
+    assert_false(weft_adapter_find(HFI1, root, root, &adapter));
+    add_file(root, "cxi/cxi0/device/port/link", "up");
+    assert_adapter(root, CXI, "cxi", "/dev/cxi0, the device file of cxi0", "container");
+    add_file(root, "cxi/cxi0/device/port/link", "down");
+    assert_adapter(root, CXI, "cxi", "the link of cxi0 is down", "ip link");
     snprintf(command, sizeof command, "rm -r %s", root);
     assert_int_equal(system(command), 0);
 }
@@ -796,7 +833,7 @@ int main(void)
         cmocka_unit_test(test_adapter_by_ip_address),
         cmocka_unit_test(test_what_cannot_be_opened),
         cmocka_unit_test(test_same_provider_first),
-        cmocka_unit_test(test_ports_down),
+        cmocka_unit_test(test_adapters),
         cmocka_unit_test(test_completion_queue),
         cmocka_unit_test(test_ranks_over_streams),
         cmocka_unit_test(test_shared_memory),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * RDMA adapters that libfabric does not offer, because no port of theirs is up.
+ * RDMA adapters that the kernel shows and libfabric does not offer: no port of theirs is up, this
+ * process may not open them, or libfabric has no provider for them.
  */
 #ifndef WEFT_ADAPTER_H
 #define WEFT_ADAPTER_H
@@ -8,10 +9,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define WEFT_ADAPTER_ROOT "/sys/class/infiniband"
+#define WEFT_ADAPTER_CLASSES "/sys/class"
+#define WEFT_ADAPTER_DEVICES "/dev"
 
-/* True if the directory lists adapters and no port of any of them is active. Then text is a clause
- * about one: "port 1 of mlx5_0 is DOWN". */
-bool weft_adapter_all_down(const char *root, char *text, size_t len);
+/* Kinds of adapters, each with its provider. */
+enum { WEFT_ADAPTER_KINDS = 4 };
+
+struct weft_adapter {
+    const char *provider; /* pattern of its row in the provider table */
+    char name[64];        /* of the adapter, "mlx5_0" */
+    char reason[384];     /* "port 1 of mlx5_0 is DOWN" */
+    const char *advice;   /* the next step for the user, a clause */
+};
+
+/* Finds the first adapter of a kind, one with an active port if there is any, below the directories
+ * of the kernel's device classes and device files. False if there is none of that kind. */
+bool weft_adapter_find(int kind, const char *classes, const char *devices,
+                       struct weft_adapter *adapter);
 
 #endif

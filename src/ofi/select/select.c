@@ -292,27 +292,41 @@ static size_t settle(const struct list *m, const struct weft_settings *settings,
     return at;
 }
 
-/* libfabric does not offer an adapter without an active port. The job then fails, with the reason
- * in why, or uses a slower provider, which rank 0 reports. */
-static void report_idle_adapter(const struct weft_settings *settings, const struct weft_job *job,
-                                const struct weft_provider_row *row, bool silent, char *why,
-                                size_t len)
+/* True if libfabric offers the provider of an adapter, or another one for Omni-Path. */
+static bool is_offered(const struct list *m, const char *provider)
 {
-    static const char advice[] = "'rdma link' shows it with its interface, which 'ip link set dev "
-                                 "INTERFACE up' starts";
-    const struct weft_provider_row *adapter = weft_provider_row_of("verbs;ofi_rxm", 0);
-    char state[128];
+    for (size_t i = 0; i < m->count; i++)
+        if (weft_provider_match(provider, m->candidates[i].provider) ||
+            (strcmp(provider, "psm2") == 0 &&
+             (weft_provider_match("psm3", m->candidates[i].provider) ||
+              weft_provider_match("opx", m->candidates[i].provider))))
+            return true;
+    return false;
+}
 
-    if ((row != NULL && row->rank >= adapter->rank) ||
-        weft_provider_match(settings->provider, adapter->pattern) == 0 ||
-        !weft_adapter_all_down(WEFT_ADAPTER_ROOT, state, sizeof state))
+/* The machine has an adapter that libfabric does not offer. The job then fails, with the reason in
+ * why, or uses a slower provider, which rank 0 reports. */
+static void report_adapter(const struct weft_settings *settings, const struct weft_job *job,
+                           const struct list *m, const struct weft_provider_row *row, bool silent,
+                           char *why, size_t len)
+{
+    struct weft_adapter adapter;
+
+    for (int kind = 0; kind < WEFT_ADAPTER_KINDS; kind++) {
+        if (!weft_adapter_find(kind, WEFT_ADAPTER_CLASSES, WEFT_ADAPTER_DEVICES, &adapter) ||
+            is_offered(m, adapter.provider) ||
+            (row && row->rank >= weft_provider_row_of(adapter.provider, 0)->rank) ||
+            !weft_provider_match(settings->provider, adapter.provider))
+            continue;
+        if (row == NULL)
+            snprintf(why + strlen(why), len - strlen(why), " No adapter can be used: %s; %s.",
+                     adapter.reason, adapter.advice);
+        else if (!silent && job->rank == 0 && settings->provider[0] == '\0')
+            weft_warn("the job uses %s instead of an RDMA adapter, because %s; %s; "
+                      "WEFT_PROVIDER=%s does without it",
+                      row->pattern, adapter.reason, adapter.advice, row->pattern);
         return;
-    if (row == NULL)
-        snprintf(why + strlen(why), len - strlen(why), " No adapter can be used: %s; %s.", state,
-                 advice);
-    else if (!silent && job->rank == 0 && settings->provider[0] == '\0')
-        weft_warn("no RDMA adapter is used, for %s; %s, and WEFT_PROVIDER=%s does without", state,
-                  advice, row->pattern);
+    }
 }
 
 /* net and tcp keep short messages that no receive matches, and free such a message twice if its
@@ -399,8 +413,9 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
         if (result == 0)
             (*candidates)[chosen].chosen = true;
     }
-    report_idle_adapter(settings, job, result == 0 ? choice->row : NULL, candidates != NULL, why,
-                        len);
+    if (network == 0)
+        report_adapter(settings, job, &list, result == 0 ? choice->row : NULL, candidates != NULL,
+                       why, len);
 out:
     free(verdicts);
     free(interfaces);

@@ -7,6 +7,12 @@
  * While no file descriptor is free these providers accept no connection, and do not report it
  * either: then the job ends if a connection is not accepted between two looks.
  *
+ * A process that ended closed its sockets, and its host refuses connections to its address. So at
+ * each look a rank connects to the address of peers with which it has no connection, and closes
+ * that connection at once. A peer whose address refuses DEAD times in a row has died. The address
+ * of a rank that computes or is stopped accepts connections. While ranks leave the job, a peer may
+ * have left before this rank, whose fence then completes soon: more refusals are needed.
+ *
  * Over adapters that report a send to a lost host (verbs, efa) a rank that waits sends a control
  * message to its peers every WEFT_NETWORK_TIMEOUT seconds; if that fails, the job ends
  * (weft_net_own_sent). The adapter of a rank that computes or is stopped takes these messages.
@@ -22,6 +28,7 @@
 #include "core/base/settings.h"
 #include "core/base/clock.h"
 #include "core/message/process.h"
+#include "core/progress/failure.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 #include "ofi/select/interface.h"
@@ -33,16 +40,34 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* The sockets are looked at LOOKS times in the time limit. The kernel never closes a connection
  * because of MOST_PROBES unanswered probes; their number also marks a socket as probed. */
 enum { LOOKS = 8, PROBES = 3, MOST_PROBES = 127 };
 
+/* Refusals of a dead peer, and while ranks leave; connections that a look makes, and how long it
+ * waits for each. */
+enum { DEAD = 2, DEAD_AT_END = 6, CONNECTS = 16, CONNECT_MS = 100 };
+
+/* The other end of a connection: an IP address, and its port; 0 if the connection was accepted, so
+ * that it may be that of any rank of that host. */
+struct link {
+    unsigned char ip[16];
+    in_port_t port, pad;
+};
+
 struct look {
     double now;
     const struct weft_peer *connecting; /* a peer to which a connection is being made */
     bool again;                         /* so is one to weft_net.connecting, as at the last look */
+    struct link *links;                 /* the connections that exist */
+    size_t count, space;
+    bool failed;  /* no memory for them */
+    bool listens; /* endpoints listen at their addresses: the provider is TCP */
 };
 
 /* In network byte order; of an IP address. */
@@ -141,12 +166,127 @@ static bool read_socket(int fd, struct tcp_info *info, struct sockaddr_storage *
            !getsockopt(fd, SOL_SOCKET, SO_PEERNAME, there, &bytes);
 }
 
+static struct link link_to(const struct sockaddr_storage *there, bool accepted)
+{
+    const struct sockaddr_in *ip4 = (const void *)there;
+    const struct sockaddr_in6 *ip6 = (const void *)there;
+    struct link link = {.port = accepted ? 0 : port_of(there)};
+    if (there->ss_family == AF_INET)
+        memcpy(link.ip, &ip4->sin_addr, sizeof ip4->sin_addr);
+    else
+        memcpy(link.ip, &ip6->sin6_addr, sizeof link.ip);
+    return link;
+}
+
+static int compare_links(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct link));
+}
+
+/* Without memory the look makes no connections. */
+static void add_link(struct look *look, struct link link)
+{
+    if (look->count == look->space) {
+        size_t space = 2 * look->space + 16;
+        struct link *links = realloc(look->links, space * sizeof *links);
+        if (!links) {
+            look->failed = true;
+            return;
+        }
+        look->links = links;
+        look->space = space;
+    }
+    look->links[look->count++] = link;
+}
+
+static bool has_link(const struct look *look, const struct sockaddr_storage *address)
+{
+    for (int accepted = 0; accepted < 2; accepted++) {
+        struct link link = link_to(address, accepted);
+        if (look->count && bsearch(&link, look->links, look->count, sizeof link, compare_links))
+            return true;
+    }
+    return false;
+}
+
+/* Connects to an address, and closes the connection. True if the host refuses it. */
+static bool is_refused(const struct sockaddr_storage *address)
+{
+    int family = address->ss_family, failed = 0;
+    socklen_t bytes = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    if (connect(fd, (const struct sockaddr *)address, bytes))
+        failed = errno;
+    if (failed == EINPROGRESS) {
+        struct pollfd made = {.fd = fd, .events = POLLOUT};
+        bytes = sizeof failed;
+        failed = 0;
+        if (poll(&made, 1, CONNECT_MS) > 0)
+            getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &bytes);
+    }
+    close(fd);
+    return failed == ECONNREFUSED;
+}
+
+/* Probes a peer without a connection. Returns whether it did. */
+static bool probe_peer(const struct look *look, struct weft_peer *peer)
+{
+    struct weft_net_peer *to = weft_net_peer(peer);
+    struct sockaddr_storage address = {0};
+    struct fid_av *av = weft_net_of_peer(peer)->objects.av;
+    size_t bytes = sizeof address;
+    char text[128], host[256];
+    if (peer->world == weft.job.rank || fi_av_lookup(av, to->fast.address, &address, &bytes))
+        return false;
+    if (has_link(look, &address)) {
+        to->refusals = 0;
+        return false;
+    }
+    to->refusals = is_refused(&address) ? (uint8_t)(to->refusals + 1) : 0;
+    bytes = sizeof text;
+    if (to->refusals >= (weft_net.leaving ? DEAD_AT_END : DEAD) && !weft_failure_confirm(peer))
+        weft_fatal(MPI_ERR_PROC_ABORTED,
+                   "rank %d on %s ended before it called MPI_Finalize: nothing listens at its "
+                   "address %s over %s; see its output or the launcher's for the reason",
+                   peer->world, weft_boot_host(peer->world, host, sizeof host),
+                   fi_av_straddr(av, &address, text, &bytes), weft_net_name());
+    return true;
+}
+
+static void probe_unconnected(struct look *look)
+{
+    int first = weft_net.next_probed, left = CONNECTS;
+    qsort(look->links, look->count, sizeof *look->links, compare_links);
+    for (int i = 0; i < weft.job.size && left > 0; i++) {
+        int rank = (first + i) % weft.job.size;
+        struct weft_peer *peer = weft_peer_find(0, rank);
+        if (peer && peer->lane == WEFT_LANE_NET)
+            left -= probe_peer(look, peer);
+        weft_net.next_probed = (rank + 1) % weft.job.size;
+    }
+}
+
+static bool is_listener(int fd)
+{
+    struct sockaddr_storage here = {0};
+    socklen_t bytes = sizeof here, int_bytes = sizeof(int);
+    int listens = 0;
+    return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &int_bytes) && listens &&
+           !getsockname(fd, (struct sockaddr *)&here, &bytes) && is_own(&here);
+}
+
 static void look_at(struct look *look, int fd)
 {
     struct sockaddr_storage here = {0}, there = {0};
     struct tcp_info info = {0};
-    if (!read_socket(fd, &info, &here, &there))
+    if (!read_socket(fd, &info, &here, &there)) {
+        look->listens = look->listens || is_listener(fd);
         return;
+    }
+    if (info.tcpi_state == TCP_ESTABLISHED)
+        add_link(look, link_to(&there, is_own(&here)));
     if (info.tcpi_state == TCP_SYN_SENT) {
         const struct weft_peer *peer = peer_at(&there, true);
         if (peer && peer == weft_net.connecting)
@@ -205,13 +345,8 @@ static void check_connecting(const struct look *look)
 /* True if a connection to an endpoint of this rank waits to be accepted at that socket. */
 static bool is_awaited(int fd)
 {
-    struct sockaddr_storage here = {0};
     struct pollfd listener = {.fd = fd, .events = POLLIN};
-    socklen_t bytes = sizeof here, int_bytes = sizeof(int);
-    int listens = 0;
-    return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &int_bytes) && listens &&
-           !getsockname(fd, (struct sockaddr *)&here, &bytes) && is_own(&here) &&
-           poll(&listener, 1, 0) > 0;
+    return is_listener(fd) && poll(&listener, 1, 0) > 0;
 }
 
 static void check_descriptors(bool all_used)
@@ -269,4 +404,7 @@ void weft_net_check_hosts(void)
     if (fds)
         closedir(fds);
     check_connecting(&look);
+    if (look.listens && !look.failed)
+        probe_unconnected(&look);
+    free(look.links);
 }

@@ -220,6 +220,7 @@ struct weft_net_peer {
     bool reached;                /* the provider has accepted a message to it */
     bool connected_back;         /* its connection to this rank exists */
     bool backlogged;             /* in the list of peers with a backlog */
+    uint8_t refusals;            /* looks in a row at which its address refused a connection */
     struct weft_peer *next_backlogged;
     double report_after; /* seconds without a connection before the next report; 0: the first */
     struct weft_request *sync, **sync_end;       /* eager synchronous sends not yet matched */
@@ -330,6 +331,7 @@ struct weft_net {
     uint32_t credits;        /* what each peer gets from this rank */
     uint32_t check_interval; /* messages between two flow checks of a peer */
     unsigned check_shift;    /* log2 of the bytes that count as one more of these messages */
+    int next_probed;         /* rank at which the next look begins to probe peers */
     double look_at;          /* when the hosts of peers are to be checked again (keepalive.c) */
     double compare_at;       /* when the messages of peers are to be compared again (compare.c) */
     double buffers_at;       /* when buffers are to be looked at again (completion.c), */

@@ -229,7 +229,9 @@ static int open_vci(struct weft_net_vci *net, char *why, size_t len)
 
 static void close_vci(struct weft_net_vci *net)
 {
-    weft_net_bounce_close(net); /* regions bound to the endpoint (FI_MR_ENDPOINT) go before it */
+    /* Regions that are bound to the endpoint (FI_MR_ENDPOINT) are closed before it. */
+    weft_net_regions_close(net);
+    weft_net_bounce_close(net);
     if (net->objects.ep)
         fi_close(&net->objects.ep->fid);
     net->objects.ep = NULL;
@@ -406,6 +408,9 @@ int weft_net_agree(const struct weft_job *job, unsigned *streams, char *why, siz
                   weft_net_name(), weft_net.software ? "software" : "provider",
                   weft_net.eager_limit, weft_net.inject_max, weft_net_tag_ub(),
                   weft_net.can_read ? "fi_read" : "pushed pieces");
+    const char *mode = getenv("FI_CXI_RX_MATCH_MODE");
+    if (weft_settings.verbose > 1 && weft_net.choice.row->flags & WEFT_PROVIDER_OWN_QUEUES)
+        weft_warn("%s has FI_CXI_RX_MATCH_MODE=%s", weft_net_name(), mode ? mode : "");
     return 0;
 }
 

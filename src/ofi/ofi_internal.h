@@ -290,13 +290,14 @@ struct weft_net_vci {
     struct weft_net_claim *claim;     /* peek_claim.c */
     struct weft_net_slot *free_slots; /* in_flight.c */
     struct weft_net_slab *slabs;
-    struct weft_net_bounce *bounce; /* bounce_pool.c */
-    struct weft_net_query *queries; /* requests of peers that this rank has to answer: cancel.c */
-    bool answering;                 /* within weft_net_answer_queries */
-    unsigned retries;               /* calls of weft_net_retry */
-    unsigned busy_polls;            /* in a row without an event, while the provider is busy */
-    double busy_since;              /* when that was first seen, or memory was last tried */
-    int connecting_back;            /* the world rank that this rank connects back to, or -1 */
+    struct weft_net_bounce *bounce;  /* bounce_pool.c */
+    struct weft_net_query *queries;  /* requests of peers that this rank has to answer: cancel.c */
+    struct weft_net_region *regions; /* of windows: rma.c */
+    bool answering;                  /* within weft_net_answer_queries */
+    unsigned retries;                /* calls of weft_net_retry */
+    unsigned busy_polls;             /* in a row without an event, while the provider is busy */
+    double busy_since;               /* when that was first seen, or memory was last tried */
+    int connecting_back;             /* the world rank that this rank connects back to, or -1 */
     struct weft_net_unconnected *unconnected; /* by sender number; or NULL */
     uint32_t unattributed; /* messages taken for a communicator that this rank has not opened yet */
 };
@@ -784,6 +785,9 @@ void weft_net_connect_back(struct weft_net_vci *net, unsigned stream, int world)
 /* The addresses of a peer's endpoint and of this rank's for that peer, as text. Return buf. */
 char *weft_net_own_address(const struct weft_peer *peer, char *buf, size_t len);
 char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len);
+
+/* rma.c: closes the registrations of windows that the program has not freed. */
+void weft_net_regions_close(struct weft_net_vci *net);
 
 /* rndv_read.c: registers memory. NULL if the provider refuses. */
 struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,

@@ -236,6 +236,8 @@ void weft_net_claimed(struct weft_net_vci *net, const struct fi_cq_tagged_entry 
         fetch_found(net);
         return;
     }
+    if (entry->flags & FI_REMOTE_CQ_DATA) /* versions of efa have no data at the PEEK */
+        claim->data = entry->data;
     if (weft_net_is_of_job(claim->data)) {
         count_claimed(net, claim);
         weft_net_deliver(net, claim->tag, claim->data, claim->buffer, entry->len);

@@ -12,6 +12,7 @@
 #include "core/progress/failure.h"
 #include "ofi/ofi_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* 64 KiB: copying less takes no longer than registering it. */
@@ -29,21 +30,47 @@ unsigned weft_net_rma(void)
     return weft_net.rma;
 }
 
+/* A registration of window memory, in the list of its VCI. */
+struct weft_net_region {
+    struct fid_mr *mr;
+    struct weft_net_region *next, **link;
+};
+
 struct weft_net_region *weft_net_region_open(unsigned vci, void *memory, size_t bytes,
                                              struct weft_net_memory *location)
 {
+    struct weft_net_vci *net = &weft_net.vcis[vci];
+    struct weft_net_region *region = malloc(sizeof *region);
     struct fid_mr *mr =
-        weft_net_register(&weft_net.vcis[vci], memory, bytes, FI_REMOTE_READ | FI_REMOTE_WRITE);
-    if (mr)
-        *location = (struct weft_net_memory){weft_net.virtual_addresses ? (uintptr_t)memory : 0,
-                                             fi_mr_key(mr)};
-    return (struct weft_net_region *)mr;
+        region ? weft_net_register(net, memory, bytes, FI_REMOTE_READ | FI_REMOTE_WRITE) : NULL;
+    if (!mr) {
+        free(region);
+        return NULL;
+    }
+    *region = (struct weft_net_region){mr, net->regions, &net->regions};
+    if (region->next)
+        region->next->link = &region->next;
+    net->regions = region;
+    *location =
+        (struct weft_net_memory){weft_net.virtual_addresses ? (uintptr_t)memory : 0, fi_mr_key(mr)};
+    return region;
 }
 
 void weft_net_region_close(struct weft_net_region *region)
 {
-    if (region)
-        fi_close(&((struct fid_mr *)region)->fid);
+    if (!region)
+        return;
+    fi_close(&region->mr->fid);
+    *region->link = region->next;
+    if (region->next)
+        region->next->link = region->link;
+    free(region);
+}
+
+void weft_net_regions_close(struct weft_net_vci *net)
+{
+    while (net->regions)
+        weft_net_region_close(net->regions);
 }
 
 /* Makes the local end ready. Returns 0 or an error of libfabric. */

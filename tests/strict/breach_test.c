@@ -35,7 +35,7 @@ static struct fid_ep *ep;
 static fi_addr_t self;
 static bool managed = true;
 static struct fi_context2 contexts[64];
-static char data[4096], landing[4096];
+static char data[8192], landing[8192];
 static struct fid_mr *data_mr, *landing_mr;
 
 #define MUST(call)                                                                                 \
@@ -82,7 +82,7 @@ static struct fid_mr *make_region(void *buffer, size_t bytes, uint64_t access)
 
 static void make_endpoint(void)
 {
-    struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_TAGGED, .size = 512};
+    struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_TAGGED};
     struct fi_av_attr av_attr = {.count = 4};
     char name[256];
     size_t bytes = sizeof name;
@@ -404,6 +404,57 @@ static void threads(void)
     poll_for_ever(NULL);
 }
 
+static void queue_size(void)
+{
+    struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_TAGGED, .size = 768};
+    struct fid_cq *second;
+    fi_cq_open(domain, &attr, &second, NULL);
+}
+
+static void match_mode(void)
+{
+    struct fid_fabric *second;
+    unsetenv("FI_CXI_RX_MATCH_MODE");
+    fi_fabric(info->fabric_attr, &second, NULL);
+}
+
+static void endpoints(void)
+{
+    struct fid_ep *second;
+    fi_endpoint(domain, info, &second, NULL);
+}
+
+/* Peeks at a message and claims it. */
+static void claim_message(size_t bytes)
+{
+    struct iovec iov = {landing, bytes};
+    void *descriptor = desc(landing_mr);
+    struct fi_msg_tagged msg = {.addr = FI_ADDR_UNSPEC, .tag = 5, .context = &contexts[0]};
+    struct fi_cq_err_entry error;
+    long rc;
+
+    send(1, bytes, 5);
+    finish(1, NULL, NULL);
+    do {
+        completed = 0;
+        error.err = 0;
+        rc = UNTIL_TAKEN(fi_trecvmsg(ep, &msg, FI_PEEK | FI_CLAIM));
+        if (!rc)
+            finish(1, NULL, &error);
+    } while (rc == -FI_ENOMSG || error.err == FI_ENOMSG);
+    msg.msg_iov = &iov;
+    msg.desc = &descriptor;
+    msg.iov_count = 1;
+    completed = 0;
+    MUST(UNTIL_TAKEN(fi_trecvmsg(ep, &msg, FI_CLAIM)));
+    finish(1, NULL, NULL);
+}
+
+static void claim_length(void)
+{
+    claim_message(sizeof data);
+}
+
 static const struct {
     enum strict_rule rule;
     const char *profile;
@@ -444,6 +495,10 @@ static const struct {
     {STRICT_OBJECT_IN_USE, "cxi", object_in_use},
     {STRICT_NOT_ENABLED, "cxi", not_enabled},
     {STRICT_THREADS, "cxi", threads},
+    {STRICT_QUEUE_SIZE, "cxi", queue_size},
+    {STRICT_MATCH_MODE, "cxi", match_mode},
+    {STRICT_ENDPOINTS, "efa", endpoints},
+    {STRICT_CLAIM_LENGTH, "opx", claim_length},
 };
 
 /* ---- Programs that keep the rules */
@@ -486,28 +541,8 @@ static void exchange(void)
 /* A message that is peeked at, claimed and received. */
 static void claims(void)
 {
-    struct iovec iov = {landing, 8};
-    void *descriptor = desc(landing_mr);
-    struct fi_msg_tagged msg = {.addr = FI_ADDR_UNSPEC, .tag = 5, .context = &contexts[0]};
-    struct fi_cq_err_entry error;
-    long rc;
-
     strcpy(data, "claimed");
-    send(1, 8, 5);
-    finish(1, NULL, NULL);
-    do {
-        completed = 0;
-        error.err = 0;
-        rc = UNTIL_TAKEN(fi_trecvmsg(ep, &msg, FI_PEEK | FI_CLAIM));
-        if (!rc)
-            finish(1, NULL, &error);
-    } while (rc == -FI_ENOMSG || error.err == FI_ENOMSG);
-    msg.msg_iov = &iov;
-    msg.desc = &descriptor;
-    msg.iov_count = 1;
-    completed = 0;
-    MUST(UNTIL_TAKEN(fi_trecvmsg(ep, &msg, FI_CLAIM)));
-    finish(1, NULL, NULL);
+    claim_message(8);
     printf("%s\n", landing);
     completed = 0;
     close_all();
@@ -564,6 +599,7 @@ static int run(const char *profile, bool with_resource_management, void (*body)(
         dup2(ends[1], 2);
         setvbuf(stdout, NULL, _IONBF, 0);
         setenv("STRICT_PROFILE", profile, 1);
+        setenv("FI_CXI_RX_MATCH_MODE", "hybrid", 1);
         managed = with_resource_management;
         alarm(60);
         open_all();

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+static unsigned endpoints; /* that are open; under the lock */
+
 static int close_endpoint(struct fid *fid)
 {
     struct strict_ep *ep = (struct strict_ep *)fid;
@@ -26,6 +28,7 @@ static int close_endpoint(struct fid *fid)
                 strict_op_drop(op);
         }
         domain->users--;
+        endpoints--;
         if (ep->av)
             ep->av->users--;
         if (ep->tx_cq)
@@ -153,6 +156,12 @@ int strict_endpoint_open(struct fid_domain *fid, struct fi_info *info, struct fi
     int rc = -FI_ENOMEM;
 
     strict_enter(domain, "fi_endpoint");
+    if (strict_profile()->events && info->rx_attr->size < strict_profile()->rx_size)
+        strict_breach(STRICT_QUEUE_SIZE, "a receive queue of %zu entries, the provider's has %zu",
+                      info->rx_attr->size, strict_profile()->rx_size);
+    if (strict_profile()->endpoints && endpoints >= strict_profile()->endpoints)
+        strict_breach(STRICT_ENDPOINTS, "endpoint %u of %u", endpoints + 1,
+                      strict_profile()->endpoints);
     if (ep && real)
         rc = fi_endpoint(domain->real, real, &ep->real, NULL);
     if (real)
@@ -172,6 +181,7 @@ int strict_endpoint_open(struct fid_domain *fid, struct fi_info *info, struct fi
     ep->tx_size = info->tx_attr->size;
     ep->rx_size = info->rx_attr->size;
     domain->users++;
+    endpoints++;
     *out = &ep->fid;
     strict_leave(domain);
     return 0;

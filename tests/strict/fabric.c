@@ -222,6 +222,8 @@ int strict_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **out, voi
     struct fi_fabric_attr real = *attr;
     int rc = -FI_ENOMEM;
 
+    if (strict_profile()->events && !getenv("FI_CXI_RX_MATCH_MODE"))
+        strict_breach(STRICT_MATCH_MODE, "fi_fabric");
     real.prov_name = (char *)strict_base();
     if (fabric)
         rc = strict_real()->fabric(&real, &fabric->real, NULL);

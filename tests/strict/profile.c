@@ -22,7 +22,8 @@ enum { KEYS = 8 }; /* bytes of a key */
 
 static const struct strict_profile profiles[] = {
     /* Slingshot: a region has to be bound to the endpoint and enabled; no order of a send after a
-     * write; an endpoint with regions bound to it cannot be closed */
+     * write; an endpoint with regions bound to it cannot be closed; the event queue of the
+     * adapter is as long as the completion queue, unless that has size 0 */
     {.name = "cxi",
      .provider = "cxi",
      .tag_bits = 48,
@@ -33,6 +34,7 @@ static const struct strict_profile profiles[] = {
      .rx_size = 1024,
      .cq_data_size = 8,
      .key_size = KEYS,
+     .events = 131072,
      .mr_mode = FI_MR_ENDPOINT | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
      .caps = TAGGED_CAPS | RMA_CAPS | FI_DIRECTED_RECV,
      .order = FI_ORDER_SAS | FI_ORDER_WAW,
@@ -43,7 +45,7 @@ static const struct strict_profile profiles[] = {
      .empty = 100,
      .late = 8},
     /* Omni-Path Express: 16 bytes are injected, less than any of the lane's own messages; it has
-     * FI_CONTEXT2 and queues without a size */
+     * FI_CONTEXT2 and queues without a size; up to 2.6 a claim of several packets does not end */
     {.name = "opx",
      .provider = "opx",
      .tag_bits = 64,
@@ -55,6 +57,7 @@ static const struct strict_profile profiles[] = {
      .cq_data_size = 4,
      .key_size = KEYS,
      .mode = FI_CONTEXT2,
+     .claimable = 4112,
      .caps = TAGGED_CAPS | RMA_CAPS | FI_DIRECTED_RECV,
      .order = FI_ORDER_SAS,
      .delivers = true,
@@ -63,7 +66,8 @@ static const struct strict_profile profiles[] = {
      .eagain = 20,
      .empty = 100,
      .late = 8},
-    /* Elastic Fabric Adapter: 32 bytes fit into the adapter's own queue; no wait objects */
+    /* Elastic Fabric Adapter: 32 bytes fit into the adapter's own queue; no wait objects;
+     * an adapter has 256 queue pairs; before 2023 a PEEK has no completion data */
     {.name = "efa",
      .provider = "efa",
      .tag_bits = 64,
@@ -74,6 +78,8 @@ static const struct strict_profile profiles[] = {
      .rx_size = 512,
      .cq_data_size = 8,
      .key_size = KEYS,
+     .endpoints = 1,
+     .peek_lacks_data = true,
      .mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
      .caps = TAGGED_CAPS | RMA_CAPS | FI_DIRECTED_RECV,
      .order = FI_ORDER_SAS,

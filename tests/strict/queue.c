@@ -53,6 +53,11 @@ static void hold_entry(struct strict_cq *cq, const struct fi_cq_tagged_entry *en
 
     done->entry = *entry;
     done->entry.op_context = op->user;
+    op->found = entry->len;
+    if (op->kind == STRICT_PEEK && strict_profile()->peek_lacks_data) {
+        done->entry.flags &= ~FI_REMOTE_CQ_DATA;
+        done->entry.data = UINT64_C(0x5555555555555555);
+    }
     if (op->kind != STRICT_RECV || entry->len <= op->bytes)
         return;
     done->failed = true;
@@ -272,6 +277,9 @@ int strict_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr, struct fid_c
     }
     real.format = FI_CQ_FORMAT_TAGGED;
     strict_enter(domain, "fi_cq_open");
+    if (attr->size && attr->size < strict_profile()->events)
+        strict_breach(STRICT_QUEUE_SIZE, "a completion queue of %zu entries, at least %zu needed",
+                      attr->size, strict_profile()->events);
     if (cq)
         rc = fi_cq_open(domain->real, &real, &cq->real, NULL);
     if (!rc) {

@@ -63,6 +63,13 @@ static const struct {
     [STRICT_OBJECT_IN_USE] = {"object-in-use", "an object is closed while others use it"},
     [STRICT_NOT_ENABLED] = {"not-enabled", "an endpoint is used before fi_enable"},
     [STRICT_THREADS] = {"threads", "two threads are in calls that must be serialized"},
+    [STRICT_QUEUE_SIZE] = {"queue-size", "the adapter's event queue is sized by a queue that is "
+                                         "shorter than the provider's own, and overflows"},
+    [STRICT_MATCH_MODE] = {"match-mode", "FI_CXI_RX_MATCH_MODE is not set, so that list entries "
+                                         "of the adapter run out"},
+    [STRICT_ENDPOINTS] = {"endpoints", "a process opens more endpoints than it has queue pairs"},
+    [STRICT_CLAIM_LENGTH] = {"claim-length",
+                             "a claim of a message of several packets, which never completes"},
 };
 
 const char *strict_rule_name(enum strict_rule rule)

@@ -42,6 +42,10 @@ struct strict_profile {
     unsigned late;            /* reads that a completion is held back at most */
     unsigned registrable;     /* KiB that may be registered after the first peer was inserted */
     unsigned connection;      /* KiB of these that the connection to a peer takes */
+    size_t events;            /* entries of the adapter's event queue; 0: it has none */
+    unsigned endpoints;       /* of a process; 0: no limit */
+    size_t claimable;         /* bytes of the longest message that a claim receives; 0: all */
+    bool peek_lacks_data;     /* the completion of a PEEK has no completion data */
 };
 
 const struct strict_profile *strict_profile(void);
@@ -160,6 +164,7 @@ struct strict_op {
     struct fi_context2 context; /* the real provider's; first, so that a completion leads here */
     enum strict_kind kind;
     bool claims;  /* a PEEK that claims what it finds */
+    size_t found; /* bytes of what a PEEK has found */
     bool claimed; /* it has: no longer in flight, but its context still is the provider's */
     bool sent;    /* the real provider needs the data no longer */
     struct strict_ep *ep;

@@ -204,8 +204,11 @@ static ssize_t claim(struct strict_ep *ep, struct fi_msg_tagged *real, uint64_t 
 {
     struct strict_op *peek = claimed(ep, msg->context);
     struct strict_op receive = {.ep = ep}; /* only to check the buffers first */
+    size_t most = strict_profile()->claimable;
 
     strict_op_buffers(&receive, msg->msg_iov, msg->desc, msg->iov_count, FI_RECV, call);
+    if (most && peek->found > most)
+        strict_breach(STRICT_CLAIM_LENGTH, "%zu bytes, %zu in a packet", peek->found, most);
     real->context = &peek->context;
     ssize_t rc = fi_trecvmsg(ep->real, real, flags | FI_COMPLETION);
     if (rc)

@@ -31,8 +31,11 @@ enum { OPENINGS = 8 };
 
 /* Providers size their buffers after the queues: at the default of 2048 entries tcp;ofi_rxm takes
  * 80 MB a rank. Operations beyond that wait in Weft's queues, so a few hundred are enough. */
-static void size_queues(struct fi_info *info)
+static void size_queues(const struct weft_provider_choice *choice)
 {
+    struct fi_info *info = choice->info;
+    if (choice->row->flags & WEFT_PROVIDER_OWN_QUEUES)
+        return;
     if (info->rx_attr->size > RECEIVE_QUEUE)
         info->rx_attr->size = RECEIVE_QUEUE;
     if (info->tx_attr->size > SEND_QUEUE)
@@ -47,9 +50,11 @@ static void ask_for_no_source(struct fi_info *info)
     info->rx_attr->caps &= ~FI_DIRECTED_RECV;
 }
 
-static int open_queue(struct weft_objects *o, const struct fi_info *info)
+static int open_queue(struct weft_objects *o, const struct weft_provider_choice *choice)
 {
-    struct fi_cq_attr attr = {.size = info->tx_attr->size + info->rx_attr->size,
+    const struct fi_info *info = choice->info;
+    bool own = choice->row->flags & WEFT_PROVIDER_OWN_QUEUES;
+    struct fi_cq_attr attr = {.size = own ? 0 : info->tx_attr->size + info->rx_attr->size,
                               .format = FI_CQ_FORMAT_TAGGED,
                               .wait_obj =
                                   weft_settings.progress_thread ? FI_WAIT_FD : FI_WAIT_NONE};
@@ -79,7 +84,7 @@ static struct step open_endpoint(struct weft_objects *o, const struct weft_provi
     }
     if ((rc = fi_av_open(o->domain, &av, &o->av, NULL)))
         return (struct step){"fi_av_open", rc};
-    if ((rc = open_queue(o, info)))
+    if ((rc = open_queue(o, choice)))
         return (struct step){"fi_cq_open", rc};
     if ((rc = fi_endpoint(o->domain, info, &o->ep, NULL)))
         return (struct step){"fi_endpoint", rc};
@@ -153,7 +158,7 @@ int weft_objects_open(struct weft_objects *objects, const struct weft_provider_c
     struct fi_info *info = choice->info;
     char text[320];
     *objects = (struct weft_objects){.wait_fd = -1};
-    size_queues(info);
+    size_queues(choice);
     if (choice->software_matching && !(choice->row->flags & WEFT_PROVIDER_RXM))
         ask_for_no_source(info);
     struct step step = open_endpoint(objects, choice, ranks);

@@ -48,6 +48,8 @@ enum weft_provider_flag {
                                        progress of the peer: see weft_net_connect */
     WEFT_PROVIDER_ONE_ENDPOINT = 4096, /* each endpoint takes a context of the adapter, of which a
                                           node has about one for each core: a process opens one */
+    WEFT_PROVIDER_OWN_QUEUES = 16384,  /* sizes the adapter's event queue, whose overflow is fatal,
+                                          by  the queues: they keep the sizes that it offers */
     WEFT_PROVIDER_REPORTS = 8192 /* a send to a host that is lost ends with an error: a rank that
                                     waits probes its peers, see keepalive.c */
 };

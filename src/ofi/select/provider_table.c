@@ -23,20 +23,21 @@
 enum { KIB = 1024 };
 
 const struct weft_provider_row weft_provider_table[] = {
-    {"cxi", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 100, 0,
+    {"cxi", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 100, WEFT_PROVIDER_OWN_QUEUES,
      "Slingshot: matching in hardware; 48 tag bits, one receive iovec, no discard"},
-    {"opx", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 96,
+    {"opx", ALL, WEFT_MATCHING_PROVIDER, 4 * KIB, 96,
      WEFT_PROVIDER_SOURCE_SEQ | WEFT_PROVIDER_ONE_ENDPOINT,
      "Omni-Path: CQ data of 4 bytes is also its source id, so a sent eager message is not "
-     "cancelled"},
+     "cancelled; a claimed message of several packets of 4 KiB never completes"},
     {"psm2", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 95,
      WEFT_PROVIDER_CONNECTS | WEFT_PROVIDER_ONE_ENDPOINT,
      "Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
     {"psm3", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 94,
      WEFT_PROVIDER_CONNECTS | WEFT_PROVIDER_ONE_ENDPOINT,
      "Intel Ethernet and Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
-    {"efa", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 90, WEFT_PROVIDER_REPORTS,
-     "AWS: keeps the order with a reorder buffer of its own"},
+    {"efa", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 90,
+     WEFT_PROVIDER_REPORTS | WEFT_PROVIDER_ONE_ENDPOINT,
+     "AWS: keeps the order with a reorder buffer of its own; 256 queue pairs an adapter"},
     {"verbs;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 85,
      WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM | WEFT_PROVIDER_REPORTS,
      "InfiniBand and RoCE: above 16 KiB its segmentation crashes on claim and truncation"},

@@ -112,6 +112,9 @@ void weft_rxm_prepare(int ranks)
      */
     setenv("PSM2_MULTI_EP", "0", 0);
     setenv("PSM3_MULTI_EP", "0", 0);
+    /* With matching in hardware alone, cxi fails when the adapter has no list entries left for
+     * unexpected messages, which Weft's credits do not bound. */
+    setenv("FI_CXI_RX_MATCH_MODE", "hybrid", 0);
     if (access("/sys/class/infiniband", F_OK) == 0) {
         weft_rxm_prepare_adapter(ranks);
         return;

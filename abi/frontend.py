@@ -9,6 +9,7 @@
                  weft_abi_X (the private name of MPI_X) and converts the results
     tables.h     the constants of both sides, in pairs, and lengths of strings
     objects.c    data objects that are handles of that MPI (with pointers as handles)
+    fortran/mpi.h    that MPI's mpi.h, for the sources of src/fortran
 
 The types of a parameter say what a handle, a status or a callback is; its name, what an int is.
 
@@ -78,12 +79,10 @@ READS = re.compile(r"_free(_keyval)?$|^MPI_(Keyval_free|Comm_disconnect|File_clo
 # Written in src/frontend.
 HAND = re.compile(
     r"^MPI_(Op_create(_c)?|\w+_create_errhandler|(Comm|Type|Win)_create_keyval|Keyval_create|"
-    r"Grequest_start|Register_datarep|(Comm|Type|Win)_get_attr|Attr_get|Comm_set_errhandler|"
-    r"Buffer_(at|de)tach(_c)?|Intercomm_create|Type_get_contents|Type_create_struct|Get_version|"
-    r"Get_library_version|Pcontrol)$")
-LEFT_OUT = re.compile(r"^MPI_(Abi_|\w+_(to|from)int$|Status_(get|set)_(source|tag|error)$|"
-                      r"(Comm|Session)_((at|de)tach|i?flush)_buffer|Buffer_i?flush|Type_get_contents_c|"
-                      r"Register_datarep_c$)")
+    r"Grequest_start|Register_datarep(_c)?|(Comm|Type|Win)_get_attr|Attr_get|Comm_set_errhandler|"
+    r"Buffer_(at|de)tach(_c)?|Intercomm_create|Type_get_contents(_c)?|Type_create_struct|"
+    r"Get_version|Get_library_version|Pcontrol|Status_(get|set)_(source|tag|error))$")
+LEFT_OUT = re.compile(r"^MPI_(\w+_(to|from)int$|T_event_)")
 
 
 class Interface:
@@ -91,6 +90,7 @@ class Interface:
         self.name = name
         self.rows = list(rows(f"{name}.tsv", 4))
         self.functions = {row[1] for row in self.rows if row[0] == "function"}
+        self.pointers = any(row[2].startswith("&") for row in self.rows if row[0] == "handle")
 
     def of(self, *kinds):
         return [row[1:] for row in self.rows if row[0] in kinds]
@@ -157,8 +157,11 @@ class Call:
     def handle_pointer(self, p, kind):
         name = self.function.name
         reads = READS.search(name)
-        if kind == "Request" and not reads and self.interface.name == "ompi40":
-            self.arguments.append(f"(MPI_Request *){p.name}")  # the core writes no predefined one
+        if kind == "Request" and self.interface.pointers:  # the core writes only one predefined one
+            if reads:
+                self.before.append(f"front_Requests_begin(1, {p.name}, NULL);")
+                self.always.append(f"front_Requests_end(1, {p.name}, NULL, NULL);")
+            self.arguments.append(f"(MPI_Request *){p.name}")
             return
         mine = f"{p.name}_"
         start = f" = {p.name} ? front_{kind}_in(*{p.name}) : NULL" if reads else ""
@@ -193,8 +196,9 @@ class Call:
         mine = f"{p.name}_"
         if "const" in p.type or self.function.name.startswith("MPI_Status_set"):
             self.before += [f"MPI_Status {mine};",
-                            f"if ({p.name})", f"    front_status_in({p.name}, &{mine});"]
-            self.arguments.append(f"{p.name} ? &{mine} : NULL")
+                            f"if (front_status_given({p.name}))",
+                            f"    front_status_in({p.name}, &{mine});"]
+            self.arguments.append(f"front_status_given({p.name}) ? &{mine} : NULL")
             if "const" not in p.type:
                 self.after += [f"if ({p.name})", f"    front_status_out(&{mine}, {p.name});"]
             return
@@ -306,7 +310,10 @@ def tables(interface):
     lines = []
     pairs = {role: [] for role in GROUPS}
     for name, theirs, ours in interface.of("constant", "later-constant"):
-        if ours == "-" or name == "MPI_ERR_LASTCODE":
+        if name == "MPI_ERR_LASTCODE":
+            lines.append(f"#define FRONT_ERR_LASTCODE {theirs}")
+            continue
+        if ours == "-":
             continue
         for role, pattern in GROUPS.items():
             if re.match(pattern, name):
@@ -321,8 +328,10 @@ def tables(interface):
     for name, theirs, _ in interface.of("length"):
         lines.append(f"#define FRONT_{name[len('MPI_'):]} {theirs}")
     for name, theirs, _ in interface.of("sentinel"):
-        if name != "MPI_CONVERSION_FN_NULL":
+        if re.fullmatch(r"-?\d+", theirs) and "_FN" not in name:
             lines.append(f"#define FRONT_{name[len('MPI_'):]} ((void *){theirs})")
+    if not interface.pointers:
+        lines += integer_handles(interface)
     return lines
 
 
@@ -342,6 +351,40 @@ def kind_of(name):
                     "NO_OP)", name):
         return "Op"
     return "Datatype"
+
+
+def integer_handles(interface):
+    """Tables for handles that are ints. Types and operations are found by their lowest byte."""
+    others = {kind: [] for kind in KINDS if kind not in ("Datatype", "Op", "File")}
+    inward = {"types": {}, "pairs": {}, "ops": {}}
+    outward = {"types": {}, "ops": {}}
+    lines = []
+    for name, theirs, ours in interface.of("handle", "later-handle"):
+        kind, value = kind_of(name), number(theirs)
+        standard = {"MPI_LB": "FRONT_LB", "MPI_UB": "FRONT_UB"}.get(name, ours)
+        null = name.endswith("_NULL")
+        if standard == "-" or kind == "File" or (value == 0x0c000000 and not null):
+            continue
+        if name == "MPI_COMM_WORLD":
+            lines.append(f"#define FRONT_COMM_WORLD {theirs}")
+        if kind in others:
+            others[kind].append(f"{{{theirs}, {ours}}}, /* {name} */")
+            continue
+        table = "ops" if kind == "Op" else "types"
+        outward[table][f"({standard}) & {'0x1f' if kind == 'Op' else '0xff'}"] = f"(int){theirs}"
+        if not null:
+            place = "pairs" if value >> 24 == 0x8c else table
+            inward[place][hex(value & 0xff)] = standard
+    for kind, members in others.items():
+        lines += [f"static const struct front_pair front_{kind}_values[] = {{",
+                  *[f"    {member}" for member in members], "};"]
+    for (name, members), size in zip(inward.items(), (256, 16, 16)):
+        lines += [f"static const short front_{name}_in[{size}] = {{",
+                  *[f"    [{index}] = {value}," for index, value in members.items()], "};"]
+    for (name, members), size in zip(outward.items(), (256, 32)):
+        lines += [f"static const int front_{name}_out[{size}] = {{",
+                  *[f"    [{index}] = {value}," for index, value in members.items()], "};"]
+    return lines
 
 
 def objects(interface):
@@ -387,6 +430,36 @@ def objects(interface):
     return lines
 
 
+# Addresses whose values differ from the standard's, and their types.
+ADDRESSES = {"MPI_UNWEIGHTED": "int *", "MPI_WEIGHTS_EMPTY": "int *", "MPI_IN_PLACE": "void *",
+             "MPI_BUFFER_AUTOMATIC": "void *"}  # fmt: skip
+
+
+def fortran_header(interface):
+    """The standard's mpi.h with the values of the other MPI, for the sources of src/fortran: what
+    they compile to calls the front end. The types of handles are pointers in both."""
+    lines = ["#pragma GCC system_header", "#include_next <mpi.h>", ""]
+    targets = set()
+    for name, theirs, _ in interface.of("constant", "length", "later-constant"):
+        lines += [f"#undef {name}", f"#define {name} ({theirs})"]
+    for name, theirs, _ in interface.of("sentinel", "later-sentinel"):
+        if name in ADDRESSES:
+            lines += [f"#undef {name}", f"#define {name} (({ADDRESSES[name]}){theirs})"]
+    for name, theirs, _ in interface.of("handle", "later-handle"):
+        target = theirs.lstrip("&")
+        if target not in targets:
+            lines.append(f"extern struct weft_front_object {target};")
+            targets.add(target)
+        lines += [f"#undef {name}", f"#define {name} ((MPI_{kind_of(name)})(void *)&{target})"]
+    for kind in KINDS:
+        bare = "Type" if kind == "Datatype" else kind
+        lines += [f"int PMPI_{bare}_c2f(MPI_{kind} handle);",
+                  f"MPI_{kind} PMPI_{bare}_f2c(int handle);",
+                  f"#define PMPI_{bare}_toint PMPI_{bare}_c2f",
+                  f"#define PMPI_{bare}_fromint PMPI_{bare}_f2c"]
+    return lines
+
+
 def functions_table():
     from collections import namedtuple
     Function = namedtuple("Function", "returns name parameters status")
@@ -403,8 +476,10 @@ def files(name):
         "tables.h": [*top, *tables(interface)],
         "entries.c": [*top, '#include "frontend/frontend.h"', "", *source],
     }
-    if any(row[1].startswith("&") for row in interface.of("handle")):
+    if interface.pointers:
         result["objects.c"] = [*top, '#include "frontend/frontend.h"', "", *objects(interface)]
+        result["fortran/mpi.h"] = [*top, "#ifndef WEFT_FRONT_MPI_H", "#define WEFT_FRONT_MPI_H",
+                                   *fortran_header(interface), "#endif"]
     return {file: "\n".join(lines) + "\n" for file, lines in result.items()}
 
 

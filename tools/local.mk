@@ -50,6 +50,9 @@ tools/wrapper/mpifort-build: $(srcdir)/tools/wrapper/mpicc.in Makefile
 # ---- What the report of a problem needs
 dist_bin_SCRIPTS = tools/weft-report
 
+# ---- Programs of other MPIs under other launchers
+dist_bin_SCRIPTS += tools/weft-run-as
+
 # ---- weft_info; the self-test of providers is part of it and not of the library
 bin_PROGRAMS += tools/weft_info/weft_info
 tools_weft_info_weft_info_SOURCES = tools/weft_info/main.c tools/weft_info/views.h

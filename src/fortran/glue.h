@@ -59,12 +59,13 @@ typedef void(weft_fortran_procedure)(void);
     WEFT_FORTRAN_NAMES(lower, UPPER)                                                               \
     WEFT_FORTRAN_ALIAS(lower, lower##_f08)
 
-/* ---- Handles */
-static inline bool weft_fortran_is_predefined(int handle)
-{
-    return (unsigned)handle < 4096;
-}
+#ifdef WEFT_FORTRAN_INTERFACE
+#include WEFT_FORTRAN_INTERFACE
+#else
+#include "fortran/interface.h"
+#endif
 
+/* ---- Handles */
 #define WEFT_FORTRAN_HANDLE(Kind, Handle)                                                          \
     static inline Handle weft_##Kind##_of(int value)                                               \
     {                                                                                              \
@@ -73,7 +74,8 @@ static inline bool weft_fortran_is_predefined(int handle)
     }                                                                                              \
     static inline int weft_##Kind##_integer(Handle handle)                                         \
     {                                                                                              \
-        return (uintptr_t)handle < 4096 ? (int)(intptr_t)handle : PMPI_##Kind##_toint(handle);     \
+        return weft_fortran_is_constant(handle) ? (int)(intptr_t)handle                            \
+                                                : PMPI_##Kind##_toint(handle);                     \
     }
 
 WEFT_FORTRAN_HANDLE(Comm, MPI_Comm)
@@ -88,23 +90,8 @@ WEFT_FORTRAN_HANDLE(Session, MPI_Session)
 WEFT_FORTRAN_HANDLE(Type, MPI_Datatype)
 WEFT_FORTRAN_HANDLE(Win, MPI_Win)
 
-/* ---- Addresses with a meaning of their own: the members of two common blocks. The blocks are
- * defined here and in every program unit that uses them, and the loader makes them one. */
-struct weft_fortran_addresses {
-    int bottom, in_place, buffer_automatic, errcodes_ignore, unweighted, weights_empty;
-    int status_ignore[8], statuses_ignore[8];
-};
-extern struct weft_fortran_addresses weftad_;
-extern struct weft_fortran_arguments {
-    char argv_null, argvs_null;
-} weftac_;
-
+/* ---- Addresses */
 void *weft_fortran_special(void *address);
-
-static inline bool weft_fortran_is_special(void *address)
-{
-    return (uintptr_t)address - (uintptr_t)&weftad_ < sizeof weftad_;
-}
 
 static inline void *weft_fortran_buffer(void *address)
 {
@@ -115,12 +102,12 @@ static inline void *weft_fortran_buffer(void *address)
 
 static inline MPI_Status *weft_fortran_status(int *status)
 {
-    return status == weftad_.status_ignore ? MPI_STATUS_IGNORE : (MPI_Status *)status;
+    return status == WEFT_FORTRAN_STATUS_IGNORE ? MPI_STATUS_IGNORE : (MPI_Status *)status;
 }
 
 static inline MPI_Status *weft_fortran_statuses(int *statuses)
 {
-    return statuses == weftad_.statuses_ignore ? MPI_STATUSES_IGNORE : (MPI_Status *)statuses;
+    return statuses == WEFT_FORTRAN_STATUSES_IGNORE ? MPI_STATUSES_IGNORE : (MPI_Status *)statuses;
 }
 
 static inline int *weft_fortran_weights(const int *weights)

@@ -156,7 +156,7 @@ static void free_strings(char **strings)
 
 static int *errcodes_of(int *errcodes)
 {
-    return errcodes == &weftad_.errcodes_ignore ? MPI_ERRCODES_IGNORE : errcodes;
+    return errcodes == WEFT_FORTRAN_ERRCODES_IGNORE ? MPI_ERRCODES_IGNORE : errcodes;
 }
 
 void FORTRAN(comm_spawn)(const char *command, const char *argv, const int *maxprocs,
@@ -166,7 +166,7 @@ void FORTRAN(comm_spawn)(const char *command, const char *argv, const int *maxpr
 {
     char *c_command = weft_fortran_text(command, command_length, NULL);
     char **c_argv =
-        argv == &weftac_.argv_null ? MPI_ARGV_NULL : strings_of(argv, argv_length, argv_length);
+        argv == WEFT_FORTRAN_ARGV_NULL ? MPI_ARGV_NULL : strings_of(argv, argv_length, argv_length);
     MPI_Comm made = MPI_COMM_NULL;
     int code = CALL(Comm_spawn)(c_command, c_argv, *maxprocs, weft_Info_of(*info), *root,
                                 weft_Comm_of(*comm), &made, errcodes_of(array_of_errcodes));
@@ -195,14 +195,14 @@ void FORTRAN(comm_spawn_multiple)(const int *count, const char *array_of_command
     for (size_t i = 0; i < n; i++) {
         commands[i] = weft_fortran_text(array_of_commands + i * array_of_commands_length,
                                         array_of_commands_length, NULL);
-        argvs[i] = array_of_argv == &weftac_.argvs_null
+        argvs[i] = array_of_argv == WEFT_FORTRAN_ARGVS_NULL
                        ? NULL
                        : strings_of(array_of_argv + i * array_of_argv_length, array_of_argv_length,
                                     n * array_of_argv_length);
         infos[i] = weft_Info_of(array_of_info[i]);
     }
     int code = CALL(Comm_spawn_multiple)(
-        *count, commands, array_of_argv == &weftac_.argvs_null ? MPI_ARGVS_NULL : argvs,
+        *count, commands, array_of_argv == WEFT_FORTRAN_ARGVS_NULL ? MPI_ARGVS_NULL : argvs,
         array_of_maxprocs, infos, *root, over, &made, errcodes_of(array_of_errcodes));
     *intercomm = weft_Comm_integer(made);
     for (size_t i = 0; i < n; i++) {
@@ -221,7 +221,7 @@ BOTH(comm_spawn_multiple, COMM_SPAWN_MULTIPLE)
 WEFT_FORTRAN_LINKAGE void FORTRAN(status_f2f08)(const int *f_status, int *f08_status, int *ierror);
 void FORTRAN(status_f2f08)(const int *f_status, int *f08_status, int *ierror)
 {
-    memcpy(f08_status, f_status, sizeof(MPI_Status));
+    memcpy(f08_status, f_status, WEFT_FORTRAN_STATUS_SIZE * sizeof *f_status);
     finish(ierror, MPI_SUCCESS);
 }
 BOTH(status_f2f08, STATUS_F2F08)

@@ -34,8 +34,10 @@ libmpifort_abi_a_SOURCES = \
     src/fortran/callback.c src/fortran/callback.h \
     src/fortran/common.c \
     src/fortran/glue.h \
+    src/fortran/interface.h \
     src/fortran/kept.c \
     src/fortran/predefined.c \
+    src/fortran/properties.c \
     src/fortran/section.c src/fortran/section.h
 
 # The files of procedures are compiled once, with the MPI_ names. The PMPI_ procedures are the same
@@ -48,10 +50,11 @@ libglue_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fno-lto
 libglue_a_SOURCES = src/fortran/hand.c src/fortran/hand_callback.c
 nodist_libglue_a_SOURCES = $(FORTRAN_DIR)/glue.c
 FORTRAN_CALLS = $(libglue_a_OBJECTS)
+pmpi_object = $(AM_V_GEN)$(NM) -P $< | sed -n -e '/_fn_/d' -e '/^mpi_fortran_/d' \
+    -e 's/^\(mpi_[^ ]*\) .*/\1 p\1/p' -e 's/^\(MPI_[^ ]*\) .*/\1 P\1/p' >$@.names && \
+    $(OBJCOPY) --redefine-syms=$@.names $< $@
 $(FORTRAN_CALLS:.o=.pmpi.o): %.pmpi.o: %.o
-	$(AM_V_GEN)$(NM) -P $< | sed -n -e '/_fn_/d' -e 's/^\(mpi_[^ ]*\) .*/\1 p\1/p' \
-	    -e 's/^\(MPI_[^ ]*\) .*/\1 P\1/p' >$@.names && \
-	$(OBJCOPY) --redefine-syms=$@.names $< $@
+	$(pmpi_object)
 CLEANFILES += src/fortran/*.names $(FORTRAN_DIR)/*.names
 $(libmpifort_abi_a_OBJECTS) $(libglue_a_OBJECTS): $(FORTRAN_STAMP)
 

@@ -16,17 +16,28 @@ static void call_op(MPI_User_function *user, void *in, void *inout, int *count, 
     ((void (*)(void *, void *, int *, front_Datatype *))user)(in, inout, count, &handle);
 }
 
-FRONT_EXPORT(Op_create);
-int front_Op_create(front_function *user_fn, int commute, front_Op *op)
+static void call_op_c(MPI_User_function_c *user, void *in, void *inout, MPI_Count *count,
+                      MPI_Datatype type)
 {
-    MPI_Op made = MPI_OP_NULL;
-    int code = weft_abi_Op_create((MPI_User_function *)user_fn, commute, op ? &made : NULL);
-    if (code == MPI_SUCCESS) {
-        weft_abi_op_caller(made, call_op);
-        *op = front_Op_out(made);
-    }
-    return front_code(code);
+    front_Datatype handle = front_Datatype_out(type);
+    ((void (*)(void *, void *, MPI_Count *, front_Datatype *))user)(in, inout, count, &handle);
 }
+
+#define OP_CREATE(Name, form)                                                                      \
+    FRONT_EXPORT(Name);                                                                            \
+    int front_##Name(front_function *user_fn, int commute, front_Op *op)                           \
+    {                                                                                              \
+        MPI_Op made = MPI_OP_NULL;                                                                 \
+        int code =                                                                                 \
+            weft_abi_##Name((MPI_User_function##form *)user_fn, commute, op ? &made : NULL);       \
+        if (code == MPI_SUCCESS) {                                                                 \
+            weft_abi_op_caller(made, call_op, call_op_c);                                          \
+            *op = front_Op_out(made);                                                              \
+        }                                                                                          \
+        return front_code(code);                                                                   \
+    }
+OP_CREATE(Op_create, )
+OP_CREATE(Op_create_c, _c)
 
 /* ---- Error handlers */
 
@@ -129,7 +140,7 @@ int front_Keyval_create(front_function *copy_fn, front_function *delete_fn, int 
 /* Predefined attributes whose values are constants, with the other MPI's values. */
 static void *converted(int number, void *value)
 {
-    static int host, io, flavor, model;
+    static int host, io, flavor, model, last;
     switch (number) {
     case MPI_HOST:
         host = front_rank_out(*(int *)value);
@@ -137,6 +148,11 @@ static void *converted(int number, void *value)
     case MPI_IO:
         io = front_rank_out(*(int *)value);
         return &io;
+    case MPI_LASTUSEDCODE:
+        if (!FRONT_CODE_SHIFT)
+            return value; /* programs may keep it */
+        last = front_error_out(*(int *)value);
+        return &last;
     case MPI_WIN_CREATE_FLAVOR:
         flavor = front_flavor_out(*(int *)value);
         return &flavor;
@@ -218,27 +234,19 @@ struct datarep {
     void *extra;
 };
 
-static int convert(front_function *function, void *userbuf, MPI_Datatype type, int count,
-                   void *filebuf, MPI_Offset position, void *extra)
-{
-    return front_error_in(
-        ((int (*)(void *, front_Datatype, int, void *, MPI_Offset, void *))function)(
-            userbuf, front_Datatype_out(type), count, filebuf, position, extra));
-}
-
-static int read_datarep(void *userbuf, MPI_Datatype type, int count, void *filebuf,
-                        MPI_Offset position, void *extra)
-{
-    struct datarep *datarep = extra;
-    return convert(datarep->read, userbuf, type, count, filebuf, position, datarep->extra);
-}
-
-static int write_datarep(void *userbuf, MPI_Datatype type, int count, void *filebuf,
-                         MPI_Offset position, void *extra)
-{
-    struct datarep *datarep = extra;
-    return convert(datarep->write, userbuf, type, count, filebuf, position, datarep->extra);
-}
+#define CONVERT(name, form, Count)                                                                 \
+    static int name##_datarep##form(void *userbuf, MPI_Datatype type, Count count, void *filebuf,  \
+                                    MPI_Offset position, void *extra)                              \
+    {                                                                                              \
+        struct datarep *datarep = extra;                                                           \
+        return front_error_in(                                                                     \
+            ((int (*)(void *, front_Datatype, Count, void *, MPI_Offset, void *))datarep->name)(   \
+                userbuf, front_Datatype_out(type), count, filebuf, position, datarep->extra));     \
+    }
+CONVERT(read, , int)
+CONVERT(write, , int)
+CONVERT(read, _c, MPI_Count)
+CONVERT(write, _c, MPI_Count)
 
 static int datarep_extent(MPI_Datatype type, MPI_Aint *extent, void *extra)
 {
@@ -247,16 +255,19 @@ static int datarep_extent(MPI_Datatype type, MPI_Aint *extent, void *extra)
         front_Datatype_out(type), extent, datarep->extra));
 }
 
-FRONT_EXPORT(Register_datarep);
-int front_Register_datarep(const char *name, front_function *read, front_function *write,
-                           front_function *extent, void *extra)
-{
-    struct datarep *datarep = front_allocate(1, sizeof *datarep);
-    *datarep = (struct datarep){read, write, extent, extra};
-    int code = weft_abi_Register_datarep(name, read ? read_datarep : MPI_CONVERSION_FN_NULL,
-                                         write ? write_datarep : MPI_CONVERSION_FN_NULL,
-                                         extent ? datarep_extent : NULL, datarep);
-    if (code != MPI_SUCCESS)
-        free(datarep);
-    return front_code(code);
-}
+#define REGISTER_DATAREP(Name, form)                                                               \
+    FRONT_EXPORT(Name);                                                                            \
+    int front_##Name(const char *name, front_function *read, front_function *write,                \
+                     front_function *extent, void *extra)                                          \
+    {                                                                                              \
+        struct datarep *datarep = front_allocate(1, sizeof *datarep);                              \
+        *datarep = (struct datarep){read, write, extent, extra};                                   \
+        int code = weft_abi_##Name(name, read ? read_datarep##form : NULL,                         \
+                                   write ? write_datarep##form : NULL,                             \
+                                   extent ? datarep_extent : NULL, datarep);                       \
+        if (code != MPI_SUCCESS)                                                                   \
+            free(datarep);                                                                         \
+        return front_code(code);                                                                   \
+    }
+REGISTER_DATAREP(Register_datarep, )
+REGISTER_DATAREP(Register_datarep_c, _c)

@@ -48,6 +48,10 @@ struct front_pair {
 
 enum { FRONT_FEW = 64 /* members of an array that are converted on the stack */ };
 
+/* The standard's predefined handles are below FRONT_PREDEFINED; three of these are none: what the
+ * standard lacks, and the markers of MPI-1, MPI_UB and MPI_LB. */
+enum { FRONT_PREDEFINED = 0x300, FRONT_NOTHING = 0x2fc, FRONT_UB, FRONT_LB };
+
 /* ---- Numbers. What has no counterpart passes unchanged: keys, codes and numbers of the user's. */
 static inline int front_find_in(const struct front_pair *pairs, size_t n, int theirs, int otherwise)
 {
@@ -120,15 +124,18 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
     }
 
 /* Error codes: a class that the other MPI lacks becomes MPI_ERR_OTHER, an invalid error handler an
- * invalid argument; codes of the user's pass. */
+ * invalid argument; codes of the user's are above MPI_ERR_LASTCODE there, too. */
+#define FRONT_CODE_SHIFT                                                                           \
+    (FRONT_ERR_LASTCODE > MPI_ERR_LASTCODE ? FRONT_ERR_LASTCODE - MPI_ERR_LASTCODE : 0)
 #define FRONT_CONVERT_ERROR(role, pairs)                                                           \
     static inline int front_##role##_in(int code)                                                  \
     {                                                                                              \
-        return front_find_in(pairs, FRONT_COUNT(pairs), code, code);                               \
+        int otherwise = code >= FRONT_ERR_LASTCODE ? code - FRONT_CODE_SHIFT : code;               \
+        return front_find_in(pairs, FRONT_COUNT(pairs), code, otherwise);                          \
     }                                                                                              \
     static inline __attribute__((cold)) int front_##role##_out(int code)                           \
     {                                                                                              \
-        int otherwise = code > MPI_ERR_LASTCODE      ? code                                        \
+        int otherwise = code >= MPI_ERR_LASTCODE     ? code + FRONT_CODE_SHIFT                     \
                         : code == MPI_ERR_ERRHANDLER ? MPI_ERR_ARG                                 \
                                                      : MPI_ERR_OTHER;                              \
         return front_find_out(pairs, FRONT_COUNT(pairs), code, otherwise);                         \
@@ -157,6 +164,12 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
 #define FRONT_EXPORT(name)     FRONT_ALIAS(name, "MPI_" #name)
 #define WEFT_FRONT_JOIN_(a, b) a##b
 #define WEFT_FRONT_JOIN(a, b)  WEFT_FRONT_JOIN_(a, b)
+
+/* Defines a function that the standard lacks, with the symbols MPI_<name> and PMPI_<name>. */
+#define FRONT_DEFINE(name, result, parameters)                                                     \
+    __attribute__((visibility("default"))) result front_##name parameters __asm__("PMPI_" #name);  \
+    FRONT_EXPORT(name);                                                                            \
+    result front_##name parameters
 
 /* The return value of a function for a code of the core. */
 static inline int front_code(int code)

@@ -120,6 +120,23 @@ int front_Type_create_struct(int count, const int array_of_blocklengths[],
     return front_code(code);
 }
 
+/* The caller's values of what an envelope consists of. large: counts are in an array of their own,
+ * so that `integers` begins with other numbers. */
+static void contents_out(int combiner, int *integers, MPI_Count n_integers, bool large,
+                         const MPI_Datatype *types, front_Datatype *theirs, MPI_Count n_types)
+{
+    for (MPI_Count i = 0; i < n_types; i++)
+        theirs[i] = front_Datatype_out(types[i]);
+    if (combiner != MPI_COMBINER_SUBARRAY && combiner != MPI_COMBINER_DARRAY)
+        return;
+    integers[n_integers - 1] = front_order_out(integers[n_integers - 1]);
+    if (combiner == MPI_COMBINER_DARRAY) { /* size, rank, n, then arrays of n */
+        int n = integers[2], *distribs = &integers[large ? 3 : 3 + n];
+        front_ints_out(n, distribs, front_distrib_out);
+        front_ints_out(n, distribs + n, front_darg_out);
+    }
+}
+
 FRONT_EXPORT(Type_get_contents);
 int front_Type_get_contents(front_Datatype datatype, int max_integers, int max_addresses,
                             int max_datatypes, int array_of_integers[],
@@ -132,21 +149,60 @@ int front_Type_get_contents(front_Datatype datatype, int max_integers, int max_a
                                           array_of_integers, array_of_addresses, types);
     if (code == MPI_SUCCESS)
         code = weft_abi_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner);
-    if (code == MPI_SUCCESS) {
-        for (int i = 0; i < datatypes; i++)
-            array_of_datatypes[i] = front_Datatype_out(types[i]);
-        int *last = &array_of_integers[integers - 1];
-        if (combiner == MPI_COMBINER_SUBARRAY || combiner == MPI_COMBINER_DARRAY)
-            *last = front_order_out(*last);
-        if (combiner == MPI_COMBINER_DARRAY) { /* size, rank, n, then four arrays of n */
-            int n = array_of_integers[2];
-            front_ints_out(n, &array_of_integers[3 + n], front_distrib_out);
-            front_ints_out(n, &array_of_integers[3 + 2 * n], front_darg_out);
-        }
-    }
+    if (code == MPI_SUCCESS)
+        contents_out(combiner, array_of_integers, integers, false, types, array_of_datatypes,
+                     datatypes);
     front_release(types, few);
     return front_code(code);
 }
+
+FRONT_EXPORT(Type_get_contents_c);
+int front_Type_get_contents_c(front_Datatype datatype, MPI_Count max_integers,
+                              MPI_Count max_addresses, MPI_Count max_large_counts,
+                              MPI_Count max_datatypes, int array_of_integers[],
+                              MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
+                              front_Datatype array_of_datatypes[])
+{
+    MPI_Datatype few[FRONT_FEW], type = front_Datatype_in(datatype);
+    MPI_Datatype *types =
+        array_of_datatypes ? front_space((int)max_datatypes, few, sizeof *few) : NULL;
+    MPI_Count integers, addresses, counts, datatypes;
+    int combiner;
+    int code = weft_abi_Type_get_contents_c(type, max_integers, max_addresses, max_large_counts,
+                                            max_datatypes, array_of_integers, array_of_addresses,
+                                            array_of_large_counts, types);
+    if (code == MPI_SUCCESS)
+        code = weft_abi_Type_get_envelope_c(type, &integers, &addresses, &counts, &datatypes,
+                                            &combiner);
+    if (code == MPI_SUCCESS)
+        contents_out(combiner, array_of_integers, integers, counts > 0, types, array_of_datatypes,
+                     datatypes);
+    front_release(types, few);
+    return front_code(code);
+}
+
+/* ---- Members of statuses */
+
+#define MEMBER(name, NAME)                                                                         \
+    FRONT_EXPORT(Status_get_##name);                                                               \
+    int front_Status_get_##name(const front_Status *status, int *value)                            \
+    {                                                                                              \
+        if (!front_status_given(status) || !value)                                                 \
+            return front_error_out(MPI_ERR_ARG);                                                   \
+        *value = status->MPI_##NAME;                                                               \
+        return MPI_SUCCESS;                                                                        \
+    }                                                                                              \
+    FRONT_EXPORT(Status_set_##name);                                                               \
+    int front_Status_set_##name(front_Status *status, int value)                                   \
+    {                                                                                              \
+        if (!front_status_given(status))                                                           \
+            return front_error_out(MPI_ERR_ARG);                                                   \
+        status->MPI_##NAME = value;                                                                \
+        return MPI_SUCCESS;                                                                        \
+    }
+MEMBER(source, SOURCE)
+MEMBER(tag, TAG)
+MEMBER(error, ERROR)
 
 /* ---- Communicators: only the leader passes a valid peer communicator. */
 

@@ -2,26 +2,30 @@
 # Front ends: libraries with the names and the binary interfaces of other MPIs, above libmpi_abi.so.1.
 # Each has a folder of its own, outside the loader's usual paths.
 dist_noinst_SCRIPTS += abi/frontend.py
-EXTRA_DIST += abi/ompi40.tsv
+EXTRA_DIST += abi/ompi40.tsv abi/mpich12.tsv
+FRONTEND_WRITERS = abi/frontend.py abi/tables.py abi/functions.tsv
+FRONTEND_SOURCES = src/frontend/frontend.h src/frontend/callback.c src/frontend/common.c \
+    src/frontend/hand.c src/frontend/mpi1.c
+# -fno-plt: a call of the core is one indirect call. Data objects that are handles are reached through
+# the global offset table, since a program may have copies of them. Symbols are given by name in
+# assembler, which intermediate code (-flto) does not have.
+FRONTEND_CFLAGS = $(WEFT_CFLAGS) -fPIC -fvisibility=hidden -fno-plt -fno-lto
+link_front_end = $(link_shared) -Wl,-rpath,'$$ORIGIN/../..'
 
 # ---- Open MPI's: generated files, all by one run
 OPENMPI_DIR = src/frontend/openmpi/generated
 OPENMPI_STAMP = $(OPENMPI_DIR)/stamp
 OPENMPI_FILES = $(OPENMPI_DIR)/entries.h $(OPENMPI_DIR)/tables.h $(OPENMPI_DIR)/entries.c \
-    $(OPENMPI_DIR)/objects.c
+    $(OPENMPI_DIR)/objects.c $(OPENMPI_DIR)/fortran/mpi.h
 EXTRA_DIST += $(OPENMPI_STAMP) $(OPENMPI_FILES)
-$(OPENMPI_STAMP): abi/frontend.py abi/tables.py abi/functions.tsv abi/ompi40.tsv
+$(OPENMPI_STAMP): $(FRONTEND_WRITERS) abi/ompi40.tsv
 	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/abi/frontend.py ompi40 $(OPENMPI_DIR) && touch $@
 $(OPENMPI_FILES): $(OPENMPI_STAMP) ;
 
-# -fno-plt: a call of the core is one indirect call. Data objects that are handles are reached through
-# the global offset table, since a program may have copies of them.
-FRONTEND_SOURCES = src/frontend/frontend.h src/frontend/callback.c src/frontend/common.c \
-    src/frontend/hand.c
 noinst_LIBRARIES += libfront_openmpi.a
 libfront_openmpi_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(OPENMPI_DIR) -I$(srcdir)/$(OPENMPI_DIR) \
     -I$(srcdir)/src/frontend/openmpi
-libfront_openmpi_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fvisibility=hidden -fno-plt -fno-lto
+libfront_openmpi_a_CFLAGS = $(FRONTEND_CFLAGS)
 libfront_openmpi_a_SOURCES = $(FRONTEND_SOURCES) src/frontend/openmpi/interface.h \
     src/frontend/openmpi/openmpi.c
 nodist_libfront_openmpi_a_SOURCES = $(OPENMPI_DIR)/entries.c $(OPENMPI_DIR)/objects.c
@@ -31,7 +35,7 @@ openmpidir = $(libdir)/weft/openmpi
 openmpi_DATA = lib/weft/openmpi/libmpi.so.40 lib/weft/openmpi/libmpi_cxx.so.40 \
     lib/weft/openmpi/libopen-rte.so.40 lib/weft/openmpi/libopen-pal.so.40
 lib/weft/openmpi/libmpi.so.40: libfront_openmpi.a lib/libmpi_abi.so Makefile
-	$(link_shared) -Wl,-rpath,'$$ORIGIN/../..' $(call all_of,libfront_openmpi.a) lib/libmpi_abi.so
+	$(link_front_end) $(call all_of,libfront_openmpi.a) lib/libmpi_abi.so
 noinst_LIBRARIES += libfront_openmpi_cxx.a
 libfront_openmpi_cxx_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fvisibility=hidden
 libfront_openmpi_cxx_a_SOURCES = src/frontend/openmpi/cxx.c
@@ -40,3 +44,68 @@ lib/weft/openmpi/libmpi_cxx.so.40: libfront_openmpi_cxx.a Makefile
 # Programs list these two, and call nothing of them.
 lib/weft/openmpi/libopen-rte.so.40 lib/weft/openmpi/libopen-pal.so.40: Makefile
 	$(link_shared) -x c /dev/null
+
+# ---- MPICH's, the same way
+MPICH_DIR = src/frontend/mpich/generated
+MPICH_STAMP = $(MPICH_DIR)/stamp
+MPICH_FILES = $(MPICH_DIR)/entries.h $(MPICH_DIR)/tables.h $(MPICH_DIR)/entries.c
+EXTRA_DIST += $(MPICH_STAMP) $(MPICH_FILES)
+$(MPICH_STAMP): $(FRONTEND_WRITERS) abi/mpich12.tsv
+	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/abi/frontend.py mpich12 $(MPICH_DIR) && touch $@
+$(MPICH_FILES): $(MPICH_STAMP) ;
+
+noinst_LIBRARIES += libfront_mpich.a
+libfront_mpich_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(MPICH_DIR) -I$(srcdir)/$(MPICH_DIR) \
+    -I$(srcdir)/src/frontend/mpich
+libfront_mpich_a_CFLAGS = $(FRONTEND_CFLAGS)
+libfront_mpich_a_SOURCES = $(FRONTEND_SOURCES) src/frontend/mpich/interface.h \
+    src/frontend/mpich/mpich.c
+nodist_libfront_mpich_a_SOURCES = $(MPICH_DIR)/entries.c
+$(libfront_mpich_a_OBJECTS): | $(MPICH_STAMP)
+
+mpichdir = $(libdir)/weft/mpich
+mpich_DATA = lib/weft/mpich/libmpi.so.12 lib/weft/mpich/libmpich.so.12
+lib/weft/mpich/libmpi.so.12: libfront_mpich.a lib/libmpi_abi.so Makefile
+	$(link_front_end) $(call all_of,libfront_mpich.a) lib/libmpi_abi.so
+# The name that distributions give it: an empty library that needs the other.
+lib/weft/mpich/libmpich.so.12: lib/weft/mpich/libmpi.so.12 Makefile
+	$(link_shared) -x c /dev/null -x none -Wl,--no-as-needed -Wl,-rpath,'$$ORIGIN' \
+	    -Wl,-rpath-link,lib lib/weft/mpich/libmpi.so.12
+
+if FORTRAN
+# ---- Open MPI's Fortran library: the sources of src/fortran, which call MPI_ functions, compiled with
+# that MPI's constants and handles
+OPENMPI_FORTRAN_CPP = -I$(OPENMPI_DIR)/fortran -I$(srcdir)/$(OPENMPI_DIR)/fortran $(FORTRAN_CPP) \
+    -DWEFT_FORTRAN_INTERFACE='"frontend/openmpi/fortran.h"'
+EXTRA_LIBRARIES += libglue_openmpi.a
+libglue_openmpi_a_CPPFLAGS = $(OPENMPI_FORTRAN_CPP)
+libglue_openmpi_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fno-lto
+libglue_openmpi_a_SOURCES = src/fortran/hand.c src/fortran/hand_callback.c \
+    src/frontend/openmpi/fortran.c
+nodist_libglue_openmpi_a_SOURCES = $(FORTRAN_DIR)/glue.c
+OPENMPI_CALLS = $(libglue_openmpi_a_OBJECTS)
+$(OPENMPI_CALLS:.o=.pmpi.o): %.pmpi.o: %.o
+	$(pmpi_object)
+CLEANFILES += src/frontend/openmpi/*.names
+
+noinst_LIBRARIES += libmpifh_openmpi.a libsizeof_openmpi.a
+libmpifh_openmpi_a_CPPFLAGS = $(OPENMPI_FORTRAN_CPP)
+libmpifh_openmpi_a_CFLAGS = $(WEFT_CFLAGS) -fPIC
+libmpifh_openmpi_a_LIBADD = $(OPENMPI_CALLS) $(OPENMPI_CALLS:.o=.pmpi.o)
+libmpifh_openmpi_a_DEPENDENCIES = $(libmpifh_openmpi_a_LIBADD)
+libmpifh_openmpi_a_SOURCES = src/fortran/attribute.c src/fortran/callback.c src/fortran/common.c \
+    src/fortran/kept.c src/fortran/predefined.c src/fortran/section.c \
+    src/frontend/openmpi/fortran.h
+libsizeof_openmpi_a_CFLAGS = $(WEFT_CFLAGS) -fPIC
+libsizeof_openmpi_a_SOURCES = src/frontend/openmpi/sizeof.c
+$(libglue_openmpi_a_OBJECTS) $(libmpifh_openmpi_a_OBJECTS): $(FORTRAN_STAMP) $(OPENMPI_STAMP)
+
+openmpi_DATA += lib/weft/openmpi/libmpi_mpifh.so.40 lib/weft/openmpi/libmpi_usempi_ignore_tkr.so.40
+lib/weft/openmpi/libmpi_mpifh.so.40: libmpifh_openmpi.a libsizeof_openmpi.a \
+    lib/weft/openmpi/libmpi.so.40 $(srcdir)/src/fortran/names.map Makefile
+	$(link_shared) -Wl,--version-script=$(srcdir)/src/fortran/names.map \
+	    -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib \
+	    $(call all_of,libmpifh_openmpi.a libsizeof_openmpi.a) lib/weft/openmpi/libmpi.so.40
+lib/weft/openmpi/libmpi_usempi_ignore_tkr.so.40: libsizeof_openmpi.a Makefile
+	$(link_shared) $(call all_of,libsizeof_openmpi.a)
+endif

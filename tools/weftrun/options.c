@@ -140,7 +140,7 @@ static const char help[] =
     "                     windows of tmux or xterm\n"
     "  --here             start the ranks on this machine, though the allocation of the\n"
     "                     batch system has other nodes\n"
-    "  --abi NAME         use the front end for binaries of another MPI: openmpi; none: use\n"
+    "  --abi NAME         use the front end for binaries of another MPI, openmpi or mpich, or\n"
     "                     none (default: the one that the program's libraries require)\n"
     "  -configfile FILE   read all options and programs from FILE, one program a line\n"
     "  -v, --verbose      print each step on stderr\n"
@@ -355,9 +355,10 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
         return 0;
     case OPT_ABI:
         job->abi = value;
-        if (strcmp(value, "openmpi") == 0 || strcmp(value, "none") == 0)
+        if (strcmp(value, "openmpi") == 0 || strcmp(value, "mpich") == 0 ||
+            strcmp(value, "none") == 0)
             return 0;
-        weft_lines_print("--abi takes openmpi or none, not \"%s\".", value);
+        weft_lines_print("--abi takes openmpi, mpich or none, not \"%s\".", value);
         return -1;
     case OPT_VERBOSE:
         job->verbose = true;

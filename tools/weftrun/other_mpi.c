@@ -149,24 +149,38 @@ static void read_file(const char *path, see_entry *see, void *arg)
 struct needed {
     char *buf;
     size_t len;
+    const char *folder; /* libraries that are in it do not count; or NULL */
     bool found;
 };
 
 static void see_library(void *arg, int64_t tag, const char *name)
 {
     struct needed *needed = arg;
-    bool c_only = needed->found && strncmp(needed->buf, "libmpi.so.", 10) == 0;
-    if (tag != DT_NEEDED || (needed->found && !c_only) || !find_library(name))
+    char path[4352];
+    if (tag != DT_NEEDED || needed->found || !find_library(name))
+        return;
+    snprintf(path, sizeof path, "%s/%s", needed->folder ? needed->folder : "", name);
+    if (needed->folder && access(path, R_OK) == 0)
         return;
     snprintf(needed->buf, needed->len, "%s", name);
     needed->found = true;
 }
 
-const char *weft_other_mpi_needed(const char *path, char *buf, size_t len)
+static const char *first_needed(const char *path, const char *folder, char *buf, size_t len)
 {
-    struct needed needed = {buf, len, false};
+    struct needed needed = {buf, len, folder, false};
     read_file(path, see_library, &needed);
     return needed.found ? buf : NULL;
+}
+
+const char *weft_other_mpi_needed(const char *path, char *buf, size_t len)
+{
+    return first_needed(path, NULL, buf, len);
+}
+
+const char *weft_other_mpi_missing(const char *path, const char *folder, char *buf, size_t len)
+{
+    return first_needed(path, folder, buf, len);
 }
 
 struct paths {

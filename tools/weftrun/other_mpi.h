@@ -5,10 +5,12 @@
 
 #include "state.h"
 
-/* The MPI library other than Weft that the executable file needs (DT_NEEDED): the first one for a
- * language other than C, else the one for C. NULL: none, or no ELF file for this machine. Returns
- * buf. */
+/* The first MPI library other than Weft that the executable file needs (DT_NEEDED), or NULL: none,
+ * or no ELF file for this machine. Returns buf. */
 const char *weft_other_mpi_needed(const char *path, char *buf, size_t len);
+
+/* The same among those that are not in the folder of a front end. */
+const char *weft_other_mpi_missing(const char *path, const char *folder, char *buf, size_t len);
 
 /* The command that starts programs of that library, for messages. */
 const char *weft_other_mpi_launcher(const char *library);

@@ -33,12 +33,13 @@ struct variables {
 };
 
 struct app {
-    char **argv;     /* NULL-terminated, as typed */
-    char *path;      /* the executable, found in PATH */
-    const char *dir; /* working directory or NULL */
-    const char *set; /* the process set of its ranks, or NULL */
-    char *front_end; /* the folder of the front end that its ranks load, or NULL */
-    bool preload;    /* by LD_PRELOAD, since the program has an RPATH */
+    char **argv;                       /* NULL-terminated, as typed */
+    char *path;                        /* the executable, found in PATH */
+    const char *dir;                   /* working directory or NULL */
+    const char *set;                   /* the process set of its ranks, or NULL */
+    const struct interface *interface; /* of the front end that its ranks load, or NULL */
+    char *front_end;                   /* its folder, or NULL */
+    char *preload;                     /* LD_PRELOAD for it, if the program has an RPATH, or NULL */
     struct variables env;
     int first, count; /* world ranks first .. first + count - 1; while options are read 0: no -n */
     int per_node;     /* 0: no limit */

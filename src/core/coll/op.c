@@ -328,7 +328,10 @@ static void combine_by_user(const struct weft_op *op, const struct weft_datatype
     MPI_Datatype handle = type->handle;
     if (op->user_large) {
         MPI_Count large = (MPI_Count)count;
-        op->user_large(in, inout, &large, &handle);
+        if (op->caller_large)
+            op->caller_large(op->user_large, in, inout, &large, handle);
+        else
+            op->user_large(in, inout, &large, &handle);
         return;
     }
     for (size_t done = 0, n; done < count; done += n) {

@@ -37,9 +37,11 @@ enum weft_op_id {
     WEFT_OP_IDS /* number of operations */
 };
 
-/* Calls a user's function for a front end, whose handle of the type is not the standard's. */
+/* Call a user's function for a front end, whose handle of the type is not the standard's. */
 typedef void weft_op_caller(MPI_User_function *user, void *in, void *inout, int *count,
                             MPI_Datatype type);
+typedef void weft_op_caller_c(MPI_User_function_c *user, void *in, void *inout, MPI_Count *count,
+                              MPI_Datatype type);
 
 struct weft_op {
     struct weft_object object; /* kind WEFT_KIND_OP */
@@ -49,6 +51,7 @@ struct weft_op {
     MPI_User_function *user;         /* of MPI_Op_create, or NULL */
     MPI_User_function_c *user_large; /* of MPI_Op_create_c, or NULL */
     weft_op_caller *caller;          /* of a front end, for `user`; or NULL */
+    weft_op_caller_c *caller_large;  /* the same for `user_large` */
     MPI_Op handle;
     const char *name; /* of a predefined operation */
 };

@@ -4,11 +4,12 @@
  */
 #include "core/mpi/frontend.h"
 
-void weft_abi_op_caller(MPI_Op op, weft_op_caller *caller)
+void weft_abi_op_caller(MPI_Op op, weft_op_caller *caller, weft_op_caller_c *caller_large)
 {
     struct weft_op *user = weft_handle_resolve(op, WEFT_KIND_OP);
     weft_assert(user && user->id == WEFT_OP_USER);
     user->caller = caller;
+    user->caller_large = caller_large;
 }
 
 void weft_abi_errhandler_caller(MPI_Errhandler errhandler, weft_errhandler_caller *caller)

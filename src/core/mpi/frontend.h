@@ -9,8 +9,10 @@
 #include "core/base/error.h"
 #include "core/coll/op.h"
 
-/* From now on the user's function of a valid operation or error handler is called by `caller`. */
-__attribute__((visibility("default"))) void weft_abi_op_caller(MPI_Op op, weft_op_caller *caller);
+/* From now on the user's function of a valid operation or error handler is called by `caller`; one
+ * with a large count by `caller_large`. */
+__attribute__((visibility("default"))) void weft_abi_op_caller(MPI_Op op, weft_op_caller *caller,
+                                                               weft_op_caller_c *caller_large);
 __attribute__((visibility("default"))) void
 weft_abi_errhandler_caller(MPI_Errhandler errhandler, weft_errhandler_caller *caller);
 

@@ -10,12 +10,6 @@
 #ifndef WEFT_FRONT_OPENMPI_H
 #define WEFT_FRONT_OPENMPI_H
 
-enum {
-    FRONT_PREDEFINED = 0x300, /* the handles of the standard are below */
-    FRONT_NOTHING = 0x2fc,    /* objects for which the standard has no handle */
-    FRONT_UB = 0x2fd,
-    FRONT_LB = 0x2fe
-};
 extern void *const front_back[FRONT_PREDEFINED];
 
 struct front_fortran {

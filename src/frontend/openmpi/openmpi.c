@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The functions that Open MPI's C library has beside those of the standard: conversions of handles
- * to Fortran's, functions of MPI-1, predefined functions for attributes, and Fortran's blocks.
+ * to Fortran's, predefined functions for attributes, and Fortran's blocks.
  */
 #include "config.h"
 #include "frontend/frontend.h"
 
 #define EXPORT __attribute__((visibility("default")))
-/* A function with the symbols MPI_<name> and PMPI_<name>. */
-#define DEFINE(name, result, parameters)                                                           \
-    EXPORT result front_##name parameters __asm__("PMPI_" #name);                                  \
-    FRONT_EXPORT(name);                                                                            \
-    result front_##name parameters
 
 const int front_version[2] = {3, 1};
 /* Programs choose constants by how this begins. */
@@ -38,12 +33,12 @@ static void *predefined_in(enum front_kind kind, int theirs)
 }
 
 #define CONVERT(Name, Kind, null)                                                                  \
-    DEFINE(Name##_c2f, int, (front_##Kind handle))                                                 \
+    FRONT_DEFINE(Name##_c2f, int, (front_##Kind handle))                                           \
     {                                                                                              \
         MPI_##Kind ours = front_##Kind##_in(handle);                                               \
         return (uintptr_t)ours < FRONT_PREDEFINED ? predefined_out(ours) : toint_##Kind(ours);     \
     }                                                                                              \
-    DEFINE(Name##_f2c, front_##Kind, (int handle))                                                 \
+    FRONT_DEFINE(Name##_f2c, front_##Kind, (int handle))                                           \
     {                                                                                              \
         front_##Kind found = handle < 4096 ? predefined_in(FRONT_KIND_##Kind, handle)              \
                                            : front_##Kind##_out(fromint_##Kind(handle));           \
@@ -83,7 +78,7 @@ EXPORT int mpi_fortran_status_ignore_[2], mpi_fortran_statuses_ignore_[2];
 EXPORT int *MPI_F_STATUS_IGNORE = mpi_fortran_status_ignore_;
 EXPORT int *MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
 
-DEFINE(Status_c2f, int, (const front_Status *status, int *fortran))
+FRONT_DEFINE(Status_c2f, int, (const front_Status *status, int *fortran))
 {
     if (!status || !fortran)
         return front_error_out(MPI_ERR_ARG);
@@ -91,7 +86,7 @@ DEFINE(Status_c2f, int, (const front_Status *status, int *fortran))
     return MPI_SUCCESS;
 }
 
-DEFINE(Status_f2c, int, (const int *fortran, front_Status *status))
+FRONT_DEFINE(Status_f2c, int, (const int *fortran, front_Status *status))
 {
     if (!status || !fortran || fortran == MPI_F_STATUS_IGNORE || fortran == MPI_F_STATUSES_IGNORE)
         return front_error_out(MPI_ERR_ARG);
@@ -143,6 +138,8 @@ int front_predefined_function(front_function *function)
     static front_function *const copies[] = {
         (front_function *)OMPI_C_MPI_DUP_FN, (front_function *)OMPI_C_MPI_COMM_DUP_FN,
         (front_function *)OMPI_C_MPI_TYPE_DUP_FN, (front_function *)OMPI_C_MPI_WIN_DUP_FN};
+    if (!function)
+        return 0;
     for (size_t i = 0; i < FRONT_COUNT(nothing); i++)
         if (function == nothing[i])
             return 0;
@@ -150,70 +147,6 @@ int front_predefined_function(front_function *function)
         if (function == copies[i])
             return 1;
     return -1;
-}
-
-/* ---- Functions of MPI-1 that newer standards lack */
-
-DEFINE(Address, int, (void *location, MPI_Aint *address))
-{
-    return front_Get_address(location, address);
-}
-
-DEFINE(Errhandler_create, int, (front_function * function, front_Errhandler *errhandler))
-{
-    return front_Comm_create_errhandler(function, errhandler);
-}
-
-DEFINE(Errhandler_get, int, (front_Comm comm, front_Errhandler *errhandler))
-{
-    return front_Comm_get_errhandler(comm, errhandler);
-}
-
-DEFINE(Errhandler_set, int, (front_Comm comm, front_Errhandler errhandler))
-{
-    return front_Comm_set_errhandler(comm, errhandler);
-}
-
-DEFINE(Type_extent, int, (front_Datatype type, MPI_Aint *extent))
-{
-    MPI_Aint lb;
-    return front_Type_get_extent(type, &lb, extent);
-}
-
-DEFINE(Type_lb, int, (front_Datatype type, MPI_Aint *lb))
-{
-    MPI_Aint extent;
-    return front_Type_get_extent(type, lb, &extent);
-}
-
-DEFINE(Type_ub, int, (front_Datatype type, MPI_Aint *ub))
-{
-    MPI_Aint lb, extent;
-    int code = front_Type_get_extent(type, &lb, &extent);
-    if (code == MPI_SUCCESS)
-        *ub = lb + extent;
-    return code;
-}
-
-DEFINE(Type_hvector, int,
-       (int count, int blocklength, MPI_Aint stride, front_Datatype oldtype,
-        front_Datatype *newtype))
-{
-    return front_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
-}
-
-DEFINE(Type_hindexed, int,
-       (int count, int blocklengths[], MPI_Aint displacements[], front_Datatype oldtype,
-        front_Datatype *newtype))
-{
-    return front_Type_create_hindexed(count, blocklengths, displacements, oldtype, newtype);
-}
-
-DEFINE(Type_struct, int,
-       (int count, int blocklengths[], MPI_Aint displacements[], front_Datatype types[],
-        front_Datatype *newtype))
-{
-    return front_Type_create_struct(count, blocklengths, displacements, types, newtype);
 }
 
 /* ---- Extensions */

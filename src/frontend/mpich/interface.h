@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * MPICH's handles and statuses. A handle is an int with its kind in the upper bits, and for basic
+ * datatypes their size; a predefined one is converted by a table. All others are Weft's integer
+ * forms, which are below FRONT_INTS or, of requests, 0x40000000 and above. A file is a pointer.
+ *
+ * Invariant: C and Fortran have the same ints, since MPI_Comm_c2f is a macro in programs.
+ */
+#ifndef WEFT_FRONT_MPICH_H
+#define WEFT_FRONT_MPICH_H
+
+enum { FRONT_INTS = 0x02000000 };
+
+#define FRONT_INTEGERS(kind, name)                                                                 \
+    typedef int front_##kind;                                                                      \
+    extern __typeof__(PMPI_##name##_toint) weft_abi_##name##_toint;                                \
+    extern __typeof__(PMPI_##name##_fromint) weft_abi_##name##_fromint;
+
+#define FRONT_HANDLE(kind, name)                                                                   \
+    FRONT_INTEGERS(kind, name)                                                                     \
+    static inline MPI_##kind front_##kind##_in(front_##kind handle)                                \
+    {                                                                                              \
+        int ours = (unsigned)handle < FRONT_INTS                                                   \
+                       ? -1                                                                        \
+                       : front_find_in(front_##kind##_values, FRONT_COUNT(front_##kind##_values),  \
+                                       handle, -1);                                                \
+        return ours < 0 ? weft_abi_##name##_fromint(handle)                                        \
+                        : (MPI_##kind)(uintptr_t)(unsigned)ours;                                   \
+    }                                                                                              \
+    static inline front_##kind front_##kind##_out(MPI_##kind handle)                               \
+    {                                                                                              \
+        return weft_likely((uintptr_t)handle >= FRONT_PREDEFINED)                                  \
+                   ? weft_abi_##name##_toint(handle)                                               \
+                   : front_find_out(front_##kind##_values, FRONT_COUNT(front_##kind##_values),     \
+                                    (int)(uintptr_t)handle, 0);                                    \
+    }
+
+FRONT_HANDLE(Errhandler, Errhandler)
+FRONT_HANDLE(Group, Group)
+FRONT_HANDLE(Info, Info)
+FRONT_HANDLE(Message, Message)
+FRONT_HANDLE(Request, Request)
+FRONT_HANDLE(Session, Session)
+FRONT_HANDLE(Win, Win)
+
+/* ---- Communicators, datatypes and operations: those of most messages first */
+FRONT_INTEGERS(Comm, Comm)
+FRONT_INTEGERS(Datatype, Type)
+FRONT_INTEGERS(Op, Op)
+
+static inline MPI_Comm front_Comm_in(front_Comm handle)
+{
+    if (weft_likely(handle == FRONT_COMM_WORLD))
+        return MPI_COMM_WORLD;
+    if ((unsigned)handle < FRONT_INTS)
+        return weft_abi_Comm_fromint(handle);
+    return (MPI_Comm)(uintptr_t)(unsigned)front_find_in(
+        front_Comm_values, FRONT_COUNT(front_Comm_values), handle, FRONT_NOTHING);
+}
+
+static inline front_Comm front_Comm_out(MPI_Comm handle)
+{
+    return (uintptr_t)handle >= FRONT_PREDEFINED
+               ? weft_abi_Comm_toint(handle)
+               : front_find_out(front_Comm_values, FRONT_COUNT(front_Comm_values),
+                                (int)(uintptr_t)handle, 0);
+}
+
+static inline MPI_Datatype front_Datatype_in(front_Datatype handle)
+{
+    unsigned kind = (unsigned)handle >> 24;
+    if (weft_likely(kind == 0x4c))
+        return (MPI_Datatype)(uintptr_t)front_types_in[handle & 0xff];
+    if (kind == 0x8c)
+        return (MPI_Datatype)(uintptr_t)front_pairs_in[handle & 0xf];
+    return kind == 0x0c ? MPI_DATATYPE_NULL : weft_abi_Type_fromint(handle);
+}
+
+static inline front_Datatype front_Datatype_out(MPI_Datatype handle)
+{
+    uintptr_t value = (uintptr_t)handle;
+    return value >= FRONT_PREDEFINED ? weft_abi_Type_toint(handle) : front_types_out[value & 0xff];
+}
+
+static inline MPI_Op front_Op_in(front_Op handle)
+{
+    unsigned kind = (unsigned)handle >> 24;
+    if (weft_likely(kind == 0x58))
+        return (MPI_Op)(uintptr_t)front_ops_in[handle & 0xf];
+    return kind == 0x18 ? MPI_OP_NULL : weft_abi_Op_fromint(handle);
+}
+
+static inline front_Op front_Op_out(MPI_Op handle)
+{
+    uintptr_t value = (uintptr_t)handle;
+    return value >= FRONT_PREDEFINED ? weft_abi_Op_toint(handle) : front_ops_out[value & 0x1f];
+}
+
+/* ---- Files */
+typedef struct front_mpich_file *front_File;
+
+static inline MPI_File front_File_in(front_File file)
+{
+    return file ? (MPI_File)file : MPI_FILE_NULL;
+}
+
+static inline front_File front_File_out(MPI_File file)
+{
+    return file == MPI_FILE_NULL ? NULL : (front_File)file;
+}
+
+/* Arrays of requests: a call changes a handle only into the null handle. */
+MPI_Request *front_Requests_begin(int n, const front_Request *array, MPI_Request *few);
+void front_Requests_end(int n, front_Request *array, MPI_Request *ours, MPI_Request *few);
+
+/* ---- Statuses */
+typedef struct {
+    int count_lo, count_hi_and_cancelled, MPI_SOURCE, MPI_TAG, MPI_ERROR;
+} front_Status;
+
+static inline bool front_is_lb(MPI_Datatype type)
+{
+    return (uintptr_t)type == FRONT_LB;
+}
+
+static inline bool front_is_ub(MPI_Datatype type)
+{
+    return (uintptr_t)type == FRONT_UB;
+}
+
+/* MPI_STATUS_IGNORE is 1. */
+static inline bool front_status_given(const front_Status *status)
+{
+    return (uintptr_t)status > 1;
+}
+
+/* The caller's MPI_ERROR remains. */
+static inline void front_status_out(const MPI_Status *ours, front_Status *theirs)
+{
+    unsigned high = (unsigned)ours->MPI_internal[WEFT_STATUS_BYTES_HIGH];
+    unsigned cancelled = ours->MPI_internal[WEFT_STATUS_CANCELLED] != 0;
+    theirs->MPI_SOURCE = front_rank_out(ours->MPI_SOURCE);
+    theirs->MPI_TAG = front_tag_out(ours->MPI_TAG);
+    theirs->count_lo = ours->MPI_internal[WEFT_STATUS_BYTES_LOW];
+    theirs->count_hi_and_cancelled = (int)(high << 1 | cancelled);
+}
+
+static inline void front_status_in(const front_Status *theirs, MPI_Status *ours)
+{
+    unsigned high = (unsigned)theirs->count_hi_and_cancelled;
+    *ours = (MPI_Status){front_rank_in(theirs->MPI_SOURCE),
+                         front_tag_in(theirs->MPI_TAG),
+                         front_error_in(theirs->MPI_ERROR),
+                         {0}};
+    ours->MPI_internal[WEFT_STATUS_BYTES_LOW] = theirs->count_lo;
+    ours->MPI_internal[WEFT_STATUS_BYTES_HIGH] = (int)(high >> 1);
+    ours->MPI_internal[WEFT_STATUS_CANCELLED] = (int)(high & 1);
+}
+
+/* ---- Addresses with a meaning. Two are the values of variables that programs may have copies of.
+ */
+__attribute__((visibility("default"))) extern int *const front_unweighted __asm__("MPI_UNWEIGHTED");
+__attribute__((visibility("default"))) extern int *const
+    front_weights_empty __asm__("MPI_WEIGHTS_EMPTY");
+
+static inline const int *front_weights_in(const int *weights)
+{
+    return weights == front_unweighted      ? MPI_UNWEIGHTED
+           : weights == front_weights_empty ? MPI_WEIGHTS_EMPTY
+                                            : weights;
+}
+
+static inline void *front_buffer_in(const void *buffer)
+{
+    return weft_unlikely(buffer == FRONT_IN_PLACE) ? MPI_IN_PLACE : (void *)buffer;
+}
+
+/* The value of the variable MPI_T_PVAR_ALL_HANDLES is the standard's constant. */
+static inline MPI_T_pvar_handle front_pvar_in(MPI_T_pvar_handle handle)
+{
+    return handle;
+}
+
+#endif

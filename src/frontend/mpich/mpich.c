@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The functions that MPICH's C library has beside those of the standard: arrays of requests,
+ * conversions for Fortran that are no macros, and variables that programs import.
+ */
+#include "config.h"
+#include "frontend/frontend.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+const int front_version[2] = {4, 0};
+/* Programs choose constants by how this begins. */
+const char front_library_version[] = "MPICH Version:      4.0.3 (Weft " PACKAGE_VERSION ")\n";
+
+MPI_Request *front_Requests_begin(int n, const front_Request *array, MPI_Request *few)
+{
+    return front_Requests_in(n, array, few);
+}
+
+void front_Requests_end(int n, front_Request *array, MPI_Request *ours, MPI_Request *few)
+{
+    for (int i = 0; ours && i < n; i++)
+        if (ours[i] == MPI_REQUEST_NULL)
+            array[i] = front_Request_out(MPI_REQUEST_NULL);
+    front_release(ours, few);
+}
+
+/* ---- Predefined functions for attributes */
+
+EXPORT int MPIR_Dup_fn(front_Comm comm, int keyval, void *extra, void *in, void *out, int *flag);
+int MPIR_Dup_fn(front_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm, (void)keyval, (void)extra;
+    *flag = 1;
+    *(void **)out = in;
+    return MPI_SUCCESS;
+}
+
+int front_predefined_function(front_function *function)
+{
+    return !function ? 0 : function == (front_function *)MPIR_Dup_fn ? 1 : -1;
+}
+
+/* ---- Fortran: a status has the same bytes. */
+
+extern __typeof__(PMPI_File_toint) weft_abi_File_toint;
+extern __typeof__(PMPI_File_fromint) weft_abi_File_fromint;
+
+FRONT_DEFINE(File_c2f, int, (front_File file))
+{
+    return file ? weft_abi_File_toint(front_File_in(file)) : 0;
+}
+
+FRONT_DEFINE(File_f2c, front_File, (int file))
+{
+    return file ? front_File_out(weft_abi_File_fromint(file)) : NULL;
+}
+
+EXPORT int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE; /* set by the Fortran library */
+
+FRONT_DEFINE(Status_c2f, int, (const front_Status *status, int *fortran))
+{
+    if (!front_status_given(status) || !fortran)
+        return front_error_out(MPI_ERR_ARG);
+    memcpy(fortran, status, sizeof *status);
+    return MPI_SUCCESS;
+}
+
+FRONT_DEFINE(Status_f2c, int, (const int *fortran, front_Status *status))
+{
+    if (!front_status_given(status) || !fortran || fortran == MPI_F_STATUS_IGNORE ||
+        fortran == MPI_F_STATUSES_IGNORE)
+        return front_error_out(MPI_ERR_ARG);
+    memcpy(status, fortran, sizeof *status);
+    return MPI_SUCCESS;
+}
+
+/* ---- Variables */
+
+EXPORT int MPIR_C_MPI_UNWEIGHTED[2], MPIR_C_MPI_WEIGHTS_EMPTY[2];
+EXPORT int *const front_unweighted = MPIR_C_MPI_UNWEIGHTED;
+EXPORT int *const front_weights_empty = MPIR_C_MPI_WEIGHTS_EMPTY;
+EXPORT extern void *const front_all_handles __asm__("MPI_T_PVAR_ALL_HANDLES");
+void *const front_all_handles = (void *)1;
+
+EXPORT int MPIR_F08_MPI_BOTTOM, MPIR_F08_MPI_IN_PLACE;
+EXPORT front_Status MPIR_F08_MPI_STATUS_IGNORE_OBJ, MPIR_F08_MPI_STATUSES_IGNORE_OBJ[1];
+EXPORT front_Status *MPI_F08_STATUS_IGNORE = &MPIR_F08_MPI_STATUS_IGNORE_OBJ;
+EXPORT front_Status *MPI_F08_STATUSES_IGNORE = MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
+
+/* ---- Extensions */
+
+EXPORT int MPIX_Query_cuda_support(void);
+int MPIX_Query_cuda_support(void)
+{
+    return 0;
+}
+
+EXPORT int MPIX_Query_hip_support(void);
+int MPIX_Query_hip_support(void)
+{
+    return 0;
+}
+
+EXPORT int MPIX_Query_ze_support(void);
+int MPIX_Query_ze_support(void)
+{
+    return 0;
+}
+
+EXPORT int MPIX_GPU_query_support(int type, int *is_supported);
+int MPIX_GPU_query_support(int type, int *is_supported)
+{
+    (void)type;
+    *is_supported = 0;
+    return MPI_SUCCESS;
+}

@@ -11,8 +11,8 @@
  * job, else 0. */
 int weft_front_end_choose(const struct job *job, struct app *app);
 
-/* The settings "VAR=VAL" of a rank of a program with a front end, at most so many, ended by NULL; to
- * be freed with their list. NULL: no memory. */
+/* The settings "VAR=VAL" of a rank of a program with a front end, at most so many, ended by NULL;
+ * to be freed with their list. NULL: no memory. */
 enum { WEFT_FRONT_END_SETTINGS = 7 };
 char **weft_front_end_settings(const struct job *job, const struct rank *rank);
 

@@ -3,6 +3,7 @@
  * Callbacks of front ends: see frontend.h.
  */
 #include "core/mpi/frontend.h"
+#include "core/mpi/api.h"
 
 void weft_abi_op_caller(MPI_Op op, weft_op_caller *caller, weft_op_caller_c *caller_large)
 {
@@ -17,4 +18,9 @@ void weft_abi_errhandler_caller(MPI_Errhandler errhandler, weft_errhandler_calle
     struct weft_errhandler *user = weft_handle_resolve(errhandler, WEFT_KIND_ERRHANDLER);
     weft_assert(user && user->kind != WEFT_KIND_NONE);
     user->caller = caller;
+}
+
+int weft_abi_unsupported(const char *function, MPI_Comm comm)
+{
+    return weft_api_unsupported(function, comm);
 }

@@ -16,4 +16,8 @@ __attribute__((visibility("default"))) void weft_abi_op_caller(MPI_Op op, weft_o
 __attribute__((visibility("default"))) void
 weft_abi_errhandler_caller(MPI_Errhandler errhandler, weft_errhandler_caller *caller);
 
+/* Reports a function that the other MPI has and Weft has not: see weft_api_unsupported (api.h). */
+__attribute__((visibility("default"))) int weft_abi_unsupported(const char *function,
+                                                                MPI_Comm comm);
+
 #endif

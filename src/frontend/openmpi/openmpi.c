@@ -155,3 +155,38 @@ EXPORT int MPIX_Query_cuda_support(void)
 {
     return 0;
 }
+
+EXPORT int MPIX_Query_rocm_support(void)
+{
+    return 0;
+}
+
+/* Recovery from dead processes in Open MPI 5: libraries import these functions whether or not they
+ * call them. Only the query has an answer, since no communicator can be revoked. The functions that
+ * are not supported read no parameter but the first. */
+#define RECOVERY(name, parameters)                                                                 \
+    EXPORT int PMPIX_##name parameters;                                                            \
+    EXPORT extern __typeof__(PMPIX_##name) MPIX_##name                                             \
+        __attribute__((weak, alias("PMPIX_" #name)));                                              \
+    int PMPIX_##name parameters
+#define UNSUPPORTED(name)                                                                          \
+    RECOVERY(name, (front_Comm comm))                                                              \
+    {                                                                                              \
+        return front_code(weft_abi_unsupported("MPIX_" #name, front_Comm_in(comm)));               \
+    }
+UNSUPPORTED(Comm_ack_failed)
+UNSUPPORTED(Comm_agree)
+UNSUPPORTED(Comm_failure_ack)
+UNSUPPORTED(Comm_failure_get_acked)
+UNSUPPORTED(Comm_get_failed)
+UNSUPPORTED(Comm_iagree)
+UNSUPPORTED(Comm_revoke)
+UNSUPPORTED(Comm_shrink)
+
+RECOVERY(Comm_is_revoked, (front_Comm comm, int *flag))
+{
+    int size, code = weft_abi_Comm_size(front_Comm_in(comm), &size); /* checks the handle */
+    if (code == MPI_SUCCESS && flag)
+        *flag = 0;
+    return front_code(code);
+}

@@ -62,12 +62,14 @@ tools_weft_info_weft_info_SOURCES += tools/weft_info/settings.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/collectives.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/tools.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/check.c
+tools_weft_info_weft_info_SOURCES += tools/weft_info/program.c tools/weftrun/mpi_library.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/run.c tools/weft_info/probes/run.h
 tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/bench.c tools/weft_info/probes/bench.h
 tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/facts.c tools/weft_info/probes/facts.h
 tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/message.c tools/weft_info/probes/match.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/memory.c tools/weft_info/probes/probes.h
-tools_weft_info_weft_info_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS) $(PMIX_CFLAGS)
+tools_weft_info_weft_info_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS) $(PMIX_CFLAGS) \
+    -DWEFT_LIBDIR='"$(libdir)"'
 tools_weft_info_weft_info_LDADD = $(LIBRARY)
 
 # ---- weftrun; everything but its main is a file for an idea. In the top build
@@ -89,6 +91,7 @@ weftrun_SOURCES += tools/weftrun/input.c tools/weftrun/input.h
 weftrun_SOURCES += tools/weftrun/lines.c tools/weftrun/lines.h
 weftrun_SOURCES += tools/weftrun/policy.c tools/weftrun/policy.h
 weftrun_SOURCES += tools/weftrun/front_end.c tools/weftrun/front_end.h
+weftrun_SOURCES += tools/weftrun/mpi_library.c tools/weftrun/mpi_library.h
 weftrun_SOURCES += tools/weftrun/other_mpi.c tools/weftrun/other_mpi.h
 weftrun_SOURCES += tools/weftrun/suspects.c tools/weftrun/suspects.h
 weftrun_SOURCES += tools/weftrun/loop.c tools/weftrun/loop.h

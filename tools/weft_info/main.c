@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * weft_info: what Weft would use on this machine and why, its settings, and the self-test of a
- * provider.
+ * provider; whether a program would run on Weft.
  *
  * Invariant: it joins no job, so it runs anywhere, also inside one. Exit status: 0 no error, 1 an
  * error that the user can correct, 2 a wrong command line.
@@ -22,15 +22,18 @@ enum view {
     VIEW_PROVIDERS,
     VIEW_COLLECTIVES,
     VIEW_TOOLS,
-    VIEW_CHECK
+    VIEW_CHECK,
+    VIEW_PROGRAM
 };
 
 enum { TIMEOUT_DEFAULT = 10, TIMEOUT_MAX = 3600 };
 
 static void print_help(void)
 {
-    printf("Usage: weft_info [option] [PROVIDER]\n"
-           "Shows what Weft would use on this machine and why.\n"
+    printf("Usage: weft_info [option]\n"
+           "       weft_info --check [PROVIDER]\n"
+           "       weft_info PROGRAM\n"
+           "Shows what Weft would use on this machine and why, or if a program would run on Weft.\n"
            "\n"
            "  --providers      only the providers, for jobs on several nodes and on one\n"
            "  --settings       only the settings (WEFT_* variables)\n"
@@ -53,7 +56,7 @@ static int complain(const char *text, const char *about)
     return 2;
 }
 
-static int show(enum view view, const char *provider, unsigned timeout)
+static int show(enum view view, const char *argument, unsigned timeout)
 {
     int bad = 0;
 
@@ -69,7 +72,9 @@ static int show(enum view view, const char *provider, unsigned timeout)
     case VIEW_TOOLS:
         return weft_view_tools();
     case VIEW_CHECK:
-        return weft_view_check(provider, timeout);
+        return weft_view_check(argument, timeout);
+    case VIEW_PROGRAM:
+        return weft_view_program(argument);
     case VIEW_ALL:
         printf("Weft %s\n", PACKAGE_VERSION);
         bad |= weft_view_versions();
@@ -129,7 +134,9 @@ int main(int argc, char **argv)
             return complain("the command line was not understood", "");
         }
     }
-    if (argc - optind > (view == VIEW_CHECK))
+    if (view == VIEW_ALL && optind < argc)
+        view = VIEW_PROGRAM;
+    if (argc - optind > (view == VIEW_CHECK || view == VIEW_PROGRAM))
         return complain("there is one argument too many: ", argv[argc - 1]);
     if (weft_settings_load(why, sizeof why) != 0) {
         fprintf(stderr, "weft_info: %s\n", why);

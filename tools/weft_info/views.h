@@ -31,4 +31,8 @@ int weft_view_tools(void);
  */
 int weft_view_check(const char *provider, unsigned timeout);
 
+/* The MPI whose binary interface a program needs, the libraries that the loader finds for it, the
+ * symbols that they lack, and whether it would run on Weft. */
+int weft_view_program(const char *name);
+
 #endif

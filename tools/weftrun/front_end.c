@@ -7,6 +7,7 @@
 #include "front_end.h"
 #include "launch.h"
 #include "lines.h"
+#include "mpi_library.h"
 #include "other_mpi.h"
 
 #include <stdio.h>
@@ -59,22 +60,12 @@ static char *find_folder(const struct interface *interface)
     return NULL;
 }
 
-/* The libraries that the loader has to load before it searches the directories of an RPATH. */
-static char *preloaded(const char *folder, const char *needed, const char *library)
-{
-    char *text;
-    int n = strcmp(needed, library) == 0
-                ? asprintf(&text, "%s/%s", folder, library)
-                : asprintf(&text, "%s/%s:%s/%s", folder, needed, folder, library);
-    return n < 0 ? NULL : text;
-}
-
 int weft_front_end_choose(const struct job *job, struct app *app)
 {
     char library[256];
     const char *needed = weft_other_mpi_needed(app->path, library, sizeof library);
     const char *preload = getenv("LD_PRELOAD"); /* may have the library that the program needs */
-    const char *name = job->abi ? job->abi : needed ? weft_other_mpi_interface(needed) : "";
+    const char *name = job->abi ? job->abi : needed ? weft_mpi_library_interface(needed) : "";
     const struct interface *interface = find_interface(name);
     char *folder = interface ? find_folder(interface) : NULL;
     if (interface && !folder && job->abi) {
@@ -83,7 +74,7 @@ int weft_front_end_choose(const struct job *job, struct app *app)
         return LAUNCH_NOT_USABLE;
     }
     if (folder && weft_other_mpi_has_rpath(app->path))
-        app->preload = preloaded(folder, needed ? needed : interface->library, interface->library);
+        app->preload = weft_other_mpi_preload(app->path, folder, interface->library);
     app->interface = interface;
     app->front_end = folder;
     if (folder && !job->abi)
@@ -94,7 +85,7 @@ int weft_front_end_choose(const struct job *job, struct app *app)
         "The program %s on %s was linked with %s, another MPI than Weft, and each of "
         "its ranks would run alone: compile it with Weft's mpicc, or start it with the "
         "%s.",
-        app->argv[0], job->host, needed, weft_other_mpi_launcher(needed));
+        app->argv[0], job->host, needed, weft_mpi_library_launcher(needed));
     return LAUNCH_NOT_USABLE;
 }
 

@@ -7,55 +7,17 @@
  */
 #include "other_mpi.h"
 #include "lines.h"
+#include "mpi_library.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* The names begin so. Those of the standard ABI (libmpi_abi.so) do not. */
-static const struct library {
-    const char *begins;
-    const char *interface; /* "": one without a front end */
-    const char *launcher;
-} libraries[] = {
-    {"libmpi.so.12", "mpich", "mpiexec of MPICH or Intel MPI"},
-    {"libmpifort.so.12", "mpich", "mpiexec of MPICH or Intel MPI"},
-    {"libmpicxx.so.12", "mpich", "mpiexec of MPICH or Intel MPI"},
-    {"libmpich.so.", "mpich", "mpiexec of MPICH"},
-    {"libmpichfort.so.", "mpich", "mpiexec of MPICH"},
-    {"libmpichcxx.so.", "mpich", "mpiexec of MPICH"},
-    {"libmpi_cray.so.", "", "srun or Cray's mpiexec"},
-    {"libmpi_gnu_", "", "srun or Cray's mpiexec"},
-    {"libmpi.so.", "openmpi", "mpirun of Open MPI"},
-    {"libmpi_mpifh.so.", "openmpi", "mpirun of Open MPI"},
-    {"libmpi_usempi", "openmpi", "mpirun of Open MPI"},
-    {"libmpi_cxx.so.", "openmpi", "mpirun of Open MPI"},
-};
-
-static const struct library *find_library(const char *name)
-{
-    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
-        if (strncmp(name, libraries[i].begins, strlen(libraries[i].begins)) == 0)
-            return &libraries[i];
-    return NULL;
-}
-
-const char *weft_other_mpi_launcher(const char *library)
-{
-    const struct library *found = find_library(library);
-    return found ? found->launcher : "the launcher of that MPI";
-}
-
-const char *weft_other_mpi_interface(const char *library)
-{
-    const struct library *found = find_library(library);
-    return found ? found->interface : "";
-}
 
 struct image {
     const char *base;
@@ -157,7 +119,7 @@ static void see_library(void *arg, int64_t tag, const char *name)
 {
     struct needed *needed = arg;
     char path[4352];
-    if (tag != DT_NEEDED || needed->found || !find_library(name))
+    if (tag != DT_NEEDED || needed->found || !weft_mpi_library_interface(name))
         return;
     snprintf(path, sizeof path, "%s/%s", needed->folder ? needed->folder : "", name);
     if (needed->folder && access(path, R_OK) == 0)
@@ -202,6 +164,39 @@ bool weft_other_mpi_has_rpath(const char *path)
     return paths.rpath && !paths.runpath; /* a RUNPATH disables it */
 }
 
+struct preload {
+    const char *folder;
+    char *list;
+};
+
+static void add_preload(struct preload *preload, const char *name)
+{
+    char *list = NULL;
+    if (asprintf(&list, "%s%s%s/%s", preload->list ? preload->list : "", preload->list ? ":" : "",
+                 preload->folder, name) < 0)
+        return;
+    free(preload->list);
+    preload->list = list;
+}
+
+static void see_preload(void *arg, int64_t tag, const char *name)
+{
+    struct preload *preload = arg;
+    char path[4352];
+    snprintf(path, sizeof path, "%s/%s", preload->folder, name);
+    if (tag == DT_NEEDED && access(path, R_OK) == 0)
+        add_preload(preload, name);
+}
+
+char *weft_other_mpi_preload(const char *path, const char *folder, const char *library)
+{
+    struct preload preload = {folder, NULL};
+    read_file(path, see_preload, &preload);
+    if (!preload.list)
+        add_preload(&preload, library);
+    return preload.list;
+}
+
 /* Writes the name of another MPI's library that the process has mapped to buf. False: none, or it
  * has mapped Weft too. */
 static bool has_mapped(int pid, char *buf, size_t len)
@@ -213,7 +208,7 @@ static bool has_mapped(int pid, char *buf, size_t len)
     while (file && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = 0;
         const char *slash = strrchr(line, '/'), *name = slash ? slash + 1 : "";
-        if (!found && find_library(name)) {
+        if (!found && weft_mpi_library_interface(name)) {
             snprintf(buf, len, "%s", name);
             found = true;
         }
@@ -251,7 +246,7 @@ bool weft_other_mpi_report(const struct job *job)
                          "and runs as a job of one rank; start it with the %s, or with an MPI "
                          "module that was built with Weft's mpicc.",
                          rank->rank, (int)rank->pid, job->host, rank->app->argv[0], library,
-                         weft_other_mpi_launcher(library));
+                         weft_mpi_library_launcher(library));
         return true;
     }
     return !any;

@@ -12,14 +12,13 @@ const char *weft_other_mpi_needed(const char *path, char *buf, size_t len);
 /* The same among those that are not in the folder of a front end. */
 const char *weft_other_mpi_missing(const char *path, const char *folder, char *buf, size_t len);
 
-/* The command that starts programs of that library, for messages. */
-const char *weft_other_mpi_launcher(const char *library);
-
-/* The front end for that library, "openmpi" or "mpich"; "": there is none. */
-const char *weft_other_mpi_interface(const char *library);
-
 /* True if the executable file has directories of libraries that come before LD_LIBRARY_PATH. */
 bool weft_other_mpi_has_rpath(const char *path);
+
+/* The libraries in a folder that the executable file needs, with colons between them, for the
+ * loader to load before it searches the directories of an RPATH. If it needs none, the one called
+ * library. To be freed; NULL: no memory. */
+char *weft_other_mpi_preload(const char *path, const char *folder, const char *library);
 
 /* For programs that load the library later or through a script: reports the first rank that has
  * not joined MPI and that has mapped another MPI library, or whose children have. True if there is

@@ -6,15 +6,13 @@
  */
 #include "views.h"
 
+#include "tools/weftrun/loader.h"
 #include "tools/weftrun/mpi_library.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SYMBOLS_SHOWN = 20 };
@@ -59,8 +57,7 @@ static const char *find_program(const char *name, char *path, size_t size)
     return name;
 }
 
-/* ---- The loader's list: lines "NAME => PATH (ADDRESS)", "NAME => not found", "PATH (ADDRESS)" and
- * "undefined symbol: NAME (PATH)" */
+/* ---- The loader's list */
 
 /* Records a library of another MPI, for the front end or as one that Weft lacks. */
 static void see_other_mpi(struct program *program, const char *interface, const char *name)
@@ -79,93 +76,40 @@ static void see_other_mpi(struct program *program, const char *interface, const 
                  path);
 }
 
-static void see_library(struct program *program, char *name, const char *path)
+static void see(void *arg, const char *name, const char *path)
 {
-    bool is_found = strcmp(path, "not found") != 0;
-    const char *interface;
-    name = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-    interface = weft_mpi_library_interface(name);
-    program->absent += !is_found;
+    struct program *program = arg;
+    const char *interface = name ? weft_mpi_library_interface(name) : NULL;
+    if (!name) {
+        if (program->prints && !program->absent && !program->is_foreign &&
+            program->symbols < SYMBOLS_SHOWN)
+            printf("  %s\n", path);
+        program->symbols++;
+        return;
+    }
+    program->absent += !path;
     if (interface)
         see_other_mpi(program, interface, name);
     else if (strncmp(name, "libmpi_abi.so.", 14) == 0)
         program->is_standard = true;
-    else if (is_found)
+    else if (path)
         return;
     char real[PATH_MAX], begins[2 * PATH_MAX];
     snprintf(begins, sizeof begins, "%s/%s", program->own, interface ? "weft/" : "libmpi_abi.so.");
-    bool is_own = is_found && realpath(path, real) && strncmp(real, begins, strlen(begins)) == 0;
-    program->is_foreign |= is_found && !is_own;
+    bool is_own = path && realpath(path, real) && strncmp(real, begins, strlen(begins)) == 0;
+    program->is_foreign |= path && !is_own;
     if (program->prints)
-        printf("  %-28s %s%s\n", name, path, is_found && !is_own ? "  (not Weft's)" : "");
+        printf("  %-28s %s%s\n", name, path ? path : "not found",
+               path && !is_own ? "  (not Weft's)" : "");
 }
 
-static void see_line(struct program *program, char *line)
-{
-    static const char undefined[] = "undefined symbol: ";
-    char *end = strstr(line, " (0x"), *arrow = strstr(line, " => ");
-    line += strspn(line, "\t ");
-    if (strncmp(line, undefined, sizeof undefined - 1) == 0) {
-        if (program->prints && !program->absent && !program->is_foreign &&
-            program->symbols < SYMBOLS_SHOWN)
-            printf("  %s\n", line);
-        program->symbols++;
-        return;
-    }
-    if (end)
-        *end = '\0';
-    if (arrow)
-        *arrow = '\0';
-    if (arrow || (end && *line == '/'))
-        see_library(program, line, arrow ? arrow + strlen(" => ") : line);
-}
-
-/* Executes the loader, in a new process. */
-static void run_loader(const struct program *program, int output, const char *variable,
-                       const char *value)
-{
-    Dl_info loader;
-    const char *old = variable ? getenv(variable) : NULL;
-    char text[4 * PATH_MAX];
-    dup2(output, STDOUT_FILENO);
-    dup2(output, STDERR_FILENO);
-    if (variable) {
-        snprintf(text, sizeof text, "%s%s%s", value, old && *old ? ":" : "", old ? old : "");
-        setenv(variable, text, 1);
-    }
-    setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
-    setenv("LD_WARN", "1", 1);
-    setenv("LD_BIND_NOW", "1", 1);
-    if (dladdr((void *)getauxval(AT_BASE), &loader))
-        execl(loader.dli_fname, loader.dli_fname, program->path, (char *)NULL);
-    _exit(127);
-}
-
-/* Lists what the program loads, with one more setting of the environment or none (NULL). False: the
- * loader refuses the file. */
+/* Lists what the program loads, with a setting of the environment or none (NULL). */
 static bool list(struct program *program, const char *variable, const char *value)
 {
-    int ends[2], status = -1;
-    char *line = NULL;
-    size_t size = 0;
+    struct weft_loader_options options = {variable, value, program->prints};
     program->absent = program->symbols = 0;
     program->is_foreign = false;
-    fflush(stdout);
-    if (pipe(ends) != 0)
-        return false;
-    pid_t pid = fork();
-    if (pid == 0)
-        run_loader(program, ends[1], variable, value);
-    close(ends[1]);
-    FILE *file = fdopen(ends[0], "r");
-    while (file && pid > 0 && getline(&line, &size, file) > 0) {
-        line[strcspn(line, "\n")] = '\0';
-        see_line(program, line);
-    }
-    free(line);
-    if (file)
-        fclose(file);
-    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+    return weft_loader_list(program->path, &options, see, program);
 }
 
 /* ---- The view */

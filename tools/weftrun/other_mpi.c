@@ -7,6 +7,7 @@
  */
 #include "other_mpi.h"
 #include "lines.h"
+#include "loader.h"
 #include "mpi_library.h"
 
 #include <elf.h>
@@ -111,14 +112,15 @@ static void read_file(const char *path, see_entry *see, void *arg)
 struct needed {
     char *buf;
     size_t len;
-    const char *folder; /* libraries that are in it do not count; or NULL */
-    bool found;
+    const char *folder;   /* libraries that are in it do not count; or NULL */
+    bool found, standard; /* standard: it needs a library of the standard ABI */
 };
 
 static void see_library(void *arg, int64_t tag, const char *name)
 {
     struct needed *needed = arg;
     char path[4352];
+    needed->standard |= tag == DT_NEEDED && strncmp(name, "libmpi_abi.so", 13) == 0;
     if (tag != DT_NEEDED || needed->found || !weft_mpi_library_interface(name))
         return;
     snprintf(path, sizeof path, "%s/%s", needed->folder ? needed->folder : "", name);
@@ -128,21 +130,30 @@ static void see_library(void *arg, int64_t tag, const char *name)
     needed->found = true;
 }
 
-static const char *first_needed(const char *path, const char *folder, char *buf, size_t len)
+/* A library that the program needs through another one, such as ScaLAPACK's. */
+static void see_indirect(void *arg, const char *name, const char *path)
 {
-    struct needed needed = {buf, len, folder, false};
-    read_file(path, see_library, &needed);
-    return needed.found ? buf : NULL;
+    (void)path;
+    if (name)
+        see_library(arg, DT_NEEDED, name);
 }
 
 const char *weft_other_mpi_needed(const char *path, char *buf, size_t len)
 {
-    return first_needed(path, NULL, buf, len);
+    static const struct weft_loader_options plain = {NULL, NULL, false};
+    struct needed needed = {.buf = buf, .len = len};
+    read_file(path, see_library, &needed);
+    if (needed.found || needed.standard)
+        return needed.found ? buf : NULL;
+    weft_loader_list(path, &plain, see_indirect, &needed);
+    return needed.found && !needed.standard ? buf : NULL;
 }
 
 const char *weft_other_mpi_missing(const char *path, const char *folder, char *buf, size_t len)
 {
-    return first_needed(path, folder, buf, len);
+    struct needed needed = {.buf = buf, .len = len, .folder = folder};
+    read_file(path, see_library, &needed);
+    return needed.found ? buf : NULL;
 }
 
 struct paths {

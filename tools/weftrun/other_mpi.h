@@ -5,11 +5,11 @@
 
 #include "state.h"
 
-/* The first MPI library other than Weft that the executable file needs (DT_NEEDED), or NULL: none,
- * or no ELF file for this machine. Returns buf. */
+/* The first MPI library other than Weft that the executable file needs, or else one of its
+ * libraries does; NULL: none, or no ELF file for this machine. Returns buf. */
 const char *weft_other_mpi_needed(const char *path, char *buf, size_t len);
 
-/* The same among those that are not in the folder of a front end. */
+/* The first that the file itself needs and that is not in the folder of a front end, or NULL. */
 const char *weft_other_mpi_missing(const char *path, const char *folder, char *buf, size_t len);
 
 /* True if the executable file has directories of libraries that come before LD_LIBRARY_PATH. */

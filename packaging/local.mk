@@ -18,6 +18,26 @@ packaging/modules/$(PACKAGE_VERSION).lua: $(srcdir)/packaging/modules/weft.lua.i
 packaging/modules/$(PACKAGE_VERSION): $(srcdir)/packaging/modules/weft.tcl.in Makefile
 	$(write_module)
 
+# Of front ends: weft-openmpi and weft-mpich.
+front_module_names = $(PACKAGE_VERSION).lua $(PACKAGE_VERSION)
+openmpi_moduledir = $(pkgdatadir)/modulefiles/weft-openmpi
+mpich_moduledir = $(pkgdatadir)/modulefiles/weft-mpich
+nodist_openmpi_module_DATA = $(front_module_names:%=packaging/modules/openmpi/%)
+nodist_mpich_module_DATA = $(front_module_names:%=packaging/modules/mpich/%)
+EXTRA_DIST += packaging/modules/front.lua.in packaging/modules/front.tcl.in
+CLEANFILES += $(nodist_openmpi_module_DATA) $(nodist_mpich_module_DATA)
+$(nodist_openmpi_module_DATA): names = -e 's|@title[@]|Open MPI|' -e 's|@library[@]|libmpi.so.40|'
+$(nodist_mpich_module_DATA): names = -e 's|@title[@]|MPICH|' -e 's|@library[@]|libmpi.so.12|'
+write_front_module = $(AM_V_GEN)$(MKDIR_P) $(@D) && sed $(names) -e 's|@bindir[@]|$(bindir)|' \
+    -e 's|@libdir[@]|$(libdir)|' -e 's|@version[@]|$(PACKAGE_VERSION)|' \
+    -e "s|@interface[@]|`basename $(@D)`|" $< >$@.tmp && mv -f $@.tmp $@
+packaging/modules/openmpi/$(PACKAGE_VERSION).lua packaging/modules/mpich/$(PACKAGE_VERSION).lua: \
+    $(srcdir)/packaging/modules/front.lua.in Makefile
+	$(write_front_module)
+packaging/modules/openmpi/$(PACKAGE_VERSION) packaging/modules/mpich/$(PACKAGE_VERSION): \
+    $(srcdir)/packaging/modules/front.tcl.in Makefile
+	$(write_front_module)
+
 # ---- A repository for Spack
 EXTRA_DIST += packaging/spack/spack_repo/weft/repo.yaml \
     packaging/spack/spack_repo/weft/packages/weft/package.py

@@ -1173,6 +1173,15 @@ static void areas_of_the_dead(void)
     _exit(0);
 }
 
+/* With the default handler, so that the first rank that finds an error ends the job. */
+static void hello_threads(void)
+{
+    int provided;
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+
 /* First contact with a dead rank, through communicators on other VCIs than the one on which its
  * death was noticed. */
 static void deals_of_the_dead(void)
@@ -1426,6 +1435,7 @@ static const struct {
     const char *name;
     void (*act)(void);
 } acts[] = {{"hello", hello},
+            {"hello-threads", hello_threads},
             {"start-program", start_program},
             {"exit-before-init", exit_before_init},
             {"killed-before-init", killed_before_init},

@@ -15,7 +15,7 @@
 
 enum { MESSAGES = 120, SHARED = 5, ANOTHER = 77 };
 
-static const int sizes[] = {65, 100, 3000, 8192, 15000, 65536, 70000};
+static const int sizes[] = {65, 100, 3000, 4000, 8192, 15000, 65536, 70000};
 
 static int size_of(int k)
 {

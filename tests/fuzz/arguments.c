@@ -550,8 +550,8 @@ static void pointer_values(struct list *list, int i, enum kind kind, const char 
     case ALLOCATED:
         add(list, WRONG, address(memory[i].bytes), "memory that was not allocated");
         return;
-    default:
-        add(list, GOOD, address(memory[i].bytes), "memory");
+    default: /* also the address of a handle, for an object of MPI_T: that of no object is zero */
+        add(list, GOOD, address(memory[i].cell), "memory");
     }
 }
 

@@ -157,8 +157,43 @@ static bool mark_node(void *arg, const pmix_proc_t *procs, size_t n, const char 
     return true;
 }
 
+/* Writes the same by the names of the ranks' hosts. False where some are unknown: Slurm gives those
+ * of this node only. */
+static bool mark_by_names(int32_t *first)
+{
+    size_t size = (size_t)job.size;
+    char **names = calloc(size, sizeof *names);    /* of the nodes so far, */
+    int32_t *ranks = malloc(size * sizeof *ranks); /* and their lowest ranks */
+    int nodes = 0, at = 0, r = 0;
+    for (; names && ranks && r < job.size; r++) {
+        char *name = info_text((pmix_rank_t)r, PMIX_HOSTNAME);
+        int others = 0;
+        if (!name)
+            break;
+        for (; others < nodes && strcmp(names[at], name); others++)
+            at = (at + 1) % nodes;
+        if (others == nodes) {
+            at = nodes++;
+            names[at] = name;
+            ranks[at] = r;
+        } else {
+            free(name);
+        }
+        first[r] = ranks[at];
+    }
+    for (int i = 0; i < nodes; i++)
+        free(names[i]);
+    free(names);
+    free(ranks);
+    return r == job.size;
+}
+
+/* Names come first, because under Open MPI's mpirun PMIx_Resolve_peers waits for ever on some
+ * nodes: its daemons lack the peers of other nodes. */
 bool weft_job_info_nodes(int32_t *first)
 {
+    if (mark_by_names(first))
+        return true;
     for (int r = 0; r < job.size; r++)
         first[r] = -1;
     bool known = each_node(mark_node, first);

@@ -98,7 +98,8 @@ contains
         character(len=150) :: folder
         character(len=20) :: number
         integer(c_int64_t) :: ticks
-        call get_environment_variable('TMPDIR', folder)
+        ! gfortran's library takes it for a string of C, whose end AddressSanitizer looks for.
+        call get_environment_variable('TMPDIR'//c_null_char, folder)
         if (folder == '') folder = '/tmp'
         call system_clock(ticks)
         write (number, '(i0)') ticks

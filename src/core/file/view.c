@@ -5,6 +5,7 @@
  * Invariant: every offset of a view that an access uses fits into an MPI_Offset, which
  * weft_file_byte_offset checks for the end of the access.
  */
+#include "core/base/hash.h"
 #include "core/coll/coll.h"
 #include "core/datatype/iov.h"
 #include "core/datatype/position.h"
@@ -100,10 +101,7 @@ static int check_form(const char *name, const struct weft_file_form **form)
 /* A number that differs for other names. */
 static int64_t number_of(const struct weft_file_form *form)
 {
-    uint64_t number = 0;
-    for (const char *at = form ? form->name : ""; *at; at++)
-        number = (number ^ (unsigned char)*at) * 0x100000001b3;
-    return (int64_t)number;
+    return (int64_t)weft_hash_text(form ? form->name : "");
 }
 
 /* Makes the types of a view from those that were given. */

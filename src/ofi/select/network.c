@@ -7,21 +7,19 @@
  */
 #include "ofi/select/network.h"
 
+#include "core/base/hash.h"
 #include "ofi/select/provider_score.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* FNV-1a, continued from a hash or, with 0, begun. */
+/* A hash continued from another or, with 0, begun; never 0 (none) or 1 (WEFT_NETWORK_UNCHANGED). */
 static uint64_t hash(uint64_t from, const void *data, size_t len)
 {
-    const unsigned char *bytes = data;
-    uint64_t h = from ? from : UINT64_C(0xcbf29ce484222325);
+    uint64_t h = weft_hash_bytes(from ? from : WEFT_HASH_BEGIN, data, len);
 
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return h > 1 ? h : 2; /* 0 is none, 1 is WEFT_NETWORK_UNCHANGED */
+    return h > 1 ? h : 2;
 }
 
 uint64_t weft_network_machine(void)

@@ -96,14 +96,15 @@ contains
     ! In TMPDIR or /tmp; no other program has it.
     subroutine choose_name()
         character(len=150) :: folder
-        character(len=20) :: number
+        character(len=24) :: number
         integer(c_int64_t) :: ticks
-        ! gfortran's library takes it for a string of C, whose end AddressSanitizer looks for.
+        ! gfortran's library takes names and formats for strings of C, whose end AddressSanitizer
+        ! looks for: hence the null here, and no format below.
         call get_environment_variable('TMPDIR'//c_null_char, folder)
         if (folder == '') folder = '/tmp'
         call system_clock(ticks)
-        write (number, '(i0)') ticks
-        name = trim(folder) // '/weft-fortran-' // number
+        write (number, *) ticks
+        name = trim(folder) // '/weft-fortran-' // adjustl(number)
         call MPI_Bcast(name, len(name), MPI_CHARACTER, 0, MPI_COMM_WORLD)
     end subroutine choose_name
 

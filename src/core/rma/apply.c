@@ -16,6 +16,8 @@
  *  - An element that takes atomics is changed by an atomic, or while the word has the mark LONG and
  *    no atomics are announced; any other element while the word is held. Which elements take
  *    atomics follows from their type and address only, so that all ranks decide alike.
+ *  - Where no other process applies operations (`alone`) nothing is announced and no word taken; a
+ *    few elements are changed by atomics all the same, for a program that polls its own window.
  *  - A rank waits for nothing while it announces atomics. It holds the word for at most HOLD_BYTES
  *    of elements, and waits meanwhile for announced atomics only.
  *  - A word that a dead rank has left does not stop others: who waits for the rank takes the word
@@ -433,11 +435,11 @@ int weft_rma_apply(const struct weft_rma_apply *apply, char *base, const struct 
     struct operand on = {base, runs, nruns, 0, in, out};
     for (size_t i = 0; i < nruns; i++)
         on.bytes += runs[i].bytes;
+    bool atomics = is_short(apply, &on);
     if (apply->alone) {
-        combine(apply, &on, false);
+        combine(apply, &on, atomics);
         return MPI_SUCCESS;
     }
-    bool atomics = is_short(apply, &on);
     if (atomics && begin_atomics(apply)) {
         combine(apply, &on, true);
         end_atomics(apply);
@@ -484,20 +486,15 @@ int weft_rma_compare_and_swap(const struct weft_rma_apply *apply, char *at, size
                               const void *compare, const void *value, void *out)
 {
     bool atomic = takes_atomic(at, bytes);
-    if (apply->alone) {
-        swap_plain(at, bytes, compare, value, out);
-        return MPI_SUCCESS;
-    }
-    if (atomic && begin_atomics(apply)) {
-        swap_atomic(at, bytes, compare, value, out);
-        end_atomics(apply);
-        return MPI_SUCCESS;
-    }
-    int code = take_word(apply, 0);
+    bool announced = !apply->alone && atomic && begin_atomics(apply);
+    int code = apply->alone || announced ? MPI_SUCCESS : take_word(apply, 0);
     if (atomic)
         swap_atomic(at, bytes, compare, value, out);
     else
         swap_plain(at, bytes, compare, value, out);
-    give_word(apply);
+    if (announced)
+        end_atomics(apply);
+    else if (!apply->alone)
+        give_word(apply);
     return code;
 }

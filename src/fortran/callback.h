@@ -60,6 +60,7 @@ int weft_fortran_grequest_cancel(void *extra, int complete);
 struct weft_fortran_datarep {
     weft_fortran_procedure *read, *write, *extent;
     MPI_Aint extra;
+    struct weft_fortran_datarep *older;
 };
 int weft_fortran_datarep_extent(MPI_Datatype type, MPI_Aint *extent, void *extra);
 int weft_fortran_datarep_read(void *userbuf, MPI_Datatype type, int count, void *filebuf,

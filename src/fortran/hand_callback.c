@@ -6,6 +6,8 @@
 #include "hand.h"
 #include "fortran/callback.h"
 
+#include <stdatomic.h>
+
 static int too_many(const char *function, int *ierror)
 {
     return weft_fortran_raise(MPI_ERR_OTHER, function, -1, ierror,
@@ -118,7 +120,17 @@ void FORTRAN(grequest_start)(weft_fortran_procedure *query_fn, weft_fortran_proc
 }
 BOTH(grequest_start, GREQUEST_START)
 
-/* ---- Data representations: the state is kept for good, as they are */
+/* ---- Data representations: nothing says that one is no longer used, so their states are kept */
+
+static _Atomic(struct weft_fortran_datarep *) newest_datarep;
+
+static void keep(struct weft_fortran_datarep *state)
+{
+    state->older = newest_datarep;
+    while (!atomic_compare_exchange_weak(&newest_datarep, &state->older, state))
+        ;
+}
+
 #define REGISTER_DATAREP(lower, UPPER, Name, form, none)                                           \
     void FORTRAN(lower)(const char *datarep, weft_fortran_procedure *read_conversion_fn,           \
                         weft_fortran_procedure *write_conversion_fn,                               \
@@ -128,12 +140,14 @@ BOTH(grequest_start, GREQUEST_START)
         char few[WEFT_FORTRAN_TEXT], *name = weft_fortran_text(datarep, datarep_length, few);      \
         struct weft_fortran_datarep *state = weft_fortran_allocate(1, sizeof *state);              \
         *state = (struct weft_fortran_datarep){read_conversion_fn, write_conversion_fn,            \
-                                               dtype_file_extent_fn, *extra_state};                \
+                                               dtype_file_extent_fn, *extra_state, NULL};          \
         int code =                                                                                 \
             CALL(Name)(name, read_conversion_fn == none ? NULL : weft_fortran_datarep_read##form,  \
                        write_conversion_fn == none ? NULL : weft_fortran_datarep_write##form,      \
                        weft_fortran_datarep_extent, state);                                        \
-        if (code != MPI_SUCCESS)                                                                   \
+        if (code == MPI_SUCCESS)                                                                   \
+            keep(state);                                                                           \
+        else                                                                                       \
             free(state);                                                                           \
         weft_fortran_release(name, few);                                                           \
         finish(ierror, code);                                                                      \

@@ -120,7 +120,7 @@ void FORTRAN(grequest_start)(weft_fortran_procedure *query_fn, weft_fortran_proc
 }
 BOTH(grequest_start, GREQUEST_START)
 
-/* ---- Data representations: nothing says that one is no longer used, so their states are kept */
+/* ---- Data representations: their states are kept, since none is ever freed */
 
 static _Atomic(struct weft_fortran_datarep *) newest_datarep;
 

@@ -25,6 +25,7 @@
 
 #include "core/base/handle.h"
 #include "shm/copy.h"
+#include "shm/copy_tuning.h"
 #include "shm/piece.h"
 
 #include <stdatomic.h>
@@ -57,6 +58,12 @@ struct weft_area_rank {
     _Atomic uint32_t *doorbell;
 };
 
+/* The method of copying data to buffers, and the time of the last copy. */
+struct weft_area_tuning {
+    struct weft_shm_copy_tuning choice;
+    uint64_t copied;
+};
+
 /* The private side. */
 struct weft_area {
     struct weft_shm_piece memory;
@@ -67,6 +74,7 @@ struct weft_area {
     uint64_t call;       /* number of the last call that began */
     uint64_t began;      /* calls that began here; they are executed one after the other */
     _Atomic uint64_t ended;
+    struct weft_area_tuning tuning[2];     /* of calls with one piece, with several */
     uint64_t known;                        /* `done` of all ranks has reached this stamp */
     uint64_t slot_stamps[WEFT_AREA_SLOTS]; /* the last one of each of this rank's */
     uint64_t buffer_stamps[WEFT_AREA_BUFFERS_MAX];
@@ -92,6 +100,14 @@ void weft_area_wake(_Atomic uint32_t *doorbell);
 /* Until the call with word NULL, this process, which has one thread, does not sleep once *word has
  * reached a value. */
 void weft_area_wait_for(const _Atomic uint64_t *word, uint64_t value);
+
+/* Notes that so many bytes were copied. */
+static inline void weft_area_note_copy(struct weft_area_tuning *tuning, size_t bytes)
+{
+    uint64_t now = weft_copy_tuning_clock();
+    weft_copy_tuning_note(&tuning->choice, (now - tuning->copied) / (bytes >> 10));
+    tuning->copied = now;
+}
 
 /* To be called after a store that the ranks [first, end) may wait for. */
 static inline void weft_area_ring(const struct weft_area *area, int first, int end)

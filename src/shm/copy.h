@@ -5,6 +5,8 @@
 #ifndef WEFT_SHM_COPY_H
 #define WEFT_SHM_COPY_H
 
+#include "core/base/assert.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -48,6 +50,7 @@ static inline __attribute__((always_inline)) void weft_shm_copy_short(void *to, 
 static inline void weft_shm_copy_past(void *to, const void *from, size_t bytes)
 {
     size_t done = 0;
+    weft_assert((uintptr_t)to % 64 == 0);
 #if defined(__SSE2__)
     for (; bytes - done >= 64; done += 64)
         for (size_t i = done; i < done + 64; i += 16) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Trials: the choice between two methods of copying data to another process, which are called the
- * first and the second. There are three such choices:
+ * first and the second. There are four such choices:
  *
  *                                          first                  second
  *     data area (3 KiB and more; send.c)   through the caches     past the caches (copy.h)
+ *     pieces of collectives (area.h)       through the caches     past the caches
  *     pieces of messages of 4 MiB          through the caches     past the caches
  *     long messages (fetch.c)              the receiver reads     the sender pushes
  *

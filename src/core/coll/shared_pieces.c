@@ -14,6 +14,30 @@ static inline size_t within(struct weft_elements block, size_t at, size_t length
     return at < bytes ? weft_shared_least(bytes - at, length) : 0;
 }
 
+/* Trials choose how long pieces are copied, as between any two processes (shm/copy_tuning.h), by a
+ * rank that only posts, or if one other rank reads. There is a choice for calls with one piece and
+ * one for calls with several, during which both ranks copy. Other collectives of more ranks gain
+ * nothing. */
+enum { TUNED_FROM = 4 << 10 };
+
+static struct weft_area_tuning *tuning_of(const struct weft_shared_call *c, size_t length)
+{
+    bool tuned = length >= TUNED_FROM && (c->n == 2 || c->source == WEFT_SHARED_NOBODY);
+    return tuned ? &c->area->tuning[c->longest > length] : NULL;
+}
+
+static void copy_in(struct weft_elements block, size_t at, unsigned char *data, size_t bytes,
+                    bool past)
+{
+    const char *run = past ? weft_datatype_run(block.type, block.at, at + bytes) : NULL;
+    if (run) {
+        weft_shm_copy_past(data, run + at, bytes);
+        weft_shm_copied_past();
+    } else {
+        weft_datatype_pack(block.type, block.at, at, data, bytes);
+    }
+}
+
 static bool post_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, size_t length)
 {
     int blocks = c->per_rank ? c->n : 1;
@@ -22,12 +46,16 @@ static bool post_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, si
     if (weft_unlikely(!slot))
         return false;
     unsigned char *data = weft_area_data(c->area, c->rank, stamp, bytes, c->buffers);
+    struct weft_area_tuning *tuning = tuning_of(c, length);
+    bool past = tuning && weft_copy_tuning_second(&tuning->choice);
     for (int i = 0; i < blocks; i++, data += length) {
         struct weft_elements block = weft_block(c->give, i);
         if (!c->per_rank || i != c->rank)
-            weft_datatype_pack(block.type, block.at, at, data, within(block, at, length));
+            copy_in(block, at, data, within(block, at, length), past);
     }
     weft_shared_post(c, slot, stamp);
+    if (tuning)
+        weft_area_note_copy(tuning, length);
     return true;
 }
 

@@ -21,6 +21,7 @@
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
 #include "ofi/net.h"
+#include "ofi/select/nic.h"
 #include "ofi/select/objects.h"
 #include "ofi/ofi_internal.h"
 
@@ -408,6 +409,9 @@ int weft_net_agree(const struct weft_job *job, unsigned *streams, char *why, siz
                   weft_net_name(), weft_net.software ? "software" : "provider",
                   weft_net.eager_limit, weft_net.inject_max, weft_net_tag_ub(),
                   weft_net.can_read ? "fi_read" : "pushed pieces");
+    weft_nic_end_turn();
+    if (weft_settings.verbose > 1 && weft_net.choice.nic[0])
+        weft_warn("%s: %s", weft_net_name(), weft_net.choice.nic);
     const char *mode = getenv("FI_CXI_RX_MATCH_MODE");
     if (weft_settings.verbose > 1 && weft_net.choice.row->flags & WEFT_PROVIDER_OWN_QUEUES)
         weft_warn("%s has FI_CXI_RX_MATCH_MODE=%s", weft_net_name(), mode ? mode : "");

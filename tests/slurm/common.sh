@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # What the Slurm suites share; sourced with the build directory as $1. Owns a scratch directory
-# (in the build directory, which every machine of ci/netlab sees) and the two programs built there.
+# (in the build directory, which every machine of ci/netlab sees) and the programs built there.
 #
 # Invariant: every program runs with the library of the build directory, by LD_LIBRARY_PATH.
 # shellcheck source=ci/common.sh
@@ -10,7 +10,7 @@
 build=$(cd "${1:?usage: $(basename "$0") BUILD-DIR}" && pwd)
 scratch=$(mktemp -d "$build/slurm.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-for program in abort die where; do
+for program in abort die traffic where; do
     "${CC:-cc}" -I"$source_dir/include" "$source_dir/tests/slurm/$program.c" \
         "$build/lib/libmpi_abi.so.1" -o "$scratch/$program"
 done

@@ -99,7 +99,7 @@ static void offer_everywhere(struct machine *m, const char *provider)
 /* A laptop: loopback, docker and a VPN beside the real interfaces. */
 static struct machine laptop(void)
 {
-    struct machine m = {.settings = {.provider = "", .iface = ""}};
+    struct machine m = {.settings = {.provider = "", .iface = "", .nics = "auto"}};
 
     add_interface(&m, "lo", LOOPBACK, false, "127.0.0.1");
     add_interface(&m, "lo", LOOPBACK, false, "::1");
@@ -217,7 +217,7 @@ static void test_no_default_route(void **state)
 
 static void test_only_ipv6(void **state)
 {
-    struct machine m = {.settings = {.provider = "", .iface = ""}};
+    struct machine m = {.settings = {.provider = "", .iface = "", .nics = "auto"}};
 
     (void)state;
     add_interface(&m, "lo", LOOPBACK, false, "::1");
@@ -230,7 +230,7 @@ static void test_only_ipv6(void **state)
 
 static void test_poor_is_the_last_resort(void **state)
 {
-    struct machine m = {.settings = {.provider = "", .iface = ""}};
+    struct machine m = {.settings = {.provider = "", .iface = "", .nics = "auto"}};
 
     (void)state;
     add_interface(&m, "lo", LOOPBACK, false, "127.0.0.1");
@@ -246,7 +246,7 @@ static void test_poor_is_the_last_resort(void **state)
 
 static void test_unfit_everywhere(void **state)
 {
-    struct machine m = {.settings = {.provider = "", .iface = ""}};
+    struct machine m = {.settings = {.provider = "", .iface = "", .nics = "auto"}};
 
     (void)state;
     add_interface(&m, "lo", LOOPBACK, false, "127.0.0.1");
@@ -311,7 +311,7 @@ static void test_provider_setting(void **state)
 /* From libfabric 1.18 on there are both: "tcp" must then mean the very thing. */
 static void test_exact_name_wins(void **state)
 {
-    struct machine m = {.settings = {.provider = "", .iface = ""}};
+    struct machine m = {.settings = {.provider = "", .iface = "", .nics = "auto"}};
 
     (void)state;
     add_interface(&m, "eth0", NORMAL, true, "10.0.0.1");
@@ -405,7 +405,7 @@ static void test_what_cannot_be_opened(void **state)
  */
 static void test_same_provider_first(void **state)
 {
-    struct machine m = {.settings = {.provider = "", .iface = ""}};
+    struct machine m = {.settings = {.provider = "", .iface = "", .nics = "auto"}};
     char order[512];
 
     (void)state;
@@ -541,7 +541,7 @@ static void test_ranks_over_streams(void **state)
 
 static void test_shared_memory(void **state)
 {
-    struct machine m = {.settings = {.provider = "", .iface = ""}};
+    struct machine m = {.settings = {.provider = "", .iface = "", .nics = "auto"}};
 
     (void)state;
     add_candidate(&m, "shm", "shm", NULL);
@@ -555,7 +555,7 @@ static void test_shared_memory(void **state)
 
 static void test_capabilities(void **state)
 {
-    struct machine m = {.settings = {.provider = "", .iface = ""}};
+    struct machine m = {.settings = {.provider = "", .iface = "", .nics = "auto"}};
     struct weft_candidate *candidate;
 
     (void)state;
@@ -647,12 +647,14 @@ static void test_better_offer(void **state)
 struct node {
     const char *interface[3], *address[3];
     int gateway; /* index of the interface with the default route, or -1 */
-    const char *adapter, *iface;
+    const char *adapter, *iface, *nics;
 };
 
 static struct weft_network_list networks_of(const struct node *node, uint64_t host)
 {
-    struct machine m = {.settings = {.provider = "", .iface = node->iface ? node->iface : ""}};
+    struct machine m = {.settings = {.provider = "",
+                                     .iface = node->iface ? node->iface : "",
+                                     .nics = node->nics ? node->nics : "auto"}};
     struct weft_network_list list;
 
     add_interface(&m, "lo", LOOPBACK, false, "127.0.0.1");
@@ -665,6 +667,7 @@ static struct weft_network_list networks_of(const struct node *node, uint64_t ho
     if (node->adapter != NULL)
         add_candidate(&m, node->adapter, "adapter0", NULL);
     assert_int_equal(judge(&m, false), 0);
+    weft_provider_score_nics(&m.settings, m.verdicts, m.count);
     weft_network_describe(m.verdicts, m.count, 0, host, &list);
     assert_true(weft_network_list_valid(&list, offsetof(struct weft_network_list, networks) +
                                                    list.count * sizeof list.networks[0]));
@@ -692,26 +695,28 @@ static int shared_at(const struct node *nodes, int count, int at, bool *moves)
 
 static void test_shared_network(void **state)
 {
-    const struct node one[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, NULL},
-                               {{"ens5"}, {"10.1.0.2"}, 0, NULL, NULL}};
-    const struct node elsewhere[] = {{{"eth0", "eth1"}, {"10.1.0.1", "10.2.0.1"}, 1, NULL, NULL},
-                                     {{"eth0"}, {"10.1.0.2"}, -1, NULL, NULL}};
-    const struct node adapters[] = {{{"eth0"}, {"10.1.0.1"}, 0, "cxi", NULL},
-                                    {{"eth0"}, {"10.1.0.2"}, 0, "cxi", NULL}};
-    const struct node one_adapter[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, NULL},
-                                       {{"eth0"}, {"10.1.0.2"}, 0, "cxi", NULL}};
-    const struct node routed[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, NULL},
-                                  {{"eth0"}, {"10.2.0.1"}, 0, NULL, NULL}};
-    const struct node apart[] = {{{"eth0"}, {"10.1.0.1"}, -1, NULL, NULL},
-                                 {{"eth0"}, {"10.2.0.1"}, 0, NULL, NULL}};
-    const struct node private[] = {{{"eth0", "eth1"}, {"10.1.0.1", "10.2.0.1"}, 1, NULL, NULL},
-                                   {{"eth0", "eth1"}, {"10.1.0.2", "10.2.0.1"}, 1, NULL, NULL}};
-    const struct node loopback[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, "lo"},
-                                    {{"eth0"}, {"10.1.0.2"}, 0, NULL, "lo"}};
+    const struct node one[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, NULL, NULL},
+                               {{"ens5"}, {"10.1.0.2"}, 0, NULL, NULL, NULL}};
+    const struct node elsewhere[] = {
+        {{"eth0", "eth1"}, {"10.1.0.1", "10.2.0.1"}, 1, NULL, NULL, NULL},
+        {{"eth0"}, {"10.1.0.2"}, -1, NULL, NULL, NULL}};
+    const struct node adapters[] = {{{"eth0"}, {"10.1.0.1"}, 0, "cxi", NULL, NULL},
+                                    {{"eth0"}, {"10.1.0.2"}, 0, "cxi", NULL, NULL}};
+    const struct node one_adapter[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, NULL, NULL},
+                                       {{"eth0"}, {"10.1.0.2"}, 0, "cxi", NULL, NULL}};
+    const struct node routed[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, NULL, NULL},
+                                  {{"eth0"}, {"10.2.0.1"}, 0, NULL, NULL, NULL}};
+    const struct node apart[] = {{{"eth0"}, {"10.1.0.1"}, -1, NULL, NULL, NULL},
+                                 {{"eth0"}, {"10.2.0.1"}, 0, NULL, NULL, NULL}};
+    const struct node private[] = {
+        {{"eth0", "eth1"}, {"10.1.0.1", "10.2.0.1"}, 1, NULL, NULL, NULL},
+        {{"eth0", "eth1"}, {"10.1.0.2", "10.2.0.1"}, 1, NULL, NULL, NULL}};
+    const struct node loopback[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, "lo", NULL},
+                                    {{"eth0"}, {"10.1.0.2"}, 0, NULL, "lo", NULL}};
     const struct node order[] = {
-        {{"eth0", "eth1"}, {"10.1.0.1", "10.2.0.1"}, 0, NULL, "eth1,eth0"},
-        {{"eth0"}, {"10.1.0.2"}, 0, NULL, "eth1,eth0"},
-        {{"eth0", "eth1"}, {"10.1.0.3", "10.2.0.3"}, 0, NULL, "eth1,eth0"}};
+        {{"eth0", "eth1"}, {"10.1.0.1", "10.2.0.1"}, 0, NULL, "eth1,eth0", NULL},
+        {{"eth0"}, {"10.1.0.2"}, 0, NULL, "eth1,eth0", NULL},
+        {{"eth0", "eth1"}, {"10.1.0.3", "10.2.0.3"}, 0, NULL, "eth1,eth0", NULL}};
     bool moves;
 
     (void)state;
@@ -734,9 +739,37 @@ static void test_shared_network(void **state)
     assert_true(shared_at(order, 3, 2, &moves) > 0);
 }
 
+/* The ranks of a node use interfaces of several networks: the nodes must have the same ones. */
+static void test_shared_nics(void **state)
+{
+    const char *nics = "eth1,data1,eth2";
+    const struct node same[] = {
+        {{"eth0", "eth1", "eth2"}, {"10.0.0.1", "10.1.0.1", "10.2.0.1"}, 0, NULL, NULL, nics},
+        {{"eth0", "eth2", "data1"}, {"10.0.0.2", "10.2.0.2", "10.1.0.2"}, 0, NULL, NULL, nics}};
+    const struct node fewer[] = {
+        {{"eth0", "eth1", "eth2"}, {"10.0.0.1", "10.1.0.1", "10.2.0.1"}, 0, NULL, NULL, nics},
+        {{"eth0", "eth2"}, {"10.0.0.2", "10.2.0.2"}, 0, NULL, NULL, nics}};
+    const struct node one[] = {{{"eth1", "eth2"}, {"10.1.0.1", "10.1.0.2"}, -1, NULL, NULL, nics},
+                               {{"eth1"}, {"10.1.0.3"}, -1, NULL, NULL, nics}};
+    const struct node apart[] = {{{"eth1"}, {"10.1.0.1"}, -1, NULL, NULL, nics},
+                                 {{"eth2"}, {"10.2.0.2"}, -1, NULL, NULL, nics}};
+    bool moves;
+
+    (void)state;
+    assert_int_equal(shared_at(same, 2, 0, &moves), 0);
+    assert_int_equal(shared_at(same, 2, 1, &moves), 0);
+    assert_false(moves);
+    assert_int_equal(shared_at(fewer, 2, 0, &moves), 2);
+    assert_int_equal(shared_at(fewer, 2, 1, &moves), 0);
+    assert_true(moves);
+    assert_int_equal(shared_at(one, 2, 0, &moves), 0);
+    assert_false(moves);
+    assert_int_equal(shared_at(apart, 2, 0, &moves), -1);
+}
+
 static void test_networks_in_words(void **state)
 {
-    const struct node node = {{"eth0", "eth1"}, {"10.1.0.1", "10.2.0.1"}, 0, "cxi", NULL};
+    const struct node node = {{"eth0", "eth1"}, {"10.1.0.1", "10.2.0.1"}, 0, "cxi", NULL, NULL};
     struct weft_network_list list = networks_of(&node, 1);
 
     (void)state;
@@ -842,6 +875,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_better_offer),
         cmocka_unit_test(test_shared_network),
+        cmocka_unit_test(test_shared_nics),
         cmocka_unit_test(test_networks_in_words),
         cmocka_unit_test(test_named_without_carrier),
         cmocka_unit_test(test_iface_patterns),

@@ -40,6 +40,12 @@ const struct weft_setting weft_settings_table[] = {
      "interfaces allowed for network traffic: names, globs, addresses or CIDR blocks, joined by "
      "commas (eth0, ib*, 10.1.0.0/16); empty: choose",
      0},
+    {"WEFT_NICS", WEFT_SETTING_STRING, FIELD(nics), "auto", 0, STRING_MAX, NULL,
+     "NICs that the ranks of a node take in turn: auto: over cxi, efa and verbs those of one "
+     "network, a rank one of the nearest to its cores; first: none, all ranks use the first; or "
+     "NICs or interfaces to use, each of which reaches all nodes, in the syntax of WEFT_IFACE "
+     "(mlx5_0,mlx5_3 or eth[12])",
+     0},
     {"WEFT_MATCHING", WEFT_SETTING_CHOICE, FIELD(matching), "auto", 0, 0, "auto|provider|software",
      "where tags are matched on the network: in the provider, in Weft's software matcher, or as "
      "the "

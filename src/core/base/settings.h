@@ -26,6 +26,7 @@ enum weft_rendezvous { WEFT_RENDEZVOUS_AUTO, WEFT_RENDEZVOUS_READ, WEFT_RENDEZVO
 struct weft_settings {
     const char *provider;    /* provider to use, by name or glob; "" = choose */
     const char *iface;       /* interface by name, glob, address or CIDR; "" = choose */
+    const char *nics;        /* "auto", "first", or the NICs that the ranks of a node share */
     int matching;            /* enum weft_matching */
     int64_t eager_limit;     /* bytes; 0 = the limit of the provider table */
     int64_t eager_credits;   /* bytes a sender may have unmatched at a receiver; 0 = by job size */

@@ -69,6 +69,34 @@ static uint64_t routed_id(const struct weft_verdict *verdict)
     return hash(hash(0, provider, strlen(provider) + 1), six ? "routed6" : "routed4", 7);
 }
 
+bool weft_network_same(const struct weft_verdict *a, const struct weft_verdict *b)
+{
+    return network_id(a, 0) == network_id(b, 0);
+}
+
+/* True if an earlier one of the NICs that the ranks share is on the same network. */
+static bool in_set(const struct weft_verdict *verdicts, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (verdicts[i].shares && weft_network_same(&verdicts[i], &verdicts[at]))
+            return true;
+    return false;
+}
+
+/* The set of networks of the NICs that the ranks share, 0 for one. */
+static uint64_t set_id(const struct weft_verdict *verdicts, size_t count, uint64_t machine)
+{
+    uint64_t sum = 0;
+    size_t networks = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (verdicts[i].shares && !in_set(verdicts, i)) {
+            sum += network_id(&verdicts[i], machine);
+            networks++;
+        }
+    return networks > 1 ? hash(0, &sum, sizeof sum) : 0;
+}
+
 /* The index of a network in the list, or its count. */
 static uint32_t find_network(const struct weft_network_list *list, uint64_t id)
 {
@@ -131,13 +159,18 @@ static bool in_text(const struct weft_verdict *verdicts, size_t at)
 void weft_network_describe(const struct weft_verdict *verdicts, size_t count, size_t chosen,
                            uint64_t machine, struct weft_network_list *list)
 {
+    uint64_t set = verdicts[chosen].shares ? set_id(verdicts, count, machine) : 0;
+
     memset(list, 0, sizeof *list);
     list->machine = machine;
+    add_network(list, &verdicts[chosen], set, false, true);
     for (size_t i = 0; i < count; i++) {
+        bool here = i == chosen && set == 0;
+
         if (!verdicts[i].usable)
             continue;
-        add_network(list, &verdicts[i], network_id(&verdicts[i], machine), false, i == chosen);
-        add_network(list, &verdicts[i], routed_id(&verdicts[i]), true, i == chosen);
+        add_network(list, &verdicts[i], network_id(&verdicts[i], machine), false, here);
+        add_network(list, &verdicts[i], routed_id(&verdicts[i]), true, here);
         if (!in_text(verdicts, i))
             add_text(list, &verdicts[i]);
     }

@@ -5,7 +5,8 @@
  * A network is a provider and either the prefix of an IP interface, or the name that libfabric
  * gives the fabric of an adapter. Interfaces that a route through a gateway leaves from count as
  * one more network of their IP version ("routed"), which is used if no prefix is shared. Loopback
- * is a network of its machine alone.
+ * is a network of its machine alone. Networks whose NICs the ranks of a node share because
+ * WEFT_NICS lists these count as one more, which the nodes share if their sets are equal.
  *
  * Invariant: weft_network_shared depends only on the set of lists, so every rank that adds the same
  * lists, rank 0's first, gets the same result. Calls neither libfabric nor the system, except for
@@ -41,8 +42,12 @@ struct weft_network_list {
 /* This machine, for weft_network_list. */
 uint64_t weft_network_machine(void);
 
-/* Lists the networks of the usable verdicts, of which verdicts[chosen] has been opened. */
+/* True if two verdicts are on one network. */
 struct weft_verdict;
+bool weft_network_same(const struct weft_verdict *a, const struct weft_verdict *b);
+
+/* Lists the networks of the usable verdicts, of which verdicts[chosen] has been opened. If the
+ * ranks of the node share NICs of several networks (WEFT_NICS), the first is the set of these. */
 void weft_network_describe(const struct weft_verdict *verdicts, size_t count, size_t chosen,
                            uint64_t machine, struct weft_network_list *list);
 

@@ -13,6 +13,7 @@
 #include "core/message/channel.h"
 #include "core/base/settings.h"
 #include "ofi/select/network.h"
+#include "ofi/select/nic.h"
 #include "pmix/boot.h"
 #include <rdma/fabric.h>
 
@@ -50,8 +51,10 @@ enum weft_provider_flag {
                                           node has about one for each core: a process opens one */
     WEFT_PROVIDER_OWN_QUEUES = 16384,  /* sizes the adapter's event queue, whose overflow is fatal,
                                           by  the queues: they keep the sizes that it offers */
-    WEFT_PROVIDER_REPORTS = 8192 /* a send to a host that is lost ends with an error: a rank that
-                                    waits probes its peers, see keepalive.c */
+    WEFT_PROVIDER_REPORTS = 8192,  /* a send to a host that is lost ends with an error: a rank that
+                                      waits probes its peers, see keepalive.c */
+    WEFT_PROVIDER_EACH_NIC = 32768 /* each NIC of a network serves any rank of the node, and an
+                                      endpoint uses one: the ranks share the NICs, see nic.h */
 };
 
 struct weft_provider_row {
@@ -74,6 +77,7 @@ struct weft_provider_choice {
     bool push;                           /* no reliable fi_read: the sender pushes long messages */
     size_t eager_limit;                  /* after WEFT_EAGER_LIMIT; at most what the row allows */
     char interface[64];                  /* name of the interface, or the domain's name */
+    char nic[WEFT_NIC_BYTES];            /* why this NIC of several equal ones, or "" */
     struct weft_network_list networks;   /* of the usable offers */
 };
 

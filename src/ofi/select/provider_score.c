@@ -9,6 +9,8 @@
  */
 #include "ofi/select/provider_score.h"
 
+#include "ofi/select/network.h"
+
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,12 +180,20 @@ static bool may_be_named(const struct weft_interface *interface)
            !weft_interface_link_local6(interface);
 }
 
+/* True if WEFT_NICS lists NICs. */
+static bool lists_nics(const struct weft_settings *settings)
+{
+    return settings->nics[0] != '\0' && strcmp(settings->nics, "auto") != 0 &&
+           strcmp(settings->nics, "first") != 0;
+}
+
 /* Refuses an offer, or lowers its fitness, because of its interface. */
 static void rank_interface(struct weft_verdict *t, const struct weft_settings *settings)
 {
     const struct weft_interface *interface = t->interface;
-    enum weft_iface_match match = WEFT_IFACE_ALLOWED;
+    enum weft_iface_match match = WEFT_IFACE_ALLOWED, listed = WEFT_IFACE_ALLOWED;
     const char *reason = "";
+    int unused;
 
     if (settings->iface[0] != '\0')
         match =
@@ -191,15 +201,20 @@ static void rank_interface(struct weft_verdict *t, const struct weft_settings *s
     t->fitness = WEFT_FIT;
     if (interface != NULL)
         t->fitness = weft_interface_fitness(interface, t->one_node, &reason);
-    if (match == WEFT_IFACE_NAMED && interface != NULL && may_be_named(interface)) {
+    if (lists_nics(settings))
+        listed = weft_interface_match(settings->nics, interface, t->candidate->domain, &unused);
+    if ((match == WEFT_IFACE_NAMED || listed == WEFT_IFACE_NAMED) && interface != NULL &&
+        may_be_named(interface)) {
         t->fitness = WEFT_FIT;
         reason = "";
     }
-    t->wanted = t->wanted && match != WEFT_IFACE_NO;
+    t->wanted = t->wanted && match != WEFT_IFACE_NO && listed != WEFT_IFACE_NO;
     if (!t->usable)
         return;
     if (match == WEFT_IFACE_NO)
         REFUSE(t, "WEFT_IFACE=%.64s names another", settings->iface);
+    else if (listed == WEFT_IFACE_NO)
+        REFUSE(t, "WEFT_NICS=%.64s names others", settings->nics);
     else if (t->fitness == WEFT_UNFIT)
         REFUSE(t, "%s", reason);
     else
@@ -265,21 +280,26 @@ static void explain_loser(struct weft_verdict *t, const struct weft_verdict *win
                  same_provider ? weft_verdict_rank(winner) : winner->candidate->provider, ground);
 }
 
-/* The distinct providers offered, "sockets, tcp;ofi_rxm". Returns buf. */
-static char *provider_names(const struct weft_candidate *candidates, size_t count, char *buf,
-                            size_t len)
+static const char *name_of(const struct weft_candidate *candidate, bool domain)
+{
+    return domain ? candidate->domain : candidate->provider;
+}
+
+/* The distinct providers or domains offered, "sockets, tcp;ofi_rxm". Returns buf. */
+static char *offered_names(const struct weft_candidate *candidates, size_t count, bool domains,
+                           char *buf, size_t len)
 {
     size_t at = 0;
 
     buf[0] = '\0';
     for (size_t i = 0; i < count; i++) {
+        const char *name = name_of(&candidates[i], domains);
         size_t before = 0;
 
-        while (before < i && strcmp(candidates[before].provider, candidates[i].provider) != 0)
+        while (before < i && strcmp(name_of(&candidates[before], domains), name) != 0)
             before++;
         if (before == i && at < len)
-            at += (size_t)snprintf(buf + at, len - at, "%s%s", at > 0 ? ", " : "",
-                                   candidates[i].provider);
+            at += (size_t)snprintf(buf + at, len - at, "%s%s", at > 0 ? ", " : "", name);
     }
     return buf;
 }
@@ -292,24 +312,33 @@ static void explain_failure(const struct weft_settings *settings, bool one_node,
                             char *why, size_t len)
 {
     char names[320];
-    bool on_interface = false;
+    bool on_interface = false, on_nic = false;
     int location;
 
-    for (size_t i = 0; i < count; i++)
-        if (weft_interface_match(settings->iface, verdicts[i].interface,
-                                 verdicts[i].candidate->domain, &location) != WEFT_IFACE_NO)
+    for (size_t i = 0; i < count; i++) {
+        const char *domain = verdicts[i].candidate->domain;
+
+        if (weft_interface_match(settings->iface, verdicts[i].interface, domain, &location))
             on_interface = true;
+        if (weft_interface_match(settings->nics, verdicts[i].interface, domain, &location))
+            on_nic = true;
+    }
     if (best_match == 0)
         snprintf(why, len,
                  "No libfabric provider here is called WEFT_PROVIDER=%.64s; there are %s: name one "
                  "of them, or unset WEFT_PROVIDER.",
-                 settings->provider, provider_names(candidates, count, names, sizeof names));
+                 settings->provider, offered_names(candidates, count, false, names, sizeof names));
     else if (settings->iface[0] != '\0' && !on_interface)
         snprintf(why, len,
                  "No interface that libfabric can use matches WEFT_IFACE=%.64s; this machine has "
                  "%s: name one of them, or unset WEFT_IFACE.",
                  settings->iface,
                  weft_interface_names(interfaces, interface_count, names, sizeof names));
+    else if (lists_nics(settings) && !on_nic)
+        snprintf(why, len,
+                 "No NIC that libfabric offers matches WEFT_NICS=%.64s; this machine has %s: name "
+                 "some of them, or unset WEFT_NICS.",
+                 settings->nics, offered_names(candidates, count, true, names, sizeof names));
     else
         snprintf(why, len,
                  "No usable provider for a job on %s among the %zu that libfabric offers; the "
@@ -346,6 +375,75 @@ int weft_provider_score(const struct weft_settings *settings, bool one_node,
         explain_loser(&verdicts[i], &verdicts[0]);
     explain_winner(&verdicts[0], settings);
     return 0;
+}
+
+/* True if a rank may use an offer as well as the choice. */
+static bool is_equal(const struct weft_settings *settings, const struct weft_verdict *t,
+                     const struct weft_verdict *choice)
+{
+    const struct weft_candidate *a = t->candidate, *b = choice->candidate;
+
+    if (!t->usable || strcmp(a->provider, b->provider) != 0 || t->fitness != choice->fitness ||
+        t->software != choice->software || t->push != choice->push ||
+        a->ib_address != b->ib_address || a->address.ss_family != b->address.ss_family)
+        return false;
+    if (lists_nics(settings))
+        return true;
+    return t->location == choice->location && !a->down && weft_network_same(t, choice);
+}
+
+/* True if an earlier verdict has the same NIC. */
+static bool is_shared_before(const struct weft_verdict *verdicts, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (verdicts[i].shares &&
+            strcmp(verdicts[i].candidate->domain, verdicts[at].candidate->domain) == 0)
+            return true;
+    return false;
+}
+
+size_t weft_provider_score_nics(const struct weft_settings *settings, struct weft_verdict *verdicts,
+                                size_t count)
+{
+    bool listed = lists_nics(settings);
+    uint64_t fastest = 0;
+    size_t shares = 0;
+
+    if (strcmp(settings->nics, "first") == 0 ||
+        (!listed && !(verdicts[0].row->flags & WEFT_PROVIDER_EACH_NIC)))
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_equal(settings, &verdicts[i], &verdicts[0]) &&
+            verdicts[i].candidate->speed > fastest)
+            fastest = verdicts[i].candidate->speed;
+    for (size_t i = 0; i < count && shares < WEFT_NIC_MAX; i++) {
+        verdicts[i].shares = is_equal(settings, &verdicts[i], &verdicts[0]) &&
+                             (listed || verdicts[i].candidate->speed == fastest) &&
+                             !is_shared_before(verdicts, i);
+        shares += verdicts[i].shares;
+    }
+    return shares == 1 && verdicts[0].shares ? 0 : shares;
+}
+
+void weft_provider_score_take_nic(const struct weft_settings *settings,
+                                  struct weft_verdict *verdicts, size_t count, size_t taken,
+                                  const char *reason)
+{
+    struct weft_verdict choice = verdicts[taken];
+
+    if (!verdicts[0].shares)
+        snprintf(verdicts[0].reason, sizeof verdicts[0].reason, "%s",
+                 verdicts[0].candidate->down ? "its link is down" : "its link is slower");
+    for (size_t i = 0; i < count; i++)
+        if (verdicts[i].shares)
+            snprintf(verdicts[i].reason, sizeof verdicts[i].reason,
+                     "for other ranks of the node, which take the NICs in turn");
+    memmove(&verdicts[1], &verdicts[0], taken * sizeof *verdicts);
+    choice.reason[0] = '\0';
+    explain_winner(&choice, settings);
+    size_t at = strlen(choice.reason);
+    snprintf(choice.reason + at, sizeof choice.reason - at, "; %s", reason);
+    verdicts[0] = choice;
 }
 
 size_t weft_provider_score_next(const struct weft_settings *settings,

@@ -24,6 +24,9 @@ struct weft_candidate {
     bool read;                       /* it has remote reads */
     bool ib_address;                 /* its source address is InfiniBand's own, without IP */
     uint64_t tag_format;             /* fi_info's mem_tag_format */
+    uint64_t bus;                    /* PCI address of its NIC: weft_nic_bus, or WEFT_NIC_NO_BUS */
+    uint64_t speed;                  /* of its link, bits a second, or 0 */
+    bool down;                       /* its link is */
 };
 
 struct weft_verdict {
@@ -35,6 +38,7 @@ struct weft_verdict {
     bool wanted;         /* passes the user's own WEFT_PROVIDER and WEFT_IFACE */
     bool software, push; /* as in struct weft_provider_choice */
     enum weft_fitness fitness;
+    bool shares;                    /* the ranks of the node take its NIC in turn with others */
     int location;                   /* in the list of WEFT_IFACE */
     char reason[WEFT_REASON_BYTES]; /* why chosen or refused */
 };
@@ -63,6 +67,18 @@ int weft_provider_score(const struct weft_settings *settings, bool one_node,
                         const struct weft_candidate *candidates, size_t count,
                         const struct weft_interface *interfaces, size_t interface_count,
                         struct weft_verdict *verdicts, char *why, size_t len);
+
+/* Sets `shares` of the verdicts whose NICs are equal for the ranks of the node, one for each NIC:
+ * by WEFT_NICS, or where each NIC of the provider serves any rank, those in the network of the
+ * choice, verdicts[0], whose links are the fastest. Returns how many; 0 if the choice need not
+ * change. */
+size_t weft_provider_score_nics(const struct weft_settings *settings, struct weft_verdict *verdicts,
+                                size_t count);
+
+/* Makes one of them the choice, with the reason in words: it becomes verdicts[0]. */
+void weft_provider_score_take_nic(const struct weft_settings *settings,
+                                  struct weft_verdict *verdicts, size_t count, size_t taken,
+                                  const char *reason);
 
 /* The verdict to try after verdicts[failed] could not be opened and was marked unusable: the next
  * usable one of its provider; then, unless the user named the provider, the first usable one.

@@ -23,7 +23,8 @@
 enum { KIB = 1024 };
 
 const struct weft_provider_row weft_provider_table[] = {
-    {"cxi", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 100, WEFT_PROVIDER_OWN_QUEUES,
+    {"cxi", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 100,
+     WEFT_PROVIDER_OWN_QUEUES | WEFT_PROVIDER_EACH_NIC,
      "Slingshot: matching in hardware; 48 tag bits, one receive iovec, no discard"},
     {"opx", ALL, WEFT_MATCHING_PROVIDER, 4 * KIB, 96,
      WEFT_PROVIDER_SOURCE_SEQ | WEFT_PROVIDER_ONE_ENDPOINT,
@@ -36,10 +37,10 @@ const struct weft_provider_row weft_provider_table[] = {
      WEFT_PROVIDER_CONNECTS | WEFT_PROVIDER_ONE_ENDPOINT,
      "Intel Ethernet and Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
     {"efa", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 90,
-     WEFT_PROVIDER_REPORTS | WEFT_PROVIDER_ONE_ENDPOINT,
+     WEFT_PROVIDER_REPORTS | WEFT_PROVIDER_ONE_ENDPOINT | WEFT_PROVIDER_EACH_NIC,
      "AWS: keeps the order with a reorder buffer of its own; 256 queue pairs an adapter"},
     {"verbs;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 85,
-     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM | WEFT_PROVIDER_REPORTS,
+     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM | WEFT_PROVIDER_REPORTS | WEFT_PROVIDER_EACH_NIC,
      "InfiniBand and RoCE: above 16 KiB its segmentation crashes on claim and truncation"},
     {"net", ALL, WEFT_MATCHING_SOFTWARE, 64 * KIB, 61,
      WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL,

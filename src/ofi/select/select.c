@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "ofi/select/adapter.h"
 #include "ofi/select/load.h"
+#include "ofi/select/nic.h"
 #include "ofi/select/objects.h"
 
 #include <rdma/fi_domain.h>
@@ -88,6 +89,24 @@ static void copy_address(const struct fi_info *info, struct sockaddr_storage *ad
         memcpy(address, source, info->src_addrlen);
 }
 
+/* The attributes of the NIC, as far as the provider gives them. */
+static void copy_nic(const struct fi_info *info, struct weft_candidate *candidate)
+{
+    const struct fid_nic *nic = info->nic;
+
+    candidate->bus = WEFT_NIC_NO_BUS;
+    if (nic != NULL && nic->bus_attr != NULL && nic->bus_attr->bus_type == FI_BUS_PCI) {
+        const struct fi_pci_attr *pci = &nic->bus_attr->attr.pci;
+
+        candidate->bus =
+            weft_nic_bus(pci->domain_id, pci->bus_id, pci->device_id, pci->function_id);
+    }
+    if (nic != NULL && nic->link_attr != NULL) {
+        candidate->speed = nic->link_attr->speed;
+        candidate->down = nic->link_attr->state == FI_LINK_DOWN;
+    }
+}
+
 /* Adds an offer, unless the same provider, domain and address is in the list and no worse. */
 static int add_candidate(struct list *m, struct fi_info *info)
 {
@@ -104,6 +123,7 @@ static int add_candidate(struct list *m, struct fi_info *info)
     snprintf(candidate.fabric, sizeof candidate.fabric, "%s",
              info->fabric_attr->name ? info->fabric_attr->name : "");
     copy_address(info, &candidate.address);
+    copy_nic(info, &candidate);
     while (at < m->count && !same_candidate(&m->candidates[at], &candidate))
         at++;
     if (at < m->count && !weft_candidate_better(&candidate, &m->candidates[at]))
@@ -292,6 +312,21 @@ static size_t settle(const struct list *m, const struct weft_settings *settings,
     return at;
 }
 
+/* Makes the offer on this rank's NIC the choice, if the ranks of the node share several. */
+static void choose_nic(const struct weft_settings *settings, const struct weft_job *job,
+                       struct weft_verdict *verdicts, size_t count, bool opens, char *reason)
+{
+    struct weft_nic_rank rank = {.sysfs = WEFT_SYSFS,
+                                 .job = job->nspace,
+                                 .local_rank = job->local_rank,
+                                 .local_size = job->local_size,
+                                 .takes_turn = opens};
+
+    if (sched_getaffinity(0, sizeof rank.cores, &rank.cores) != 0)
+        CPU_ZERO(&rank.cores);
+    weft_nic_choose(settings, &rank, verdicts, count, reason);
+}
+
 /* True if libfabric offers the provider of an adapter, or another one for Omni-Path. */
 static bool is_offered(const struct list *m, const char *provider)
 {
@@ -366,6 +401,7 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
     struct weft_interface *interfaces = NULL;
     struct weft_verdict *verdicts = NULL;
     size_t interface_count = 0, chosen = 0;
+    char nic[WEFT_NIC_BYTES] = "";
     int rc, result = -1;
 
     memset(choice, 0, sizeof *choice);
@@ -401,10 +437,13 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
     result = weft_provider_score(settings, job->one_node, list.candidates, list.count, interfaces,
                                  interface_count, verdicts, why, len);
     if (result == 0) {
+        choose_nic(settings, job, verdicts, list.count, objects != NULL && candidates == NULL, nic);
         chosen =
             settle(&list, settings, job, verdicts, candidates != NULL, choice, objects, why, len);
         result = chosen < list.count ? 0 : -1;
     }
+    if (result == 0 && chosen == 0)
+        memcpy(choice->nic, nic, sizeof choice->nic);
     if (result == 0)
         weft_network_describe(verdicts, list.count, chosen, weft_network_machine(),
                               &choice->networks);

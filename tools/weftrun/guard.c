@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The scratch directory and the guard: a process that, if weftrun is killed, removes the directory
- * and kills the processes that ranks have started. (PR_SET_PDEATHSIG kills the ranks only.) The
- * directory that stays if the guard is killed, too, is removed by the guard of the user's next job
- * on the host in the same TMPDIR.
+ * The end of a job whose weftrun is killed. The guard, a process, removes the scratch directory and
+ * kills the process groups of the ranks. If the guard is killed, too, the kernel kills the ranks
+ * (PR_SET_PDEATHSIG) and their process groups (the tie), and the directory is removed by the guard
+ * of the user's next job on the host in the same TMPDIR.
+ *
+ * The tie is a pipe whose only write end is weftrun's. Each rank opens its read end again, which
+ * gives it a file description of its own, and requests SIGKILL for its process group at the next
+ * event of the pipe (O_ASYNC, F_SETSIG). Nothing is written to the pipe, so that event is the end
+ * of weftrun. Processes that a rank starts inherit the descriptor, so that the tie lasts while one
+ * process of the group has it open.
  *
  * Invariants:
  *  - Neither the name of the guard nor its command line contains "weftrun", so that "pkill weftrun"
@@ -38,7 +44,13 @@ static struct {
     pid_t pid;
     int fd;   /* weftrun's write end */
     int lock; /* the scratch directory, locked */
-} guard = {-1, -1, -1};
+    int tie[2];
+    char tie_name[32]; /* of the tie's read end */
+} guard = {-1, -1, -1, {-1, -1}, ""};
+
+/* The descriptor of the tie in a rank, if it may be so high: below 64, the size of a process's first
+ * table of descriptors, and not among those that scripts and shells use (up to 20, from 63 down). */
+enum { TIE_FD = 50 };
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
 {
@@ -189,8 +201,8 @@ static void guard_rename(char **argv)
     prctl(PR_SET_NAME, name);
 }
 
-/* In the guard: leaves the terminal, the caller's pipes and the signals sent to weftrun. The lock
- * was opened before the pipe, so its number is less. */
+/* In the guard: leaves the terminal, the caller's pipes, the tie and the signals sent to weftrun.
+ * The lock was opened before the pipe, so its number is less. */
 static void guard_detach(int fd)
 {
     setsid();
@@ -213,7 +225,7 @@ int weft_guard_start(struct job *job, char **argv)
     pid_t *pids = calloc((size_t)job->size, sizeof *pids);
     if (!pids || make_scratch(job))
         goto fail;
-    if (pipe2(fds, O_CLOEXEC) || (guard.pid = fork()) < 0) {
+    if (pipe2(guard.tie, O_CLOEXEC) || pipe2(fds, O_CLOEXEC) || (guard.pid = fork()) < 0) {
         weft_lines_print("The guard process cannot be started: %s.", strerror(errno));
         goto fail;
     }
@@ -225,6 +237,7 @@ int weft_guard_start(struct job *job, char **argv)
     close(fds[0]);
     free(pids);
     guard.fd = fds[1];
+    snprintf(guard.tie_name, sizeof guard.tie_name, "/proc/self/fd/%d", guard.tie[0]);
     return 0;
 fail:
     if (fds[0] >= 0) {
@@ -245,9 +258,20 @@ int weft_guard_fd(void)
 void weft_guard_note(int fd, pid_t pid)
 {
     int word = pid;
-    /* If the guard was killed, PR_SET_PDEATHSIG still kills the ranks. */
+    /* If the guard was killed, the kernel kills the ranks. */
     if (write(fd, &word, sizeof word) < 0)
         return;
+}
+
+void weft_guard_tie(int used)
+{
+    struct f_owner_ex group = {F_OWNER_PGRP, getpid()};
+    int own = open(guard.tie_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (own < 0 || fcntl(own, F_SETOWN_EX, &group) || fcntl(own, F_SETSIG, SIGKILL) ||
+        fcntl(own, F_SETFL, O_NONBLOCK | O_ASYNC))
+        return;
+    if (dup2(own, TIE_FD + (used == TIE_FD)) < 0 || own == TIE_FD + (used == TIE_FD))
+        fcntl(own, F_SETFD, 0);
 }
 
 void weft_guard_stop(struct job *job)

@@ -16,6 +16,10 @@ int weft_guard_fd(void);
  * between fork and exec. */
 void weft_guard_note(int fd, pid_t pid);
 
+/* In a rank between fork and exec: the kernel kills the rank's process group when weftrun ends. May
+ * replace any descriptor but 0 to 2 and used. */
+void weft_guard_tie(int used);
+
 /* Removes the scratch directory and ends the guard. */
 void weft_guard_stop(struct job *job);
 

@@ -5,8 +5,8 @@
  * Invariants:
  *  - Memory is allocated before fork, because PMIx's threads may hold malloc's lock; between fork
  *    and exec there are system calls only.
- *  - Each rank leads its own process group, is killed at weftrun's end (PR_SET_PDEATHSIG), and is
- *    in the guard's list before exec.
+ *  - Each rank leads its own process group, and is killed with it at weftrun's end. It is in the
+ *    guard's list before exec.
  */
 #include "launch.h"
 #include "front_end.h"
@@ -249,6 +249,7 @@ _Noreturn static void child(const struct rank *rank, char **env, int in, struct 
     }
     setrlimit(RLIMIT_NOFILE, &ctx->nofile);
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    weft_guard_tie(p->exec[1]);
     signal(SIGPIPE, ctx->on_pipe);
     signal(SIGTTIN, ctx->on_ttin);
     sigprocmask(SIG_SETMASK, &ctx->mask, NULL);

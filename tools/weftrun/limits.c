@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /* For each rank: the pipes of stdout and stderr, and PMIx's socket. For the job: weftrun's
- * (signals, wake, guard, lock, /dev/null, the terminal's pipe, six ends while a rank starts) and
- * libpmix's (listener, event loops): about 26, and a reserve for files that libpmix opens briefly.
- */
+ * (signals, wake, guard, lock, tie, /dev/null, the terminal's pipe, six ends while a rank starts)
+ * and libpmix's (listener, event loops): about 28, and a reserve for files that libpmix opens
+ * briefly. */
 #define FILES_PER_RANK 3
 #define FILES_BESIDES  44
 

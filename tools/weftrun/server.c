@@ -12,11 +12,13 @@
 #include "lines.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <pmix.h>
@@ -350,6 +352,36 @@ static void hush(bool verbose)
     setenv("PMIX_OUTPUT_STDERR_FD", number, 1);
 }
 
+/* True if there is a route to 127.0.0.1. No packet is sent. */
+static bool has_ipv4_loopback(void)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons(1),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool found = fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0;
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+/* libpmix cannot use ::1 instead of 127.0.0.1: it skips IPv6 addresses whose scope is not global,
+ * and copies only the first half of the others. */
+static void report_start(const struct job *job, pmix_status_t rc)
+{
+    if (has_ipv4_loopback())
+        weft_lines_print("libpmix's server cannot be started on %s: %s; run weftrun --verbose for "
+                         "libpmix's messages.",
+                         job->host, PMIx_Error_string(rc));
+    else
+        weft_lines_print("libpmix's server cannot be started on %s: it listens on IPv4, and the "
+                         "loopback interface is down or has no address 127.0.0.1; let root run "
+                         "\"ip link set lo up\" and \"ip addr add 127.0.0.1/8 dev lo\", or run "
+                         "the job in a network of its own: unshare -rn sh -c \"ip link set lo up "
+                         "&& weftrun ...\".",
+                         job->host);
+}
+
 int weft_server_start(struct job *job, int *wake)
 {
     choose_store();
@@ -371,11 +403,7 @@ int weft_server_start(struct job *job, int *wake)
     if (rc == PMIX_SUCCESS)
         rc = register_job(job);
     if (rc != PMIX_SUCCESS) {
-        weft_lines_print(
-            "libpmix's server cannot be started on %s: %s; check that the loopback interface is up "
-            "and has the IPv4 address 127.0.0.1 (ip addr), which libpmix needs, and run weftrun "
-            "--verbose for libpmix's messages.",
-            job->host, PMIx_Error_string(rc));
+        report_start(job, rc);
         return -1;
     }
     *wake = server.wake;

@@ -36,7 +36,7 @@
 
 enum { FORGED = 4000, FRAMES = 64, FIXED_SEED = 28, BATCH = 10, PATIENCE_MS = 3000 };
 enum { LONGEST = 100000, LONGEST_FRAME = 4096, WASTED_MAX = 32, KEPT_MAX = 500 };
-enum { NOBODY = -1, TAKEOVERS = 10, QUIET_US = 100000, REPLY = 2 };
+enum { NOBODY = -1, TAKEOVERS = 10, QUIET_TURNS = 5, QUIET_US = 20000, REPLY = 2 };
 
 enum protocol { NET, RXM, SOCKETS };
 static enum protocol protocol;
@@ -480,14 +480,13 @@ static void attack(long frames)
  * lost. */
 static void take_over(void)
 {
+    hostile_tick(REPLY);
     for (int i = 0; i < TAKEOVERS; i++) {
         check_step("taking over connection %d", i);
-        usleep(QUIET_US);
         int to = (int)any((uint64_t)hostile.rank);
         stranger.as = (to + 1 + (int)any((uint64_t)hostile.rank - 1)) % hostile.rank;
         connect_and_forge(to, 1 + (int)any(FRAMES / 8));
         hostile_tick(REPLY); /* what is sent before the victim reads that it is closed is lost */
-        usleep(QUIET_US);
         hostile_tick(i == TAKEOVERS - 1);
     }
 }
@@ -509,6 +508,17 @@ static void exchange(int round, uint64_t *seed)
     CHECK_DATA(other, bytes, from, 0, round);
 }
 
+/* Makes progress until nothing is under way to this rank, and all closed connections are read.
+ * ofi_rxm looks for those every 10 ms, at a call. */
+static void settle(void)
+{
+    for (int i = 0; i < QUIET_TURNS; i++) {
+        int found;
+        usleep(QUIET_US);
+        MPI_Iprobe(MPI_ANY_SOURCE, DATA, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    }
+}
+
 /* Receives nothing but ticks while the hostile rank takes over a connection, and then exchanges
  * messages over the connection that replaces it. */
 static void endure_takeovers(void)
@@ -519,6 +529,7 @@ static void endure_takeovers(void)
         MPI_Recv(&tick, 1, MPI_INT, hostile.rank, TICK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (tick != REPLY)
             exchange(round, &seed);
+        settle();
         MPI_Send(NULL, 0, MPI_BYTE, hostile.rank, TOCK, MPI_COMM_WORLD);
     }
 }

@@ -48,8 +48,9 @@ static struct {
     char tie_name[32]; /* of the tie's read end */
 } guard = {-1, -1, -1, {-1, -1}, ""};
 
-/* The descriptor of the tie in a rank, if it may be so high: below 64, the size of a process's first
- * table of descriptors, and not among those that scripts and shells use (up to 20, from 63 down). */
+/* The descriptor of the tie in a rank, if it may be so high: below 64, the size of a process's
+ * first table of descriptors, and not among those that scripts and shells use (up to 20, from 63
+ * down). */
 enum { TIE_FD = 50 };
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)

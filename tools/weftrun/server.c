@@ -355,9 +355,8 @@ static void hush(bool verbose)
 /* True if there is a route to 127.0.0.1. No packet is sent. */
 static bool has_ipv4_loopback(void)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons(1),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in to = {
+        .sin_family = AF_INET, .sin_port = htons(1), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool found = fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0;
     if (fd >= 0)

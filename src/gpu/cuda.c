@@ -3,7 +3,7 @@
  * The CUDA driver API, for device memory. The declarations are those of the driver's binary
  * interface, so that Weft is built without CUDA, and one build serves nodes with and without GPUs.
  *
- * Copies are queued in a stream of Weft's own for each context. It does not synchronize with the
+ * Copies are queued in two streams of Weft's own for each context. They do not synchronize with the
  * program's streams: MPI requires that the data of a buffer are there when a call gets it, and a
  * copy in the default stream would wait for kernels that have nothing to do with it.
  *
@@ -35,6 +35,8 @@ enum {
     MEMORY_DEVICE = 2,
     MEMORY_UNIFIED = 4,
     STREAM_NON_BLOCKING = 1,
+    EVENT_DISABLE_TIMING = 2,
+    ERROR_NOT_READY = 600,
     REGISTER_PORTABLE = 1, /* for all contexts */
     IPC_LAZY_PEER_ACCESS = 1
 };
@@ -75,6 +77,10 @@ static struct {
     int (*primary_state)(int device, unsigned *flags, int *active);
     int (*stream_create)(void **stream, unsigned flags);
     int (*stream_synchronize)(void *stream);
+    int (*event_create)(void **event, unsigned flags);
+    int (*event_record)(void *event, void *stream);
+    int (*event_query)(void *event);
+    int (*event_destroy)(void *event);
     int (*copy)(uint64_t to, uint64_t from, size_t bytes, void *stream);
     int (*copy_2d)(const struct copy_2d *copy, void *stream);
     int (*range)(uint64_t *base, size_t *bytes, uint64_t pointer);
@@ -91,7 +97,8 @@ static struct {
 /* The streams. A context that is made after another was destroyed may have its address, but not its
  * number. */
 struct own_stream {
-    void *context, *stream;
+    void *context;
+    void *stream, *later; /* for copies that are waited for, and for others */
     unsigned long long id;
 };
 static struct own_stream streams[CONTEXTS_MAX];
@@ -129,6 +136,10 @@ bool weft_cuda_find(void)
            find(handle, "cuMemHostUnregister", &cuda.unpin) &&
            find(handle, "cuStreamCreate", &cuda.stream_create) &&
            find(handle, "cuStreamSynchronize", &cuda.stream_synchronize) &&
+           find(handle, "cuEventCreate", &cuda.event_create) &&
+           find(handle, "cuEventRecord", &cuda.event_record) &&
+           find(handle, "cuEventQuery", &cuda.event_query) &&
+           find(handle, "cuEventDestroy_v2", &cuda.event_destroy) &&
            find(handle, "cuMemcpyAsync", &cuda.copy) &&
            find(handle, "cuMemcpy2DAsync_v2", &cuda.copy_2d) &&
            find(handle, "cuGetErrorString", &cuda.error_string) &&
@@ -181,21 +192,23 @@ WEFT_COLD _Noreturn static void fail(const char *what, int error)
                what, text ? text : "unknown", error);
 }
 
-static void *stream_of(void *context)
+static const struct own_stream *streams_of(void *context)
 {
     unsigned long long id = 0;
     if (cuda.context_id)
         cuda.context_id(context, &id);
     for (int i = 0; i < CONTEXTS_MAX; i++)
         if (streams[i].context == context && streams[i].id == id)
-            return streams[i].stream;
+            return &streams[i];
     struct own_stream *own = &streams[next_stream++ % CONTEXTS_MAX];
     int error = cuda.stream_create(&own->stream, STREAM_NON_BLOCKING);
+    if (!error)
+        error = cuda.stream_create(&own->later, STREAM_NON_BLOCKING);
     if (error)
         fail("making a stream", error);
     own->context = context;
     own->id = id;
-    return own->stream;
+    return own;
 }
 
 /* Waits for copies of the program. Memory of a pool and mapped memory may not take the attribute:
@@ -210,7 +223,8 @@ static void wait_for_program(const void *device)
         fail("waiting for copies of the program", error);
 }
 
-void weft_cuda_enter(const void *device)
+/* Makes the context of device memory current. Returns it. */
+static void *enter(const void *device)
 {
     struct attributes a;
     int error = 0;
@@ -227,7 +241,17 @@ void weft_cuda_enter(const void *device)
         fail("using the context of the memory", error);
     if (!a.synchronous)
         wait_for_program(device);
-    stream = stream_of(a.context);
+    return a.context;
+}
+
+void weft_cuda_enter(const void *device)
+{
+    stream = streams_of(enter(device))->stream;
+}
+
+void weft_cuda_enter_later(const void *device)
+{
+    stream = streams_of(enter(device))->later;
 }
 
 static void leave_primary(void)
@@ -263,6 +287,35 @@ void weft_cuda_leave(void)
         fail("waiting for it", error);
     cuda.pop(&context);
     leave_primary();
+}
+
+struct weft_gpu_event weft_cuda_leave_later(void)
+{
+    struct weft_gpu_event own = {0};
+    int error = cuda.event_create(&own.event, EVENT_DISABLE_TIMING);
+    if (!error)
+        error = cuda.event_record(own.event, stream);
+    if (error)
+        fail("making an event", error);
+    cuda.pop(&own.context);
+    leave_primary();
+    return own;
+}
+
+bool weft_cuda_has_ended(struct weft_gpu_event *own)
+{
+    void *context;
+    int error = cuda.push(own->context);
+    if (!error)
+        error = cuda.event_query(own->event);
+    if (error && error != ERROR_NOT_READY)
+        fail("waiting for it", error);
+    if (!error) {
+        cuda.event_destroy(own->event);
+        own->event = NULL;
+    }
+    cuda.pop(&context);
+    return !error;
 }
 
 void weft_cuda_copy(uintptr_t to, uintptr_t from, size_t bytes)

@@ -86,6 +86,30 @@ void weft_gpu_end(void)
     pthread_mutex_unlock(&lock);
 }
 
+void weft_gpu_begin_later(const void *device)
+{
+    weft_assert(found);
+    pthread_mutex_lock(&lock);
+    weft_cuda_enter_later(device);
+}
+
+struct weft_gpu_event weft_gpu_end_later(void)
+{
+    struct weft_gpu_event event = weft_cuda_leave_later();
+    pthread_mutex_unlock(&lock);
+    return event;
+}
+
+bool weft_gpu_has_ended(struct weft_gpu_event *event)
+{
+    if (!event->event)
+        return true;
+    pthread_mutex_lock(&lock);
+    bool ended = weft_cuda_has_ended(event);
+    pthread_mutex_unlock(&lock);
+    return ended;
+}
+
 void weft_gpu_copy_rows(bool to_device, const struct weft_gpu_rows *r)
 {
     uintptr_t host = (uintptr_t)r->host;

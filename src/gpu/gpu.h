@@ -59,6 +59,16 @@ void weft_gpu_begin(const void *device);
 void weft_gpu_copy_rows(bool to_device, const struct weft_gpu_rows *rows);
 void weft_gpu_end(void);
 
+/* The same without waiting for the data: weft_gpu_begin_later, copies, weft_gpu_end_later. The copies
+ * have ended when weft_gpu_has_ended has returned true, which frees the event; until then both
+ * memories are theirs. */
+struct weft_gpu_event {
+    void *context, *event; /* of the driver; event NULL: the copies have ended */
+};
+void weft_gpu_begin_later(const void *device);
+struct weft_gpu_event weft_gpu_end_later(void);
+bool weft_gpu_has_ended(struct weft_gpu_event *event);
+
 /* ---- Host memory that the driver reads and writes without copying it first */
 
 /* Registers memory of full pages. False if the driver refuses. */

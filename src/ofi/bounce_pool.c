@@ -165,8 +165,7 @@ void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes)
 
 bool weft_net_bounce_allows(const struct weft_net_vci *net, size_t bytes)
 {
-    return bytes <= (size_t)1 << (SMALLEST + CLASSES - 1) &&
-           net->bounce->used + bytes <= KEPT_BYTES;
+    return net->bounce->used + bytes <= KEPT_BYTES;
 }
 
 void *weft_net_bounce_get_reserved(struct weft_net_vci *net, enum weft_net_reserve which,

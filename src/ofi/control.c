@@ -8,8 +8,8 @@
  *    in the order in which they were sent.
  *  - Nothing relies on the order in which controls complete. ACK, FLOW_CHECKED and CREDITS are
  *    counted, so those of one kind may overtake each other; an ACK that arrives before the
- * CANCELLED of an older send is passed on (cancel.c). DATA contain their offset, FIN and the
- * replies name their request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and
+ *    CANCELLED of an older send is passed on (cancel.c). DATA, FILLED and EMPTY contain their
+ *    offset, FIN and the replies name their request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and
  *    contain the sequence number up to which these are.
  */
 #include "core/base/error.h"
@@ -274,7 +274,7 @@ static bool announced_wanted(const struct weft_net_control *control, const struc
     if (!send || control->length > send->bytes || control->other > UINT32_MAX)
         return false;
     if (control->kind == WEFT_NET_CTS)
-        weft_net_push_pieces(send, control->other, control->length);
+        weft_net_push_pieces(send, control->other, control->length, control->count);
     else
         weft_net_header_requested(send, control->other);
     return true;
@@ -289,6 +289,17 @@ static bool piece_arrived(const struct weft_net_control *control, const struct w
         return false;
     weft_net_piece_arrived(receive, control->other, data, bytes);
     return true;
+}
+
+/* A piece of a ring is filled, or has been read. */
+static bool piece_reported(const struct weft_net_control *control, const struct weft_peer *peer)
+{
+    bool filled = control->kind == WEFT_NET_FILLED;
+    struct weft_request *request =
+        filled ? active(control->number, peer, WEFT_REQUEST_RECV, WEFT_NET_AWAITING_PIECES)
+               : active(control->number, peer, WEFT_REQUEST_SEND, WEFT_NET_PUSHING);
+    return request && (filled ? weft_net_piece_filled(request, control)
+                              : weft_net_piece_emptied(request, control->other));
 }
 
 /* Acts on a control message of a peer; data of so many bytes follow it. False if it does not fit
@@ -307,6 +318,9 @@ static bool act(const struct weft_net_control *control, struct weft_peer *peer, 
         return announced_wanted(control, peer);
     case WEFT_NET_DATA:
         return piece_arrived(control, peer, data, bytes);
+    case WEFT_NET_FILLED:
+    case WEFT_NET_EMPTY:
+        return piece_reported(control, peer);
     case WEFT_NET_CREDITS:
         return weft_net_credits_arrived(peer, control->length);
     case WEFT_NET_FLOW_CHECKED:
@@ -347,6 +361,7 @@ static bool is_well_formed(const struct weft_net_control *control, size_t data)
     switch ((enum weft_net_control_kind)control->kind) {
     case WEFT_NET_FIN:
         return control->count <= WEFT_FINS_AT_ONCE;
+    case WEFT_NET_CTS:
     case WEFT_NET_CANCEL:
     case WEFT_NET_HEADER:
     case WEFT_NET_COMPARED:

@@ -24,6 +24,12 @@ static bool in_backlog(const struct weft_request *request)
 static const char *describe_rendezvous(const struct weft_request *request)
 {
     const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
+    if (state->ring) {
+        snprintf(words, sizeof words,
+                 "matched, %zu of %zu bytes are copied from the GPU, for the receiver to read",
+                 state->moved, request->capacity);
+        return words;
+    }
     if (state->reads_out) {
         snprintf(words, sizeof words, "matched, %zu of %zu bytes are pushed", state->moved,
                  request->capacity);

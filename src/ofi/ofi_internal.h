@@ -18,8 +18,8 @@
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
  *    does not move, and stays memory of such an op until the endpoint is closed. A completion is
  *    acted on only if its op is in flight (in_flight.c): peers decide what some providers report.
- *  - packed and mr of a request's lane state are NULL whenever they hold nothing, also while the
- *    request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header holds a
+ *  - packed, mr and ring of a request's lane state are NULL whenever they hold nothing, also while
+ *    the request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header holds a
  *    header only in the phases READING to AWAITING_PIECES: else it may contain the first bytes of a
  *    message.
  *  - A peer names a request by its number. A control message is acted on only if that request is
@@ -88,7 +88,7 @@ enum weft_net_out_kind {
 /* The payload of an RTS. */
 struct weft_net_header {
     uint8_t version;
-    uint8_t staged; /* 0: it can be read; 1: its sender pushes it (rndv_send.c) */
+    uint8_t staged; /* 0: it can be read; 1: its sender pushes it (rndv_send.c, rndv_ring.c) */
     uint8_t ready;  /* it was sent in ready mode */
     uint8_t pad;
     uint32_t number;  /* of the sender's request */
@@ -100,8 +100,12 @@ struct weft_net_header {
 enum weft_net_control_kind {
     WEFT_NET_ACK,  /* the oldest unacknowledged synchronous send of (context, tag) has matched */
     WEFT_NET_FIN,  /* count sends have been read; their numbers begin at `number` */
-    WEFT_NET_CTS,  /* push the message of the send `number`, length bytes, to the receive `other` */
+    WEFT_NET_CTS,  /* push the message of the send `number`, length bytes, to the receive `other`;
+                      count 1: its rank reads pieces of a ring */
     WEFT_NET_DATA, /* a pushed piece for the receive `number`, at offset `other`; data follows */
+    WEFT_NET_FILLED, /* length bytes, at offset `other` of the message for the receive `number`, can
+                        be read with address and key */
+    WEFT_NET_EMPTY,  /* those at offset `other` of the send `number` have been read */
     WEFT_NET_CANCEL,    /* drop the message of (context, tag) of the send `number`: announced (count
                            1), or with the sequence `other` (count 0); address: the sender's rank in
                            the communicator. The reply is sent when the messages with sequences
@@ -140,10 +144,18 @@ _Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 16 };
+enum { WEFT_NET_WIRE_VERSION = 17 };
 
 /* The most bytes of data of one operation of the provider that pass through a bounce buffer. */
 enum { WEFT_NET_PIECE_MAX = 1 << 20 };
+
+/* The ring of a send: pieces that are read while others are filled (rndv_ring.c). Four of them keep
+ * a copy, a read and both controls busy. */
+enum {
+    WEFT_NET_RING_PIECES = 4,
+    WEFT_NET_RING_PIECE = 512 << 10,
+    WEFT_NET_RING_BYTES = WEFT_NET_RING_PIECES * WEFT_NET_RING_PIECE
+};
 
 /* The length of reads into bounce buffers for a message of so many bytes: about an eighth, so that
  * reading and unpacking overlap, but at least 64 KiB, so that calls take little of the time. A
@@ -177,6 +189,7 @@ struct weft_net_request {
     uint8_t phase;      /* enum weft_net_phase */
     uint16_t reads_out; /* pieces in flight: read or pushed */
     bool put;           /* transfers of windows: fi_write, not fi_read */
+    bool may_ring;      /* sends that are pushed: the receiver reads pieces of a ring */
     void *packed;       /* bounce buffer with the packed data of a buffer with holes, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
     union { /* before a receive has a phase, small; from then on, and in sends, header */
@@ -189,6 +202,7 @@ struct weft_net_request {
     struct iovec
         short_iov[2]; /* of a receive of up to WEFT_NET_SMALL bytes: small and the overflow */
     uint32_t receive; /* sends that are pushed: the receiver's number for it */
+    struct weft_net_ring *ring; /* of a send, or of a receive in AWAITING_PIECES; or NULL */
 };
 
 _Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane state of a request");
@@ -592,7 +606,7 @@ void weft_net_bounce_close(struct weft_net_vci *net);
 const char *weft_net_bounce_advice(void);
 void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes);
 
-/* True if a buffer may be in use until a peer has read it: at most 8 MiB, and 64 MiB in all. */
+/* True if so many bytes may be in use until a peer has read them: 64 MiB in all. */
 bool weft_net_bounce_allows(const struct weft_net_vci *net, size_t bytes);
 void *weft_net_bounce_get_reserved(struct weft_net_vci *net, enum weft_net_reserve which,
                                    size_t bytes, int *error);
@@ -650,16 +664,55 @@ bool weft_net_fetch_waits(const struct weft_request *request);
 void weft_net_fetch_abandon(struct weft_request *request);
 void weft_net_read_done(struct weft_net_slot *read, int error, const char *text);
 
+/* Begins to read bytes of a message from a peer's memory to their offset. Returns 0, -FI_EAGAIN or
+ * an error. */
+int weft_net_begin_read(struct weft_request *request, size_t offset, size_t bytes,
+                        uint64_t address, uint64_t key);
+
+/* True if a read of so many bytes may start now. */
+bool weft_net_has_space(const struct weft_request *request, size_t bytes);
+
 /* rndv_send.c: the receiver's side, then the sender's. weft_net_push_more continues to push and
  * returns the number of pieces that were sent or entered the backlog. */
 void weft_net_pushed_fetch(struct weft_request *request);
 void weft_net_piece_arrived(struct weft_request *request, size_t offset, const void *data,
                             size_t bytes);
-void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t length);
+void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t length,
+                          bool may_ring);
 int weft_net_push_more(struct weft_request *request);
 int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out);
 WEFT_COLD void weft_net_piece_failed(struct weft_backlog_entry *out, const char *text);
 void weft_net_piece_done(struct weft_net_slot *slot, int error, const char *text);
+
+/* rndv_ring.c, the sender's side. Copies the next bytes to the pieces of the ring that are empty,
+ * and announces those whose copies have ended; takes a ring before, if the send may have one.
+ * Returns the number of events. */
+WEFT_COLD int weft_net_ring_fill(struct weft_request *request);
+
+/* True if the send has no ring, or all of it has been read. */
+bool weft_net_ring_is_empty(const struct weft_request *request);
+
+/* EMPTY arrived. False if that piece is not filled. */
+bool weft_net_piece_emptied(struct weft_request *send, uint64_t offset);
+
+/* The receiver's side. True if this rank can read pieces. */
+bool weft_net_reads_pieces(void);
+
+/* FILLED arrived. False if it does not fit the receive. */
+bool weft_net_piece_filled(struct weft_request *request, const struct weft_net_control *filled);
+
+/* Reads pieces that wait for that; returns how many. */
+WEFT_COLD int weft_net_ring_read_on(struct weft_request *request);
+
+/* The read of a piece has ended, and still counts as in flight. */
+WEFT_COLD void weft_net_piece_read(struct weft_request *request, size_t offset, int error,
+                                   const char *text);
+
+/* So many bytes of a receive in AWAITING_PIECES have arrived: completes it after the last. */
+void weft_net_pieces_arrived(struct weft_request *request, size_t bytes);
+
+/* Frees the ring of a request, if it has one. */
+void weft_net_ring_close(struct weft_request *request);
 
 /* rma.c: a transfer of a window has ended */
 void weft_net_rma_done(struct weft_request *request, int error, const char *text);

@@ -2,7 +2,7 @@
 /*
  * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
  * fi_read, several pieces at a time, and replies with FIN. Of data in device memory the sender
- * exposes a copy in a bounce buffer. If the sender's data have holes, remote access does not work,
+ * exposes a copy in a bounce buffer, if they fit into a ring; else see rndv_ring.c. If the sender's data have holes, remote access does not work,
  * or no more memory can be registered, the sender pushes messages of at most the eager limit
  * instead (rndv_send.c).
  *
@@ -60,13 +60,13 @@ struct fid_mr *weft_net_register_for(const struct weft_request *request, void *d
     return mr;
 }
 
-/* Copies data of device memory to a bounce buffer that the receiver reads, because pushed pieces
- * are short for such copies. Returns its registration, or NULL. */
+/* Copies data of device memory to a bounce buffer that the receiver reads. Longer data pass through
+ * a ring. Returns its registration, or NULL. */
 WEFT_COLD static struct fid_mr *expose_copy(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
     struct weft_net_vci *net = weft_net_of(request);
-    if (!weft_net_bounce_allows(net, request->bytes))
+    if (request->bytes > WEFT_NET_RING_BYTES || !weft_net_bounce_allows(net, request->bytes))
         return NULL;
     state->packed = weft_net_bounce_get(net, request->bytes);
     struct fid_mr *mr = state->packed ? weft_net_bounce_mr(net, state->packed) : NULL;
@@ -163,12 +163,13 @@ static bool reads_in_place(const struct weft_request *request)
     return is_contiguous(request) && (!weft_net.local_mr || state->mr);
 }
 
-/* Begins to read bytes of a message to their offset. Returns 0, -FI_EAGAIN or an error. */
-static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
+int weft_net_begin_read(struct weft_request *request, size_t offset, size_t bytes,
+                        uint64_t address, uint64_t key)
 {
     struct weft_net_request *state = weft_net_state(request);
     struct weft_net_vci *net = weft_net_of(request);
-    weft_assert(state->phase == WEFT_NET_READING && offset + bytes <= request->bytes);
+    weft_assert(state->phase == WEFT_NET_READING || state->phase == WEFT_NET_AWAITING_PIECES);
+    weft_assert(offset + bytes <= request->bytes);
     struct weft_net_slot *read = weft_net_slot_get(net, WEFT_NET_READ);
     if (!read)
         return -FI_EAGAIN;
@@ -184,8 +185,7 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
         struct fid_mr *mr =
             read->data && weft_net.local_mr ? weft_net_bounce_mr(net, read->data) : state->mr;
         rc = (int)fi_read(net->objects.ep, to, bytes, weft_net_descriptor(mr),
-                          weft_net_peer(request->peer)->fast.address,
-                          state->header.address + offset, state->header.key, &read->op);
+                          weft_net_peer(request->peer)->fast.address, address, key, &read->op);
     }
     if (rc) {
         weft_net_bounce_put(net, read->data);
@@ -198,8 +198,7 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
     return 0;
 }
 
-/* True if a read of so many bytes may start now. */
-static bool has_space(const struct weft_request *request, size_t bytes)
+bool weft_net_has_space(const struct weft_request *request, size_t bytes)
 {
     size_t reading = weft_net_peer(request->peer)->reading;
     bool bounded = request->bytes > 2 * HALF || weft_settings.read_window;
@@ -227,9 +226,10 @@ static int read_pieces(struct weft_request *request, int *issued)
     while (state->moved < request->bytes &&
            state->reads_out < (in_place ? READS_AT_ONCE : STAGED_READS_AT_ONCE)) {
         size_t n = request->bytes - state->moved < most ? request->bytes - state->moved : most;
-        if (!has_space(request, n))
+        if (!weft_net_has_space(request, n))
             return NO_SPACE;
-        int rc = begin_read(request, state->moved, n);
+        int rc = weft_net_begin_read(request, state->moved, n,
+                                     state->header.address + state->moved, state->header.key);
         if (rc)
             return rc;
         state->moved += n;
@@ -390,12 +390,21 @@ static void read_ended(struct weft_request *request, int error, const char *text
         weft_net_fetched(request);
 }
 
+WEFT_COLD static void piece_read_ended(struct weft_request *request, size_t bytes)
+{
+    weft_net_state(request)->arrived += bytes;
+    weft_net_ring_read_on(request);
+}
+
 void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
 {
     struct weft_request *request = read->request;
     struct weft_peer *peer = request->peer;
     size_t offset = read->offset, bytes = read->bytes;
+    bool piece = weft_net_state(request)->phase == WEFT_NET_AWAITING_PIECES;
     weft_assert(weft_net_state(request)->reads_out > 0 && weft_net_peer(peer)->reading >= bytes);
+    if (weft_unlikely(piece))
+        weft_net_piece_read(request, offset, error, text);
     if (read->data && !error)
         weft_datatype_unpack(request->type, request->buffer, offset, read->data, bytes);
     struct weft_net_vci *net = weft_net_of_peer(peer);
@@ -405,14 +414,18 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
     weft_net_state(request)->reads_out--;
     weft_net_peer(peer)->reading -= bytes;
     net->outstanding--;
-    read_ended(request, error, text);
+    if (weft_unlikely(piece))
+        piece_read_ended(request, bytes);
+    else
+        read_ended(request, error, text);
     serve_readers(peer);
 }
 
 bool weft_net_fetch_waits(const struct weft_request *request)
 {
     const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
-    return state->phase == WEFT_NET_AWAITING_HEADER || state->phase == WEFT_NET_AWAITING_PIECES;
+    return state->phase == WEFT_NET_AWAITING_HEADER ||
+           (state->phase == WEFT_NET_AWAITING_PIECES && !state->reads_out && !state->stalled);
 }
 
 void weft_net_fetch_abandon(struct weft_request *request)
@@ -424,13 +437,20 @@ void weft_net_fetch_abandon(struct weft_request *request)
         weft_request_event(request);
         return;
     }
+    weft_net_ring_close(request);
     weft_net_fetched(request);
 }
 
 static int move_on(struct weft_request *request)
 {
-    return weft_net_state(request)->phase == WEFT_NET_PUSHING ? weft_net_push_more(request)
-                                                              : read_on(request);
+    switch ((enum weft_net_phase)weft_net_state(request)->phase) {
+    case WEFT_NET_PUSHING:
+        return weft_net_push_more(request);
+    case WEFT_NET_AWAITING_PIECES:
+        return weft_net_ring_read_on(request);
+    default:
+        return read_on(request);
+    }
 }
 
 int weft_net_move_more(struct weft_net_vci *net)

@@ -2,7 +2,8 @@
 /*
  * Pushed rendezvous, if the sender's data have holes, the provider has no reliable remote reads, or
  * no more memory can be registered: the receiver replies to the RTS with CTS, and the sender sends
- * pieces of at most the eager limit as control messages, several at a time, each with its offset.
+ * pieces of at most the eager limit as control messages, several at a time, each with its offset. A
+ * long message from device memory passes through a ring instead, if there is one (rndv_ring.c).
  *
  * Invariants:
  *  - A piece is packed in a bounce buffer until the provider has sent it; the buffers of earlier
@@ -33,6 +34,7 @@ void weft_net_pushed_fetch(struct weft_request *request)
     state->phase = WEFT_NET_AWAITING_PIECES;
     weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_CTS,
                                                               .number = state->header.number,
+                                                              .count = weft_net_reads_pieces(),
                                                               .other = request->number,
                                                               .length = request->bytes});
     if (!request->bytes)
@@ -42,11 +44,8 @@ void weft_net_pushed_fetch(struct weft_request *request)
 void weft_net_piece_arrived(struct weft_request *request, size_t offset, const void *data,
                             size_t bytes)
 {
-    struct weft_net_request *state = weft_net_state(request);
     weft_datatype_unpack(request->type, request->buffer, offset, data, bytes);
-    state->arrived += bytes;
-    if (state->arrived >= request->bytes)
-        weft_net_fetched(request);
+    weft_net_pieces_arrived(request, bytes);
 }
 
 /* ---- The sender ---- */
@@ -99,13 +98,19 @@ int weft_net_push_more(struct weft_request *request)
     struct weft_net_request *state = weft_net_state(request);
     weft_assert(request->pending > 0 && state->reads_out <= PIECES_AT_ONCE);
     int pushed = 0, rc = 0;
-    if (weft_unlikely(request->peer->lane == WEFT_LANE_DEAD))
+    if (state->may_ring && request->peer->lane != WEFT_LANE_DEAD)
+        pushed = weft_net_ring_fill(request);
+    bool dead = request->peer->lane == WEFT_LANE_DEAD;
+    if (weft_unlikely(dead))
         give_up(request);
-    while (!rc && state->moved < request->capacity && state->reads_out < PIECES_AT_ONCE) {
+    while (!state->ring && !rc && state->moved < request->capacity &&
+           state->reads_out < PIECES_AT_ONCE) {
         rc = push_one(request);
         pushed += !rc;
     }
-    if (state->moved >= request->capacity && !state->reads_out) {
+    if (state->moved >= request->capacity && !state->reads_out && !state->stalled &&
+        (dead || weft_net_ring_is_empty(request))) {
+        weft_net_ring_close(request);
         weft_net_sent(request);
     } else if (rc && !state->reads_out) { /* else the end of a piece continues */
         if (rc != -FI_EAGAIN)
@@ -116,11 +121,13 @@ int weft_net_push_more(struct weft_request *request)
     return pushed;
 }
 
-void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t length)
+void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t length,
+                          bool may_ring)
 {
     struct weft_net_request *state = weft_net_state(request);
     state->phase = WEFT_NET_PUSHING;
     state->receive = (uint32_t)receive;
+    state->may_ring = may_ring && request->type->flags & WEFT_TYPE_DEVICE;
     state->moved = 0;
     state->reads_out = 0;
     request->capacity = length;

@@ -374,8 +374,10 @@ void weft_net_abandon(struct weft_request *request)
         weft_net_fetch_abandon(request);
     else if (weft_net_forget_sync(request))
         weft_request_event(request);
-    else
+    else {
+        weft_net_ring_close(request);
         weft_net_sent(request);
+    }
 }
 
 void weft_net_drop_backlog(struct weft_peer *peer)

@@ -3,7 +3,7 @@
  * A stand-in for libcuda.so.1, for tests without a GPU. Device memory is a mapping that neither the
  * processor nor the kernel may access (PROT_NONE), with a second view through which the copies of
  * this library go: any other access faults. Copies that are queued in a stream are executed when
- * the stream is synchronized, as late as possible. So are those of cuMemcpy to device memory, which
+ * the stream is synchronized, or an event after them is queried again, as late as possible. So are those of cuMemcpy to device memory, which
  * the driver may execute after it has returned, unless the memory has the attribute SYNC_MEMOPS.
  *
  * Memory for other processes is a memfd, which they open in /proc.
@@ -11,7 +11,7 @@
  * Each call is checked: a context is current, addresses are in memory that is not freed, one side
  * of a copy at least is device memory. A wrong call returns the driver's error and prints a
  * sentence, and at the end of the process all memory must have been freed, all memory of other
- * processes closed, and no host memory registered: else it exits with 95.
+ * processes closed, no host memory registered, and no event left: else it exits with 95.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { OK = 0, INVALID = 1, NO_MEMORY = 2, NO_CONTEXT = 201 };
+enum { OK = 0, INVALID = 1, NO_MEMORY = 2, NO_CONTEXT = 201, NOT_READY = 600 };
 enum { DEVICE = 2, UNIFIED = 4 };
 
 struct memory {
@@ -62,12 +62,20 @@ struct copy {
 
 struct stream {
     struct copy *first, **end;
+    unsigned long long queued, executed;
+};
+
+struct event {
+    struct stream *stream;
+    unsigned long long copies; /* of the stream until then */
+    bool queried;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct memory *all;
 static struct pinned *all_pinned;
 static unsigned long long last_number;
+static size_t events;
 static bool retained;
 static int wrong;
 static char context_object;
@@ -106,13 +114,13 @@ static char *reach(uintptr_t at, size_t bytes)
 
 __attribute__((destructor)) static void count_leaks(void)
 {
-    size_t leaks = 0;
+    size_t leaks = events;
     for (const struct memory *m = all; m; m = m->next)
         leaks++;
     for (const struct pinned *p = all_pinned; p; p = p->next)
         leaks++;
     if (leaks)
-        fprintf(stderr, "libcuda stand-in: %zu pieces of memory were not freed or closed\n", leaks);
+        fprintf(stderr, "libcuda stand-in: %zu pieces of memory or events were not freed or closed\n", leaks);
     if (leaks || wrong)
         _exit(95);
 }
@@ -421,6 +429,7 @@ static int queue(void *stream, struct copy what)
     c->next = NULL;
     *s->end = c;
     s->end = &c->next;
+    s->queued++;
     return OK;
 }
 
@@ -519,19 +528,65 @@ int cuStreamCreate(void **stream, unsigned flags)
     return OK;
 }
 
-int cuStreamSynchronize(void *stream)
+/* Executes the copies of a stream until so many have been. */
+static int execute(struct stream *s, unsigned long long until)
 {
-    struct stream *s = stream;
     int code = OK;
-    if (!s)
-        return run_late();
-    while (s->first) {
+    while (s->first && s->executed < until) {
         struct copy *c = s->first;
         s->first = c->next;
+        s->executed++;
         int one = run(c);
         code = code ? code : one;
         free(c);
     }
-    s->end = &s->first;
+    if (!s->first)
+        s->end = &s->first;
     return code;
+}
+
+int cuStreamSynchronize(void *stream)
+{
+    struct stream *s = stream;
+    return s ? execute(s, s->queued) : run_late();
+}
+
+/* ---- Events */
+
+int cuEventCreate(void **event, unsigned flags)
+{
+    if (!depth || flags != 2)
+        return refuse(INVALID, "an event with flags %u", flags);
+    *event = calloc(1, sizeof(struct event));
+    events++;
+    return *event ? OK : NO_MEMORY;
+}
+
+int cuEventRecord(void *event, void *stream)
+{
+    struct stream *s = stream;
+    if (!depth || !s)
+        return refuse(INVALID, "an event of the default stream");
+    *(struct event *)event = (struct event){.stream = s, .copies = s->queued};
+    return OK;
+}
+
+/* It is not ready when it is queried first. */
+int cuEventQuery(void *event)
+{
+    struct event *e = event;
+    if (!depth)
+        return refuse(NO_CONTEXT, "no context is current");
+    if (!e->queried && e->stream->executed < e->copies) {
+        e->queried = true;
+        return NOT_READY;
+    }
+    return execute(e->stream, e->copies);
+}
+
+int cuEventDestroy_v2(void *event)
+{
+    free(event);
+    events--;
+    return OK;
 }

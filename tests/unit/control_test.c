@@ -32,7 +32,7 @@ static const enum weft_net_phase phases[REQUESTS] = {
 static const enum weft_net_control_kind about_requests[] = {
     WEFT_NET_FIN,       WEFT_NET_CTS,      WEFT_NET_DATA,
     WEFT_NET_CANCELLED, WEFT_NET_TOO_LATE, WEFT_NET_REQUEST_HEADER,
-    WEFT_NET_HEADER,
+    WEFT_NET_HEADER,    WEFT_NET_FILLED,   WEFT_NET_EMPTY,
 };
 enum { KINDS = sizeof about_requests / sizeof about_requests[0] };
 
@@ -41,7 +41,10 @@ static enum weft_net_phase wanted(enum weft_net_control_kind kind)
 {
     switch (kind) {
     case WEFT_NET_DATA:
+    case WEFT_NET_FILLED:
         return WEFT_NET_AWAITING_PIECES;
+    case WEFT_NET_EMPTY:
+        return WEFT_NET_PUSHING;
     case WEFT_NET_HEADER:
         return WEFT_NET_AWAITING_HEADER;
     default:
@@ -86,7 +89,8 @@ static struct weft_net_control about(enum weft_net_control_kind kind, uint64_t n
                                      .kind = (uint8_t)kind,
                                      .count = kind == WEFT_NET_FIN,
                                      .from = (int32_t)weft_net_mark(peer.world),
-                                     .number = number};
+                                     .number = number,
+                                     .length = kind == WEFT_NET_FILLED ? 8 : 0};
 }
 
 /* The bytes of data that follow a control message. */
@@ -200,6 +204,42 @@ static void other_lengths(void **state)
     expect_dropped(control, 8);
 }
 
+/* A piece of a ring: no bytes, more than a piece has, more than the receive has or may still get,
+ * more pieces than a ring has, a rank that does not read; a piece that this rank has not filled. */
+static void other_pieces(void **state)
+{
+    static struct fi_ep_attr endpoint;
+    static struct fi_info info = {.ep_attr = &endpoint};
+    struct weft_request *receive = requests[SENDS + 2];
+    struct weft_net_control control = about(WEFT_NET_FILLED, receive->number);
+    (void)state;
+    weft_net.choice.info = &info;
+    expect_dropped(control, 0); /* it does not read */
+    weft_net.can_read = true;
+    control.length = 0;
+    expect_dropped(control, 0);
+    control.length = WEFT_NET_RING_PIECE + 1;
+    expect_dropped(control, 0);
+    control.length = UINT64_MAX;
+    expect_dropped(control, 0);
+    control.length = 8;
+    control.other = BYTES - 7;
+    expect_dropped(control, 0);
+    control.other = UINT64_MAX - 7;
+    expect_dropped(control, 0);
+    control.other = 0;
+    weft_net_state(receive)->moved = BYTES - 7;
+    expect_dropped(control, 0);
+    weft_net_state(receive)->moved = 0;
+    weft_net_state(receive)->reads_out = WEFT_NET_RING_PIECES;
+    expect_dropped(control, 0);
+    weft_net_state(receive)->reads_out = 0;
+    endpoint.max_msg_size = WEFT_NET_RING_PIECE - 1;
+    expect_dropped(control, 0);
+    weft_net.can_read = false;
+    expect_dropped(about(WEFT_NET_EMPTY, requests[1]->number), 0);
+}
+
 /* Fields that depend on no operation: counts, data where none follow, numbers of more than 32 bits,
  * credits that the peer never got. */
 static void other_fields(void **state)
@@ -253,6 +293,7 @@ int main(void)
         cmocka_unit_test(other_deals),    cmocka_unit_test(no_requests),
         cmocka_unit_test(other_lengths),  cmocka_unit_test(other_fields),
         cmocka_unit_test(other_messages), cmocka_unit_test(other_keys),
+        cmocka_unit_test(other_pieces),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -2,11 +2,16 @@
 /*
  * The net lane (src/ofi) without the modules above it: linked with base, datatype, message and
  * progress alone, over the checker of the contract with libfabric (tests/strict), which plays the
- * provider. Messages of each protocol both ways, a provider that returns -FI_EAGAIN, a dead peer.
+ * provider. Messages of each protocol both ways, a provider that returns -FI_EAGAIN, a dead peer;
+ * the same with long messages from device memory (tests/gpu).
  */
 #include "lane_test.h"
 
-#include "ofi/net.h"
+#include "core/datatype/device.h"
+#include "core/message/count.h"
+#include "ofi/ofi_internal.h"
+
+#include <dlfcn.h>
 
 enum { LONG = 300000, MANY = 400 };
 
@@ -172,6 +177,142 @@ static void run_dead_peer(int rank)
     CHECK(weft_peer_find(0, 1)->lane == WEFT_LANE_DEAD && !weft_peer_find(0, 1)->send_limit);
 }
 
+/* ---- Device memory */
+
+enum { DEVICE_LONG = 9 * WEFT_NET_RING_PIECE / 2 + 13, DYING = 32 * WEFT_NET_RING_PIECE };
+
+static struct {
+    int (*retain)(void **context, int device);
+    int (*push)(void *context);
+    int (*alloc)(uint64_t *at, size_t bytes);
+    int (*release)(uint64_t at);
+    int (*copy)(uint64_t to, uint64_t from, size_t bytes);
+} driver;
+
+static void find(void *handle, const char *name, void *function)
+{
+    void *found = dlsym(handle, name);
+    CHECK(found);
+    memcpy(function, &found, sizeof found);
+}
+
+/* Loads the stand-in; its only context is current until the process ends. */
+static void open_gpu(void)
+{
+    void *handle = dlopen(DRIVER "/libcuda.so.1", RTLD_NOW), *context;
+    CHECK(handle);
+    find(handle, "cuDevicePrimaryCtxRetain", &driver.retain);
+    find(handle, "cuCtxPushCurrent_v2", &driver.push);
+    find(handle, "cuMemAlloc_v2", &driver.alloc);
+    find(handle, "cuMemFree_v2", &driver.release);
+    find(handle, "cuMemcpy", &driver.copy);
+    CHECK(!driver.retain(&context, 0) && !driver.push(context));
+    weft_gpu_open();
+    CHECK(weft_gpu_enabled);
+}
+
+static unsigned char *new_device_memory(const void *data, size_t bytes)
+{
+    uint64_t at;
+    CHECK(!driver.alloc(&at, bytes));
+    CHECK(!driver.copy(at, (uintptr_t)data, bytes));
+    return (unsigned char *)(uintptr_t)at;
+}
+
+static struct weft_request *start_device_send(const void *data, size_t bytes, int tag)
+{
+    struct weft_request *send =
+        describe(WEFT_REQUEST_SEND, data, bytes, tag, WEFT_SEND_STANDARD);
+    send->type = weft_datatype_at(send->type, data);
+    send->owner = WEFT_LANE_NET;
+    CHECK(weft_net_isend(send) == MPI_SUCCESS);
+    return send;
+}
+
+static struct weft_request *start_device_receive(void *data, size_t bytes, int tag)
+{
+    struct weft_request *receive =
+        describe(WEFT_REQUEST_RECV, data, bytes, tag, WEFT_SEND_STANDARD);
+    receive->type = weft_datatype_at(receive->type, data);
+    if (channel.held || weft.vcis[0].matcher.unexpected)
+        weft_sw_receive(receive);
+    else
+        CHECK(weft_net_irecv(receive) == MPI_SUCCESS);
+    return receive;
+}
+
+/* The peer names pieces that this rank has not filled: each is dropped. */
+static void forge_empty(const struct weft_request *send)
+{
+    static const uint64_t offsets[] = {1, WEFT_NET_RING_PIECE - 1, UINT64_MAX,
+                                       (uint64_t)DEVICE_LONG / WEFT_NET_RING_PIECE *
+                                           WEFT_NET_RING_PIECE};
+    uint64_t dropped = weft_counts.net_dropped;
+    struct weft_net_control control = {.version = WEFT_NET_WIRE_VERSION,
+                                       .kind = WEFT_NET_EMPTY,
+                                       .from = (int32_t)weft_net_mark(!weft.job.rank),
+                                       .number = send->number};
+    while (weft_net_state((struct weft_request *)send)->phase != WEFT_NET_PUSHING)
+        weft_progress();
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        control.other = offsets[i];
+        weft_net_control_arrived(&weft_net.vcis[0], &control, sizeof control);
+        weft_net_peer(send->peer)->taken--;
+    }
+    CHECK(weft_counts.net_dropped - dropped == sizeof offsets / sizeof *offsets);
+    weft_counts.net_dropped = dropped;
+}
+
+/* From device memory to device memory at one rank, to the host at the other; part of a message. */
+static void run_ring(int rank)
+{
+    static unsigned char host[DEVICE_LONG], in[DEVICE_LONG];
+    open_lane(rank);
+    open_gpu();
+    for (size_t i = 0; i < DEVICE_LONG; i++)
+        host[i] = (unsigned char)(i * 7 + i / 4096);
+    unsigned char *out = new_device_memory(host, DEVICE_LONG),
+                  *to = new_device_memory(in, DEVICE_LONG);
+    for (size_t bytes = DEVICE_LONG; bytes > WEFT_NET_RING_BYTES / 2; bytes /= 2) {
+        memset(in, 0, DEVICE_LONG);
+        CHECK(!driver.copy((uintptr_t)to, (uintptr_t)in, DEVICE_LONG));
+        struct weft_request *receive = start_device_receive(rank ? in : to, bytes, 5);
+        struct weft_request *send = start_device_send(out, DEVICE_LONG, 5);
+        if (bytes == DEVICE_LONG)
+            forge_empty(send);
+        CHECK(finish_request(send) == MPI_SUCCESS);
+        CHECK(finish_request(receive) == (bytes < DEVICE_LONG ? MPI_ERR_TRUNCATE : MPI_SUCCESS));
+        if (!rank)
+            CHECK(!driver.copy((uintptr_t)in, (uintptr_t)to, DEVICE_LONG));
+        CHECK(!memcmp(in, host, bytes) && (bytes == DEVICE_LONG || !in[bytes]));
+    }
+    CHECK(!weft_counts.net_dropped);
+    close_lane();
+    CHECK(!driver.release((uintptr_t)out) && !driver.release((uintptr_t)to));
+}
+
+/* Rank 1 ends while it reads a message, and while its own is read. */
+static void run_dead_in_ring(int rank)
+{
+    static unsigned char host[DYING];
+    open_lane(rank);
+    open_gpu();
+    unsigned char *out = new_device_memory(host, DYING), *in = new_device_memory(host, DYING);
+    struct weft_request *receive = start_device_receive(in, DYING, 1);
+    struct weft_request *send = start_device_send(out, DYING, 1);
+    if (rank == 1) {
+        while (weft_net_state(send)->moved <= WEFT_NET_RING_BYTES ||
+               weft_net_state(receive)->arrived < WEFT_NET_RING_PIECE)
+            weft_progress();
+        CHECK(send->pending && receive->pending);
+        atomic_store(&board->dead[1], 1);
+        _exit(0);
+    }
+    int sent = finish_request(send), received = finish_request(receive);
+    CHECK(sent == MPI_ERR_PROC_ABORTED && received == MPI_ERR_PROC_ABORTED);
+    CHECK(!weft_net.vcis[0].stalled);
+}
+
 static void messages_of_each_protocol_arrive_both_ways(void **state)
 {
     (void)state;
@@ -198,6 +339,26 @@ static void operations_with_a_dead_peer_fail(void **state)
 {
     (void)state;
     assert_int_equal(fork_ranks(run_dead_peer), 0);
+}
+
+static void messages_of_device_memory_pass_through_rings(void **state)
+{
+    (void)state;
+    assert_int_equal(fork_ranks(run_ring), 0);
+}
+
+static void rings_wait_for_a_busy_provider(void **state)
+{
+    (void)state;
+    setenv("STRICT_EAGAIN", "500", 1);
+    assert_int_equal(fork_ranks(run_ring), 0);
+    unsetenv("STRICT_EAGAIN");
+}
+
+static void rings_of_a_dead_peer_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fork_ranks(run_dead_in_ring), 0);
 }
 
 /* The loader of the lane finds the checker by LD_LIBRARY_PATH, which is read as a process starts.
@@ -227,6 +388,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(messages_matched_in_software_arrive_both_ways),
         cmocka_unit_test(messages_wait_in_order_for_a_busy_provider),
         cmocka_unit_test(operations_with_a_dead_peer_fail),
+        cmocka_unit_test(messages_of_device_memory_pass_through_rings),
+        cmocka_unit_test(rings_wait_for_a_busy_provider),
+        cmocka_unit_test(rings_of_a_dead_peer_end),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (system("rm -rf \"$STRICT_DIR\"")) /* ranks that died leave files */

@@ -40,6 +40,12 @@ static size_t regular(const struct weft_run *runs, size_t n, intptr_t *pitch)
     return rows;
 }
 
+static const void *first_byte(const struct weft_datatype *twin, const void *buffer)
+{
+    return (const void *)((uintptr_t)buffer + (uintptr_t)twin->true_lb);
+}
+
+/* Starts the copies, between weft_gpu_begin and weft_gpu_end. */
 static void copy_runs(enum weft_copy direction, const struct weft_datatype *twin,
                       const void *buffer, size_t offset, void *packed, size_t bytes)
 {
@@ -48,9 +54,6 @@ static void copy_runs(enum weft_copy direction, const struct weft_datatype *twin
     struct weft_run runs[RUNS];
     char *host = packed;
     size_t end = offset + bytes;
-    if (!bytes)
-        return;
-    weft_gpu_begin((const void *)((uintptr_t)buffer + (uintptr_t)type->true_lb));
     while (offset < end) {
         size_t n = weft_layout_list_runs(type->layout, type->extent, (MPI_Aint)buffer, offset, end,
                                          runs, RUNS);
@@ -63,6 +66,15 @@ static void copy_runs(enum weft_copy direction, const struct weft_datatype *twin
             offset += r.bytes * rows;
         }
     }
+}
+
+static void copy(enum weft_copy direction, const struct weft_datatype *twin, const void *buffer,
+                 size_t offset, void *packed, size_t bytes)
+{
+    if (!bytes)
+        return;
+    weft_gpu_begin(first_byte(twin, buffer));
+    copy_runs(direction, twin, buffer, offset, packed, bytes);
     weft_gpu_end();
 }
 
@@ -70,7 +82,16 @@ void weft_device_copy(enum weft_copy direction, const struct weft_datatype *twin
                       const void *buffer, size_t offset, void *packed, size_t bytes)
 {
     __atomic_fetch_add(&weft_gpu_counts.staged, bytes, __ATOMIC_RELAXED);
-    copy_runs(direction, twin, buffer, offset, packed, bytes);
+    copy(direction, twin, buffer, offset, packed, bytes);
+}
+
+struct weft_gpu_event weft_device_pack_start(const struct weft_datatype *twin, const void *buffer,
+                                             size_t offset, void *out, size_t bytes)
+{
+    __atomic_fetch_add(&weft_gpu_counts.staged, bytes, __ATOMIC_RELAXED);
+    weft_gpu_begin_later(first_byte(twin, buffer));
+    copy_runs(WEFT_PACK, twin, buffer, offset, out, bytes);
+    return weft_gpu_end_later();
 }
 
 void weft_device_fetch(const struct weft_datatype *type, void *buffer, const void *from,
@@ -78,7 +99,7 @@ void weft_device_fetch(const struct weft_datatype *type, void *buffer, const voi
 {
     __atomic_fetch_add(&weft_gpu_counts.ipc, bytes, __ATOMIC_RELAXED);
     if (type->flags & WEFT_TYPE_DEVICE)
-        copy_runs(WEFT_UNPACK, type, buffer, 0, (void *)from, bytes);
+        copy(WEFT_UNPACK, type, buffer, 0, (void *)from, bytes);
     else
         weft_gpu_copy(buffer, from, bytes);
 }

@@ -252,7 +252,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/endpoint.c \
     src/ofi/in_flight.c \
     src/ofi/keepalive.c \
-    src/ofi/net.h \
+    src/ofi/net.c src/ofi/net.h \
     src/ofi/ofi_internal.h \
     src/ofi/peek_claim.c \
     src/ofi/pool.c \

@@ -24,8 +24,8 @@ void weft_cuda_leave(void);
 /* Makes a primary context current that the program uses. False if there is none. */
 bool weft_cuda_enter_primary(void);
 
-/* The same with the stream for copies that are not waited for: leave_later returns an event that
- * follows them. has_ended frees it if it returns true. */
+/* The same with the stream for copies that are not waited for. The end returns an event that
+ * follows them; the last function frees it if it returns true. */
 void weft_cuda_enter_later(const void *device);
 struct weft_gpu_event weft_cuda_leave_later(void);
 bool weft_cuda_has_ended(struct weft_gpu_event *event);

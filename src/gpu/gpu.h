@@ -59,9 +59,9 @@ void weft_gpu_begin(const void *device);
 void weft_gpu_copy_rows(bool to_device, const struct weft_gpu_rows *rows);
 void weft_gpu_end(void);
 
-/* The same without waiting for the data: weft_gpu_begin_later, copies, weft_gpu_end_later. The copies
- * have ended when weft_gpu_has_ended has returned true, which frees the event; until then both
- * memories are theirs. */
+/* The same without waiting for the data: weft_gpu_begin_later, copies, weft_gpu_end_later. The
+ * copies have ended when weft_gpu_has_ended has returned true, which frees the event; until then
+ * both memories are theirs. */
 struct weft_gpu_event {
     void *context, *event; /* of the driver; event NULL: the copies have ended */
 };

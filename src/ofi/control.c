@@ -9,8 +9,8 @@
  *  - Nothing relies on the order in which controls complete. ACK, FLOW_CHECKED and CREDITS are
  *    counted, so those of one kind may overtake each other; an ACK that arrives before the
  *    CANCELLED of an older send is passed on (cancel.c). DATA, FILLED and EMPTY contain their
- *    offset, FIN and the replies name their request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and
- *    contain the sequence number up to which these are.
+ *    offset, FIN and the replies name their request. Only CANCEL and FLOW_CHECK depend on earlier
+ * user messages, and contain the sequence number up to which these are.
  */
 #include "core/base/error.h"
 #include "core/message/count.h"

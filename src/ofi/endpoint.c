@@ -39,8 +39,6 @@ enum {
     STREAM_WINDOW = 2 << 20
 };
 
-struct weft_net weft_net;
-
 /* A rank publishes its record up to the last address. */
 struct record {
     uint32_t wire_version, tag_bits, software;

@@ -98,21 +98,21 @@ struct weft_net_header {
 };
 
 enum weft_net_control_kind {
-    WEFT_NET_ACK,  /* the oldest unacknowledged synchronous send of (context, tag) has matched */
-    WEFT_NET_FIN,  /* count sends have been read; their numbers begin at `number` */
-    WEFT_NET_CTS,  /* push the message of the send `number`, length bytes, to the receive `other`;
-                      count 1: its rank reads pieces of a ring */
-    WEFT_NET_DATA, /* a pushed piece for the receive `number`, at offset `other`; data follows */
+    WEFT_NET_ACK,    /* the oldest unacknowledged synchronous send of (context, tag) has matched */
+    WEFT_NET_FIN,    /* count sends have been read; their numbers begin at `number` */
+    WEFT_NET_CTS,    /* push the message of the send `number`, length bytes, to the receive `other`;
+                        count 1: its rank reads pieces of a ring */
+    WEFT_NET_DATA,   /* a pushed piece for the receive `number`, at offset `other`; data follows */
     WEFT_NET_FILLED, /* length bytes, at offset `other` of the message for the receive `number`, can
                         be read with address and key */
     WEFT_NET_EMPTY,  /* those at offset `other` of the send `number` have been read */
-    WEFT_NET_CANCEL,    /* drop the message of (context, tag) of the send `number`: announced (count
-                           1), or with the sequence `other` (count 0); address: the sender's rank in
-                           the communicator. The reply is sent when the messages with sequences
-                           below `length` have been delivered */
-    WEFT_NET_CANCELLED, /* the send `number` is cancelled */
-    WEFT_NET_TOO_LATE,  /* the send `number` has matched */
-    WEFT_NET_CREDITS,   /* eager messages of `length` credits have matched */
+    WEFT_NET_CANCEL, /* drop the message of (context, tag) of the send `number`: announced (count
+                        1), or with the sequence `other` (count 0); address: the sender's rank in
+                        the communicator. The reply is sent when the messages with sequences
+                        below `length` have been delivered */
+    WEFT_NET_CANCELLED,  /* the send `number` is cancelled */
+    WEFT_NET_TOO_LATE,   /* the send `number` has matched */
+    WEFT_NET_CREDITS,    /* eager messages of `length` credits have matched */
     WEFT_NET_FLOW_CHECK, /* flow check: many messages were sent, with sequences below `length`; when
                            they have been delivered, claim unexpected ones and reply */
     WEFT_NET_FLOW_CHECKED,   /* the reply to it */
@@ -666,8 +666,8 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
 
 /* Begins to read bytes of a message from a peer's memory to their offset. Returns 0, -FI_EAGAIN or
  * an error. */
-int weft_net_begin_read(struct weft_request *request, size_t offset, size_t bytes,
-                        uint64_t address, uint64_t key);
+int weft_net_begin_read(struct weft_request *request, size_t offset, size_t bytes, uint64_t address,
+                        uint64_t key);
 
 /* True if a read of so many bytes may start now. */
 bool weft_net_has_space(const struct weft_request *request, size_t bytes);
@@ -842,11 +842,11 @@ char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len);
 /* rma.c: closes the registrations of windows that the program has not freed. */
 void weft_net_regions_close(struct weft_net_vci *net);
 
-/* rndv_read.c: registers memory. NULL if the provider refuses. */
+/* net.c: registers memory. NULL if the provider refuses. */
 struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,
                                  uint64_t access);
 
-/* As weft_net_register, for a message; counted for its peer, if that is known. */
+/* rndv_read.c: as weft_net_register, for a message; counted for its peer, if that is known. */
 struct fid_mr *weft_net_register_for(const struct weft_request *request, void *data, size_t bytes,
                                      uint64_t access);
 

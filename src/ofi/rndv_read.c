@@ -2,9 +2,9 @@
 /*
  * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
  * fi_read, several pieces at a time, and replies with FIN. Of data in device memory the sender
- * exposes a copy in a bounce buffer, if they fit into a ring; else see rndv_ring.c. If the sender's data have holes, remote access does not work,
- * or no more memory can be registered, the sender pushes messages of at most the eager limit
- * instead (rndv_send.c).
+ * exposes a copy in a bounce buffer, if they fit into a ring; else see rndv_ring.c. If the sender's
+ * data have holes, remote access does not work, or no more memory can be registered, the sender
+ * pushes messages of at most the eager limit instead (rndv_send.c).
  *
  * Invariants:
  *  - The receiver replies to every RTS once, also if the message is too long: with FIN after the
@@ -32,22 +32,6 @@
 #include <string.h>
 
 enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_SPACE = 1, HALF = 512 * 1024 };
-
-struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,
-                                 uint64_t access)
-{
-    struct fid_mr *mr = NULL;
-    if (fi_mr_reg(net->objects.domain, data, bytes ? bytes : 1, access, 0, ++net->next_key, 0, &mr,
-                  NULL))
-        return NULL;
-    weft_count_add(&weft_counts.net_registrations, 1);
-    if (weft_net.choice.info->domain_attr->mr_mode & FI_MR_ENDPOINT &&
-        (fi_mr_bind(mr, &net->objects.ep->fid, 0) || fi_mr_enable(mr))) {
-        fi_close(&mr->fid);
-        return NULL;
-    }
-    return mr;
-}
 
 struct fid_mr *weft_net_register_for(const struct weft_request *request, void *data, size_t bytes,
                                      uint64_t access)
@@ -163,8 +147,8 @@ static bool reads_in_place(const struct weft_request *request)
     return is_contiguous(request) && (!weft_net.local_mr || state->mr);
 }
 
-int weft_net_begin_read(struct weft_request *request, size_t offset, size_t bytes,
-                        uint64_t address, uint64_t key)
+int weft_net_begin_read(struct weft_request *request, size_t offset, size_t bytes, uint64_t address,
+                        uint64_t key)
 {
     struct weft_net_request *state = weft_net_state(request);
     struct weft_net_vci *net = weft_net_of(request);
@@ -228,8 +212,8 @@ static int read_pieces(struct weft_request *request, int *issued)
         size_t n = request->bytes - state->moved < most ? request->bytes - state->moved : most;
         if (!weft_net_has_space(request, n))
             return NO_SPACE;
-        int rc = weft_net_begin_read(request, state->moved, n,
-                                     state->header.address + state->moved, state->header.key);
+        int rc = weft_net_begin_read(request, state->moved, n, state->header.address + state->moved,
+                                     state->header.key);
         if (rc)
             return rc;
         state->moved += n;

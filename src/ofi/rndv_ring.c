@@ -18,8 +18,8 @@
  *       |<-------------------------------------|
  *
  * Invariants:
- *  - A send has a ring from its CTS to its end at most. A ring is therefore never held for a message
- *    that has not matched.
+ *  - A send has a ring from its CTS to its end at most. A ring is therefore never held for a
+ * message that has not matched.
  *  - A send that gets no ring, because others take the memory, pushes pieces (rndv_send.c), and
  *    tries again before each. So messages to one rank do not wait for another rank.
  *  - At most WEFT_NET_RING_PIECES pieces of a message are filled and not empty. The receiver drops
@@ -115,9 +115,8 @@ static void start_copy(struct weft_request *request, struct piece *p)
     p->offset = state->moved;
     p->bytes = left < WEFT_NET_RING_PIECE ? left : WEFT_NET_RING_PIECE;
     p->state = COPYING;
-    p->event =
-        weft_device_pack_start(request->type, request->buffer, p->offset,
-                               data_of(state->ring, p), p->bytes);
+    p->event = weft_device_pack_start(request->type, request->buffer, p->offset,
+                                      data_of(state->ring, p), p->bytes);
     state->moved += p->bytes;
 }
 
@@ -127,16 +126,15 @@ static void announce(struct weft_request *request, struct piece *p)
     char *data = data_of(state->ring, p);
     struct fid_mr *mr = weft_net_bounce_mr(weft_net_of(request), state->ring->data);
     p->state = FILLED;
-    weft_net_control(
-        request->peer,
-        (struct weft_net_control){.kind = WEFT_NET_FILLED,
-                                  .number = state->receive,
-                                  .other = p->offset,
-                                  .length = p->bytes,
-                                  .address = weft_net.virtual_addresses
-                                                 ? (uintptr_t)data
-                                                 : (uintptr_t)(data - state->ring->data),
-                                  .key = fi_mr_key(mr)});
+    weft_net_control(request->peer, (struct weft_net_control){
+                                        .kind = WEFT_NET_FILLED,
+                                        .number = state->receive,
+                                        .other = p->offset,
+                                        .length = p->bytes,
+                                        .address = weft_net.virtual_addresses
+                                                       ? (uintptr_t)data
+                                                       : (uintptr_t)(data - state->ring->data),
+                                        .key = fi_mr_key(mr)});
 }
 
 int weft_net_ring_fill(struct weft_request *request)
@@ -219,10 +217,9 @@ static void report_empty(const struct weft_request *request, size_t offset)
 {
     const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
     if (request->peer->lane != WEFT_LANE_DEAD)
-        weft_net_control(request->peer,
-                         (struct weft_net_control){.kind = WEFT_NET_EMPTY,
-                                                   .number = state->header.number,
-                                                   .other = offset});
+        weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_EMPTY,
+                                                                  .number = state->header.number,
+                                                                  .other = offset});
 }
 
 void weft_net_piece_read(struct weft_request *request, size_t offset, int error, const char *text)
@@ -271,8 +268,8 @@ bool weft_net_piece_filled(struct weft_request *request, const struct weft_net_c
 {
     struct weft_net_request *state = weft_net_state(request);
     weft_assert(state->moved <= request->bytes);
-    if (!filled->length || filled->length > WEFT_NET_RING_PIECE ||
-        filled->other > request->bytes || filled->length > request->bytes - filled->other ||
+    if (!filled->length || filled->length > WEFT_NET_RING_PIECE || filled->other > request->bytes ||
+        filled->length > request->bytes - filled->other ||
         filled->length > request->bytes - state->moved || !weft_net_reads_pieces())
         return false;
     bool first = !state->ring;

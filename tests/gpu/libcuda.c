@@ -3,8 +3,9 @@
  * A stand-in for libcuda.so.1, for tests without a GPU. Device memory is a mapping that neither the
  * processor nor the kernel may access (PROT_NONE), with a second view through which the copies of
  * this library go: any other access faults. Copies that are queued in a stream are executed when
- * the stream is synchronized, or an event after them is queried again, as late as possible. So are those of cuMemcpy to device memory, which
- * the driver may execute after it has returned, unless the memory has the attribute SYNC_MEMOPS.
+ * the stream is synchronized, or an event after them is queried again, as late as possible. So are
+ * those of cuMemcpy to device memory, which the driver may execute after it has returned, unless
+ * the memory has the attribute SYNC_MEMOPS.
  *
  * Memory for other processes is a memfd, which they open in /proc.
  *
@@ -120,7 +121,9 @@ __attribute__((destructor)) static void count_leaks(void)
     for (const struct pinned *p = all_pinned; p; p = p->next)
         leaks++;
     if (leaks)
-        fprintf(stderr, "libcuda stand-in: %zu pieces of memory or events were not freed or closed\n", leaks);
+        fprintf(stderr,
+                "libcuda stand-in: %zu pieces of memory or events were not freed or closed\n",
+                leaks);
     if (leaks || wrong)
         _exit(95);
 }

@@ -58,8 +58,7 @@ static void shorter(enum gpu_kind to, int space)
         fill(&b, space);
         MPI_Send(b.data, LONGER, MPI_BYTE, 1, TAG, MPI_COMM_WORLD);
     } else {
-        int code =
-            MPI_Recv(b.data, space, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        int code = MPI_Recv(b.data, space, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         CHECK_CLASS(code, MPI_ERR_TRUNCATE);
         verify(&b, (size_t)space, space);
     }

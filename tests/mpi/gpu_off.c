@@ -35,8 +35,7 @@ int main(int argc, char **argv)
                 gpu_put(&b);
                 MPI_Send(b.data, sizes[i], MPI_BYTE, 1 - sender, 1, MPI_COMM_WORLD);
             } else {
-                MPI_Recv(b.data, sizes[i], MPI_BYTE, sender, 1, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE);
+                MPI_Recv(b.data, sizes[i], MPI_BYTE, sender, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                 gpu_get(&b);
                 CHECK(!memcmp(b.host, wanted, bytes), "%zu bytes: wrong data", bytes);
             }

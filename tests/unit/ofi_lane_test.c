@@ -221,8 +221,7 @@ static unsigned char *new_device_memory(const void *data, size_t bytes)
 
 static struct weft_request *start_device_send(const void *data, size_t bytes, int tag)
 {
-    struct weft_request *send =
-        describe(WEFT_REQUEST_SEND, data, bytes, tag, WEFT_SEND_STANDARD);
+    struct weft_request *send = describe(WEFT_REQUEST_SEND, data, bytes, tag, WEFT_SEND_STANDARD);
     send->type = weft_datatype_at(send->type, data);
     send->owner = WEFT_LANE_NET;
     CHECK(weft_net_isend(send) == MPI_SUCCESS);

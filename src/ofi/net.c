@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What the other modules of the net lane share: its state, which endpoint.c fills, and the
+ * registration of memory.
+ */
+#include "ofi/net.h"
+
+#include "core/message/count.h"
+#include "ofi/ofi_internal.h"
+
+struct weft_net weft_net;
+
+struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,
+                                 uint64_t access)
+{
+    struct fid_mr *mr = NULL;
+    if (fi_mr_reg(net->objects.domain, data, bytes ? bytes : 1, access, 0, ++net->next_key, 0, &mr,
+                  NULL))
+        return NULL;
+    weft_count_add(&weft_counts.net_registrations, 1);
+    if (weft_net.choice.info->domain_attr->mr_mode & FI_MR_ENDPOINT &&
+        (fi_mr_bind(mr, &net->objects.ep->fid, 0) || fi_mr_enable(mr))) {
+        fi_close(&mr->fid);
+        return NULL;
+    }
+    return mr;
+}

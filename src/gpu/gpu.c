@@ -11,6 +11,8 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 bool weft_gpu_enabled;
@@ -42,9 +44,41 @@ static bool look(void)
     return found;
 }
 
+/* ---- Memory that is certainly no driver's: the heap that brk extends, and the stack of the main
+ * thread, below which the kernel places no mapping for at least 128 MiB. */
+
+enum { FIELD_STACK = 28, FIELD_HEAP = 47, STACK_BYTES = 8 << 20 };
+static uintptr_t heap, stack; /* where they begin; 0: unknown */
+
+/* Reads two fields of /proc/self/stat. The second one, a name, may have spaces. */
+static void find_heap_and_stack(void)
+{
+    char line[2048];
+    FILE *file = fopen("/proc/self/stat", "re");
+    size_t n = file ? fread(line, 1, sizeof line - 1, file) : 0;
+    if (file)
+        fclose(file);
+    line[n] = 0;
+    const char *at = strrchr(line, ')');
+    heap = stack = 0;
+    for (int field = 2; at && field <= FIELD_HEAP; at = strchr(at + 1, ' '), field++) {
+        if (field == FIELD_STACK)
+            stack = strtoull(at, NULL, 10);
+        if (field == FIELD_HEAP)
+            heap = strtoull(at, NULL, 10);
+    }
+}
+
+static bool is_host(const void *address)
+{
+    uintptr_t at = (uintptr_t)address;
+    return stack - at < STACK_BYTES || (heap && at - heap < (uintptr_t)sbrk(0) - heap);
+}
+
 void weft_gpu_open(void)
 {
     libraries = 0;
+    find_heap_and_stack();
     bool driver = access("/dev/nvidiactl", F_OK) == 0;
     weft_gpu_enabled =
         weft_settings.gpu != WEFT_GPU_OFF && (look() || driver || weft_settings.gpu == WEFT_GPU_ON);
@@ -58,7 +92,7 @@ const char *weft_gpu_kinds(void)
 
 bool weft_gpu_owns(const void *at)
 {
-    return at && look() && weft_cuda_owns(at);
+    return at && look() && !is_host(at) && weft_cuda_owns(at);
 }
 
 const char *weft_gpu_describe(char *buf, size_t len)

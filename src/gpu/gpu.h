@@ -7,8 +7,8 @@
  * the driver's device file, because the program may load the library at its first call of CUDA.
  *
  * Invariants:
- *  - Addresses are classified each time. A cache would be wrong after memory was freed and its
- *    addresses used again.
+ *  - Addresses are classified each time, by the driver unless they are on the heap or the stack. A
+ *    cache would be wrong after memory was freed and its addresses used again.
  *  - Managed memory and host memory that is registered with the driver are host memory.
  *  - No current context is needed, and the thread's is the same afterwards.
  *  - A mapping of another process's memory is not closed while it is in use. Lengths and offsets

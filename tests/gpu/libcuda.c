@@ -363,9 +363,13 @@ int cuMemHostUnregister(void *host)
     return p ? OK : refuse(INVALID, "%p is not registered", host);
 }
 
+/* Calls of the next function. */
+int stand_in_looks;
+
 int cuPointerGetAttributes(unsigned n, int *attributes, void **data, uint64_t pointer)
 {
     pthread_mutex_lock(&lock);
+    stand_in_looks++;
     const struct memory *m = memory_of(pointer);
     for (unsigned i = 0; i < n; i++) {
         if (attributes[i] == 1)

@@ -226,6 +226,25 @@ static void file(void)
     free(wanted);
 }
 
+/* The driver is not asked about buffers on the stack and on the heap. */
+static void host_buffers(void)
+{
+    const int *looks = dlsym(gpu.driver, "stand_in_looks");
+    int *heap = check_alloc(64), stack[16] = {0}, before = looks ? *looks : 0;
+    MPI_Request request;
+    check_step("buffers on the stack and the heap");
+    for (int i = 0; i < 10; i++) {
+        int *from = i & 1 ? heap : stack, *to = i & 1 ? stack : heap;
+        from[0] = i;
+        MPI_Irecv(to, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &request);
+        MPI_Send(from, 1, MPI_INT, 0, TAG, MPI_COMM_SELF);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        CHECK(to[0] == i, "received %d", to[0]);
+    }
+    CHECK(!looks || *looks == before, "%d looks at host buffers", *looks - before);
+    free(heap);
+}
+
 int main(int argc, char **argv)
 {
     int way = 0;
@@ -248,6 +267,7 @@ int main(int argc, char **argv)
     for (int kind = GPU_MANAGED; kind < GPU_KINDS; kind++)
         for (size_t s = 3; s < sizeof sizes / sizeof *sizes; s += 2, way++)
             exchange(&layouts[s % KINDS], sizes[s], (enum gpu_kind)kind, (enum gpu_kind)kind, way);
+    host_buffers();
     exchange_more(GPU_DEVICE, 64);
     exchange_more(GPU_DEVICE, 400000);
     for (int pair = 1; pair < 4; pair++)

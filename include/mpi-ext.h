@@ -11,10 +11,9 @@
 #include <string.h>
 
 #define MPIX_CUDA_AWARE_SUPPORT 1
-#define MPIX_ROCM_AWARE_SUPPORT 0
+#define MPIX_ROCM_AWARE_SUPPORT 1
 
-/* 1 if buffers may be in memory that CUDA allocates: the program has loaded the driver. */
-static inline int MPIX_Query_cuda_support(void)
+static inline int weft_query_memory_kind(const char *kind)
 {
     char value[MPI_MAX_INFO_VAL] = "";
     int begun = 0, ended = 0, length = (int)sizeof value, found = 0;
@@ -24,12 +23,19 @@ static inline int MPIX_Query_cuda_support(void)
         return 0;
     MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, value, &found);
     MPI_Info_free(&info);
-    return found && strstr(value, "cuda") != NULL;
+    return found && strstr(value, kind) != NULL;
 }
 
+/* 1 if buffers may be in memory that CUDA allocates: the program has loaded the driver. */
+static inline int MPIX_Query_cuda_support(void)
+{
+    return weft_query_memory_kind("cuda");
+}
+
+/* The same for HIP. */
 static inline int MPIX_Query_rocm_support(void)
 {
-    return 0;
+    return weft_query_memory_kind("rocm");
 }
 
 #endif

@@ -20,7 +20,7 @@ LIBRARY = libmpi_abi.a $(PMIX_LIBS) $(HWLOC_LIBS)
 
 # Memory of GPUs
 libmpi_abi_a_SOURCES += \
-    src/gpu/cuda.c src/gpu/cuda.h \
+    src/gpu/cuda.c src/gpu/driver.h src/gpu/hip.c \
     src/gpu/gpu.c src/gpu/gpu.h
 
 # The entry points

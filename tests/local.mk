@@ -109,12 +109,17 @@ $(MPI_TESTS): %: $(srcdir)/%.c lib/libmpi_abi.so
 	$(AM_V_CCLD)$(COMPILE_TEST) $< $(LDADD) $(LIBS)
 -include $(MPI_TESTS:=.d)
 
-# A driver without a GPU: the programs gpu_* load it.
-EXTRA_DIST += tests/gpu/libcuda.c
+# Drivers without a GPU: the programs gpu_* load one of them.
+EXTRA_DIST += tests/gpu/libcuda.c tests/gpu/libamdhip64.c
+GPU_DRIVERS = tests/gpu/libcuda.so.1 tests/gpu/libamdhip64.so.6
 tests/gpu/libcuda.so.1: $(srcdir)/tests/gpu/libcuda.c
 	@$(MKDIR_P) $(@D)
 	$(AM_V_CCLD)$(COMPILE_TEST) -shared -fPIC -Wl,-soname,libcuda.so.1 $< $(LIBS)
-$(filter tests/mpi/gpu_%,$(MPI_TESTS)): tests/gpu/libcuda.so.1
+tests/gpu/libamdhip64.so.6: $(srcdir)/tests/gpu/libamdhip64.c $(srcdir)/tests/gpu/libcuda.c
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CCLD)$(COMPILE_TEST) -shared -fPIC -fvisibility=hidden -Wl,-soname,libamdhip64.so.6 $< \
+	    $(LIBS)
+$(filter tests/mpi/gpu_%,$(MPI_TESTS)): $(GPU_DRIVERS)
 
 # make check builds them by this file, those in Fortran too.
 check_DATA += tests/built
@@ -123,7 +128,7 @@ tests/built: $(MPI_TESTS) $(UNIT_TESTS) $(FORTRAN_TESTS)
 
 clean-local:
 	-rm -f tests/built $(MPI_TESTS) $(MPI_TESTS:=.d) $(UNIT_TESTS) $(UNIT_TESTS:=.d)
-	-rm -f $(FORTRAN_TESTS) tests/gpu/libcuda.so.1
+	-rm -f $(FORTRAN_TESTS) $(GPU_DRIVERS)
 
 # Mistakes, looked at from outside by tests/errors/run
 check_PROGRAMS += tests/errors/victim

@@ -12,7 +12,7 @@
  * the attribute SYNC_MEMOPS, with which such copies are synchronous, and what was started before is
  * waited for once.
  */
-#include "gpu/cuda.h"
+#include "gpu/driver.h"
 
 #include "core/base/assert.h"
 #include "core/base/error.h"
@@ -107,50 +107,51 @@ static void *stream;      /* of the current context */
 static int retained = -1; /* the device whose primary context is current and was retained */
 
 /* C has no cast from a pointer to an object to one to a function. */
-static bool find(void *handle, const char *name, void *function)
+static bool look_up(void *handle, const char *name, void *function)
 {
     void *address = dlsym(handle, name);
     memcpy(function, &address, sizeof address);
     return address != NULL;
 }
 
-bool weft_cuda_find(void)
+static bool find(void)
 {
     void *handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (!handle)
         return false;
-    find(handle, "cuCtxGetId", &cuda.context_id);
-    return find(handle, "cuPointerGetAttributes", &cuda.pointer_attributes) &&
-           find(handle, "cuPointerSetAttribute", &cuda.set_attribute) &&
-           find(handle, "cuCtxSynchronize", &cuda.synchronize) &&
-           find(handle, "cuCtxPushCurrent_v2", &cuda.push) &&
-           find(handle, "cuCtxPopCurrent_v2", &cuda.pop) &&
-           find(handle, "cuDevicePrimaryCtxRetain", &cuda.primary) &&
-           find(handle, "cuDevicePrimaryCtxRelease_v2", &cuda.primary_release) &&
-           find(handle, "cuDevicePrimaryCtxGetState", &cuda.primary_state) &&
-           find(handle, "cuMemGetAddressRange_v2", &cuda.range) &&
-           find(handle, "cuIpcGetMemHandle", &cuda.ipc_get) &&
-           find(handle, "cuIpcOpenMemHandle_v2", &cuda.ipc_open) &&
-           find(handle, "cuIpcCloseMemHandle", &cuda.ipc_close) &&
-           find(handle, "cuMemHostRegister_v2", &cuda.pin) &&
-           find(handle, "cuMemHostUnregister", &cuda.unpin) &&
-           find(handle, "cuStreamCreate", &cuda.stream_create) &&
-           find(handle, "cuStreamSynchronize", &cuda.stream_synchronize) &&
-           find(handle, "cuEventCreate", &cuda.event_create) &&
-           find(handle, "cuEventRecord", &cuda.event_record) &&
-           find(handle, "cuEventQuery", &cuda.event_query) &&
-           find(handle, "cuEventDestroy_v2", &cuda.event_destroy) &&
-           find(handle, "cuMemcpyAsync", &cuda.copy) &&
-           find(handle, "cuMemcpy2DAsync_v2", &cuda.copy_2d) &&
-           find(handle, "cuGetErrorString", &cuda.error_string) &&
-           find(handle, "cuDriverGetVersion", &cuda.version);
+    look_up(handle, "cuCtxGetId", &cuda.context_id);
+    return look_up(handle, "cuPointerGetAttributes", &cuda.pointer_attributes) &&
+           look_up(handle, "cuPointerSetAttribute", &cuda.set_attribute) &&
+           look_up(handle, "cuCtxSynchronize", &cuda.synchronize) &&
+           look_up(handle, "cuCtxPushCurrent_v2", &cuda.push) &&
+           look_up(handle, "cuCtxPopCurrent_v2", &cuda.pop) &&
+           look_up(handle, "cuDevicePrimaryCtxRetain", &cuda.primary) &&
+           look_up(handle, "cuDevicePrimaryCtxRelease_v2", &cuda.primary_release) &&
+           look_up(handle, "cuDevicePrimaryCtxGetState", &cuda.primary_state) &&
+           look_up(handle, "cuMemGetAddressRange_v2", &cuda.range) &&
+           look_up(handle, "cuIpcGetMemHandle", &cuda.ipc_get) &&
+           look_up(handle, "cuIpcOpenMemHandle_v2", &cuda.ipc_open) &&
+           look_up(handle, "cuIpcCloseMemHandle", &cuda.ipc_close) &&
+           look_up(handle, "cuMemHostRegister_v2", &cuda.pin) &&
+           look_up(handle, "cuMemHostUnregister", &cuda.unpin) &&
+           look_up(handle, "cuStreamCreate", &cuda.stream_create) &&
+           look_up(handle, "cuStreamSynchronize", &cuda.stream_synchronize) &&
+           look_up(handle, "cuEventCreate", &cuda.event_create) &&
+           look_up(handle, "cuEventRecord", &cuda.event_record) &&
+           look_up(handle, "cuEventQuery", &cuda.event_query) &&
+           look_up(handle, "cuEventDestroy_v2", &cuda.event_destroy) &&
+           look_up(handle, "cuMemcpyAsync", &cuda.copy) &&
+           look_up(handle, "cuMemcpy2DAsync_v2", &cuda.copy_2d) &&
+           look_up(handle, "cuGetErrorString", &cuda.error_string) &&
+           look_up(handle, "cuDriverGetVersion", &cuda.version);
 }
 
-int weft_cuda_version(void)
+static void get_version(int *major, int *minor)
 {
     int version = 0;
     cuda.version(&version);
-    return version;
+    *major = version / 1000;
+    *minor = version % 1000 / 10;
 }
 
 struct attributes {
@@ -170,13 +171,13 @@ static bool get_attributes(const void *at, struct attributes *found)
     return cuda.pointer_attributes(6, names, values, (uintptr_t)at) == 0;
 }
 
-bool weft_cuda_owns(const void *at)
+static bool owns(const void *at)
 {
     struct attributes a;
     return get_attributes(at, &a) && a.type == MEMORY_DEVICE && !a.managed;
 }
 
-uint64_t weft_cuda_buffer(const void *at)
+static uint64_t buffer(const void *at)
 {
     struct attributes a;
     return get_attributes(at, &a) && a.type == MEMORY_DEVICE ? a.buffer : 0;
@@ -224,7 +225,7 @@ static void wait_for_program(const void *device)
 }
 
 /* Makes the context of device memory current. Returns it. */
-static void *enter(const void *device)
+static void *enter_context(const void *device)
 {
     struct attributes a;
     int error = 0;
@@ -244,14 +245,14 @@ static void *enter(const void *device)
     return a.context;
 }
 
-void weft_cuda_enter(const void *device)
+static void enter(const void *device)
 {
-    stream = streams_of(enter(device))->stream;
+    stream = streams_of(enter_context(device))->stream;
 }
 
-void weft_cuda_enter_later(const void *device)
+static void enter_later(const void *device)
 {
-    stream = streams_of(enter(device))->later;
+    stream = streams_of(enter_context(device))->later;
 }
 
 static void leave_primary(void)
@@ -261,7 +262,7 @@ static void leave_primary(void)
     retained = -1;
 }
 
-bool weft_cuda_enter_primary(void)
+static bool enter_primary(void)
 {
     unsigned flags;
     void *context;
@@ -279,7 +280,7 @@ bool weft_cuda_enter_primary(void)
     return false;
 }
 
-void weft_cuda_leave(void)
+static void leave(void)
 {
     void *context;
     int error = stream ? cuda.stream_synchronize(stream) : 0;
@@ -289,7 +290,7 @@ void weft_cuda_leave(void)
     leave_primary();
 }
 
-struct weft_gpu_event weft_cuda_leave_later(void)
+static struct weft_gpu_event leave_later(void)
 {
     struct weft_gpu_event own = {0};
     int error = cuda.event_create(&own.event, EVENT_DISABLE_TIMING);
@@ -302,7 +303,7 @@ struct weft_gpu_event weft_cuda_leave_later(void)
     return own;
 }
 
-bool weft_cuda_has_ended(struct weft_gpu_event *own)
+static bool has_ended(struct weft_gpu_event *own)
 {
     void *context;
     int error = cuda.push(own->context);
@@ -318,7 +319,7 @@ bool weft_cuda_has_ended(struct weft_gpu_event *own)
     return !error;
 }
 
-void weft_cuda_copy(uintptr_t to, uintptr_t from, size_t bytes)
+static void copy(uintptr_t to, uintptr_t from, size_t bytes)
 {
     char text[96];
     int error = cuda.copy(to, from, bytes, stream);
@@ -328,10 +329,10 @@ void weft_cuda_copy(uintptr_t to, uintptr_t from, size_t bytes)
     fail(text, error);
 }
 
-bool weft_cuda_copy_rows(uintptr_t to, size_t to_pitch, uintptr_t from, size_t from_pitch,
-                         size_t bytes, size_t rows)
+static bool copy_rows(uintptr_t to, size_t to_pitch, uintptr_t from, size_t from_pitch,
+                      size_t bytes, size_t rows)
 {
-    const struct copy_2d copy = {.from_type = MEMORY_UNIFIED,
+    const struct copy_2d what = {.from_type = MEMORY_UNIFIED,
                                  .from = from,
                                  .from_pitch = from_pitch,
                                  .to_type = MEMORY_UNIFIED,
@@ -339,20 +340,20 @@ bool weft_cuda_copy_rows(uintptr_t to, size_t to_pitch, uintptr_t from, size_t f
                                  .to_pitch = to_pitch,
                                  .width = bytes,
                                  .height = rows};
-    return to_pitch <= pitch_max && from_pitch <= pitch_max && cuda.copy_2d(&copy, stream) == 0;
+    return to_pitch <= pitch_max && from_pitch <= pitch_max && cuda.copy_2d(&what, stream) == 0;
 }
 
 /* ---- Memory of other processes, pinned memory */
 
-bool weft_cuda_export(const void *device, struct weft_gpu_export *out)
+static bool export_memory(const void *device, struct weft_gpu_export *out)
 {
     struct attributes a;
     uint64_t base;
     size_t bytes;
-    weft_cuda_enter(device);
+    enter(device);
     bool done = get_attributes(device, &a) && !cuda.range(&base, &bytes, (uintptr_t)device) &&
                 !cuda.ipc_get((struct ipc_handle *)out->handle, base);
-    weft_cuda_leave();
+    leave();
     if (!done)
         return false;
     out->buffer = a.buffer;
@@ -362,14 +363,14 @@ bool weft_cuda_export(const void *device, struct weft_gpu_export *out)
     return true;
 }
 
-const char *weft_cuda_import(const struct weft_gpu_export *from, const void *to)
+static const char *import_memory(const struct weft_gpu_export *from, const void *to)
 {
     struct ipc_handle handle;
     uint64_t at = 0, base = 0;
     size_t bytes = 0;
     if (to)
-        weft_cuda_enter(to);
-    else if (!weft_cuda_enter_primary())
+        enter(to);
+    else if (!enter_primary())
         return NULL;
     memcpy(&handle, from->handle, sizeof handle);
     bool open = !cuda.ipc_open(&at, handle, IPC_LAZY_PEER_ACCESS);
@@ -378,11 +379,11 @@ const char *weft_cuda_import(const struct weft_gpu_export *from, const void *to)
                 from->bytes <= bytes - (at - base);
     if (open && !fits)
         cuda.ipc_close(at);
-    weft_cuda_leave();
+    leave();
     return fits ? (const char *)(uintptr_t)at : NULL;
 }
 
-void weft_cuda_close(const char *import)
+static void close_memory(const char *import)
 {
     struct attributes a;
     if (!get_attributes(import, &a) || cuda.push(a.context))
@@ -391,19 +392,41 @@ void weft_cuda_close(const char *import)
     cuda.pop(&a.context);
 }
 
-bool weft_cuda_pin(void *host, size_t bytes)
+static bool pin(void *host, size_t bytes)
 {
-    if (!weft_cuda_enter_primary())
+    if (!enter_primary())
         return false;
     bool done = !cuda.pin(host, bytes, REGISTER_PORTABLE);
-    weft_cuda_leave();
+    leave();
     return done;
 }
 
-void weft_cuda_unpin(void *host)
+static void unpin(void *host)
 {
-    if (!weft_cuda_enter_primary())
+    if (!enter_primary())
         return;
     cuda.unpin(host);
-    weft_cuda_leave();
+    leave();
 }
+
+const struct weft_gpu_driver weft_cuda = {
+    .name = "CUDA driver",
+    .ipc = "CUDA IPC",
+    .kinds = "mpi,system,cuda,cuda:host,cuda:device,cuda:managed",
+    .find = find,
+    .owns = owns,
+    .buffer = buffer,
+    .version = get_version,
+    .enter = enter,
+    .leave = leave,
+    .enter_later = enter_later,
+    .leave_later = leave_later,
+    .has_ended = has_ended,
+    .copy = copy,
+    .copy_rows = copy_rows,
+    .export = export_memory,
+    .import = import_memory,
+    .close = close_memory,
+    .pin = pin,
+    .unpin = unpin,
+};

@@ -6,7 +6,7 @@
 
 #include "core/base/assert.h"
 #include "core/base/settings.h"
-#include "gpu/cuda.h"
+#include "gpu/driver.h"
 
 #include <link.h>
 #include <pthread.h>
@@ -19,8 +19,8 @@ bool weft_gpu_enabled;
 struct weft_gpu_counts weft_gpu_counts;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic bool found;                   /* a driver's library is loaded */
-static _Atomic unsigned long long libraries; /* loaded until the last look for it */
+static const struct weft_gpu_driver *_Atomic found; /* the driver that is loaded, or NULL */
+static _Atomic unsigned long long libraries;        /* loaded until the last look for it */
 
 /* The first object is the program; dlpi_adds counts the objects that were loaded. */
 static int count_libraries(struct dl_phdr_info *info, size_t size, void *count)
@@ -39,13 +39,22 @@ static bool look(void)
     if (now == libraries)
         return false;
     libraries = now;
-    if (weft_cuda_find())
-        found = true;
+    if (weft_cuda.find())
+        found = &weft_cuda;
+    else if (weft_hip.find())
+        found = &weft_hip;
     return found;
 }
 
-/* ---- Memory that is certainly no driver's: the heap that brk extends, and the stack of the main
- * thread, below which the kernel places no mapping for at least 128 MiB. */
+/* The driver, once it has been found. */
+static const struct weft_gpu_driver *driver(void)
+{
+    weft_assert(found);
+    return found;
+}
+
+/* ---- Memory that no driver allocates: the heap that brk extends, and the stack of the main
+ * thread, below which the kernel maps nothing else for at least 128 MiB. */
 
 enum { FIELD_STACK = 28, FIELD_HEAP = 47, STACK_BYTES = 8 << 20 };
 static uintptr_t heap, stack; /* where they begin; 0: unknown */
@@ -79,57 +88,56 @@ void weft_gpu_open(void)
 {
     libraries = 0;
     find_heap_and_stack();
-    bool driver = access("/dev/nvidiactl", F_OK) == 0;
+    bool device = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/kfd", F_OK) == 0;
     weft_gpu_enabled =
-        weft_settings.gpu != WEFT_GPU_OFF && (look() || driver || weft_settings.gpu == WEFT_GPU_ON);
+        weft_settings.gpu != WEFT_GPU_OFF && (look() || device || weft_settings.gpu == WEFT_GPU_ON);
 }
 
 const char *weft_gpu_kinds(void)
 {
-    return weft_gpu_enabled && look() ? "mpi,system,cuda,cuda:host,cuda:device,cuda:managed"
-                                      : "mpi,system";
+    return weft_gpu_enabled && look() ? driver()->kinds : "mpi,system";
 }
 
 bool weft_gpu_owns(const void *at)
 {
-    return at && look() && !is_host(at) && weft_cuda_owns(at);
+    return at && look() && !is_host(at) && driver()->owns(at);
 }
 
 const char *weft_gpu_describe(char *buf, size_t len)
 {
     if (!weft_gpu_enabled || !look())
         return NULL;
-    int version = weft_cuda_version();
-    snprintf(buf, len, "CUDA driver %d.%d, messages through host memory%s", version / 1000,
-             version % 1000 / 10,
-             weft_settings.gpu_ipc ? ", long ones between ranks of a node by one copy (CUDA IPC)"
-                                   : "");
+    int major, minor;
+    driver()->version(&major, &minor);
+    int n =
+        snprintf(buf, len, "%s %d.%d, messages through host memory", driver()->name, major, minor);
+    if (weft_settings.gpu_ipc && n > 0 && (size_t)n < len)
+        snprintf(buf + n, len - (size_t)n, ", long ones between ranks of a node by one copy (%s)",
+                 driver()->ipc);
     return buf;
 }
 
 void weft_gpu_begin(const void *device)
 {
-    weft_assert(found);
     pthread_mutex_lock(&lock);
-    weft_cuda_enter(device);
+    driver()->enter(device);
 }
 
 void weft_gpu_end(void)
 {
-    weft_cuda_leave();
+    driver()->leave();
     pthread_mutex_unlock(&lock);
 }
 
 void weft_gpu_begin_later(const void *device)
 {
-    weft_assert(found);
     pthread_mutex_lock(&lock);
-    weft_cuda_enter_later(device);
+    driver()->enter_later(device);
 }
 
 struct weft_gpu_event weft_gpu_end_later(void)
 {
-    struct weft_gpu_event event = weft_cuda_leave_later();
+    struct weft_gpu_event event = driver()->leave_later();
     pthread_mutex_unlock(&lock);
     return event;
 }
@@ -139,7 +147,7 @@ bool weft_gpu_has_ended(struct weft_gpu_event *event)
     if (!event->event)
         return true;
     pthread_mutex_lock(&lock);
-    bool ended = weft_cuda_has_ended(event);
+    bool ended = driver()->has_ended(event);
     pthread_mutex_unlock(&lock);
     return ended;
 }
@@ -150,25 +158,25 @@ void weft_gpu_copy_rows(bool to_device, const struct weft_gpu_rows *r)
     bool regular = r->rows > 1 && r->pitch >= (intptr_t)r->bytes;
     if (regular &&
         (to_device
-             ? weft_cuda_copy_rows(r->device, (size_t)r->pitch, host, r->bytes, r->bytes, r->rows)
-             : weft_cuda_copy_rows(host, r->bytes, r->device, (size_t)r->pitch, r->bytes, r->rows)))
+             ? driver()->copy_rows(r->device, (size_t)r->pitch, host, r->bytes, r->bytes, r->rows)
+             : driver()->copy_rows(host, r->bytes, r->device, (size_t)r->pitch, r->bytes, r->rows)))
         return;
     uintptr_t device = r->device;
     for (size_t i = 0; i < r->rows; i++, host += r->bytes, device += (uintptr_t)r->pitch)
-        weft_cuda_copy(to_device ? device : host, to_device ? host : device, r->bytes);
+        driver()->copy(to_device ? device : host, to_device ? host : device, r->bytes);
 }
 
 void weft_gpu_copy(void *to, const void *from, size_t bytes)
 {
     weft_gpu_begin(weft_gpu_owns(to) ? to : from);
-    weft_cuda_copy((uintptr_t)to, (uintptr_t)from, bytes);
+    driver()->copy((uintptr_t)to, (uintptr_t)from, bytes);
     weft_gpu_end();
 }
 
 bool weft_gpu_pin(void *host, size_t bytes)
 {
     pthread_mutex_lock(&lock);
-    bool done = found && weft_cuda_pin(host, bytes);
+    bool done = found && driver()->pin(host, bytes);
     pthread_mutex_unlock(&lock);
     return done;
 }
@@ -176,7 +184,7 @@ bool weft_gpu_pin(void *host, size_t bytes)
 void weft_gpu_unpin(void *host)
 {
     pthread_mutex_lock(&lock);
-    weft_cuda_unpin(host);
+    driver()->unpin(host);
     pthread_mutex_unlock(&lock);
 }
 
@@ -199,7 +207,7 @@ static uint64_t last_use;
 bool weft_gpu_export(const void *device, struct weft_gpu_export *out)
 {
     pthread_mutex_lock(&lock);
-    bool done = weft_settings.gpu_ipc && weft_cuda_export(device, out);
+    bool done = weft_settings.gpu_ipc && driver()->export(device, out);
     pthread_mutex_unlock(&lock);
     return done;
 }
@@ -212,14 +220,14 @@ bool weft_gpu_imports(void)
 /* The mapping is gone if its context was destroyed. */
 static bool is_mapped(const struct weft_gpu_import *import)
 {
-    return import->at && weft_cuda_buffer(import->at) == import->buffer;
+    return import->at && driver()->buffer(import->at) == import->buffer;
 }
 
 static void drop(struct weft_gpu_import *import)
 {
     weft_assert(!import->uses);
     if (is_mapped(import))
-        weft_cuda_close(import->at);
+        driver()->close(import->at);
     import->at = NULL;
 }
 
@@ -275,12 +283,12 @@ struct weft_gpu_import *weft_gpu_import(int owner, const struct weft_gpu_export 
     pthread_mutex_lock(&lock);
     struct weft_gpu_import *import = entry_for(owner, from);
     if (import && !import->at) {
-        const char *mapped = weft_cuda_import(from, to);
+        const char *mapped = driver()->import(from, to);
         /* The driver refuses memory that overlaps what is mapped. */
         if (!mapped && drop_all(owner))
-            mapped = weft_cuda_import(from, to);
+            mapped = driver()->import(from, to);
         *import = (struct weft_gpu_import){.owner = owner, .from = *from, .at = mapped};
-        import->buffer = mapped ? weft_cuda_buffer(mapped) : 0;
+        import->buffer = mapped ? driver()->buffer(mapped) : 0;
     }
     if (import && import->at) {
         import->uses++;

@@ -3,8 +3,8 @@
  * Memory of GPUs: which addresses are device memory, and copies to and from it.
  *
  * The driver's library is never loaded: its functions are looked up once the program has loaded it
- * (cuda.c). A process looks for that if it has the library when MPI starts, or if the machine has
- * the driver's device file, because the program may load the library at its first call of CUDA.
+ * (driver.h). A process looks for that if it has the library when MPI starts, or if the machine has
+ * the driver's device file, because the program may load the library at its first use of the GPU.
  *
  * Invariants:
  *  - Addresses are classified each time, by the driver unless they are on the heap or the stack. A
@@ -12,7 +12,7 @@
  *  - Managed memory and host memory that is registered with the driver are host memory.
  *  - No current context is needed, and the thread's is the same afterwards.
  *  - A mapping of another process's memory is not closed while it is in use. Lengths and offsets
- * that the other process has written are compared with what the driver has mapped.
+ *    that the other process has written are compared with what the driver has mapped.
  */
 #ifndef WEFT_GPU_H
 #define WEFT_GPU_H

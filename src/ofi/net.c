@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the other modules of the net lane share: its state, which endpoint.c fills, and the
- * registration of memory.
+ * The state of the net lane, which endpoint.c fills, and the registration of memory: both are used
+ * by all its other modules.
  */
 #include "ofi/net.h"
 

@@ -14,6 +14,10 @@
  * sentence, and at the end of the process all memory must have been freed, all memory of other
  * processes closed, no host memory registered, and no event left: else it exits with 95.
  */
+#ifndef STAND_IN
+#define STAND_IN "libcuda stand-in" /* libamdhip64.c includes this file */
+#endif
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -87,7 +91,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(int error, const char *f
 {
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "libcuda stand-in: ");
+    fprintf(stderr, STAND_IN ": ");
     vfprintf(stderr, format, args);
     fprintf(stderr, "\n");
     va_end(args);
@@ -121,8 +125,7 @@ __attribute__((destructor)) static void count_leaks(void)
     for (const struct pinned *p = all_pinned; p; p = p->next)
         leaks++;
     if (leaks)
-        fprintf(stderr,
-                "libcuda stand-in: %zu pieces of memory or events were not freed or closed\n",
+        fprintf(stderr, STAND_IN ": %zu pieces of memory or events were not freed or closed\n",
                 leaks);
     if (leaks || wrong)
         _exit(95);
@@ -292,7 +295,7 @@ int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t pointer)
 /* ---- Memory of other processes */
 
 /* Set by tests: memory cannot be opened. */
-int stand_in_refuses;
+__attribute__((visibility("default"))) int stand_in_refuses;
 
 int cuIpcGetMemHandle(struct handle *handle, uint64_t pointer)
 {
@@ -364,7 +367,7 @@ int cuMemHostUnregister(void *host)
 }
 
 /* Calls of the next function. */
-int stand_in_looks;
+__attribute__((visibility("default"))) int stand_in_looks;
 
 int cuPointerGetAttributes(unsigned n, int *attributes, void **data, uint64_t pointer)
 {

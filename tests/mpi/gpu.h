@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Buffers in device memory for tests: of the stand-in (tests/gpu/libcuda.c), or with
- * WEFT_TEST_GPU=real of the driver. The calling thread has no current context between the calls.
+ * Buffers in device memory for tests: of the stand-in for CUDA (tests/gpu/libcuda.c), with
+ * WEFT_TEST_GPU=hip of that for HIP (tests/gpu/libamdhip64.c), with real or real-hip of the driver.
+ * Between the calls the calling thread has no current context, or another current device.
  */
 #ifndef WEFT_TESTS_GPU_H
 #define WEFT_TESTS_GPU_H
@@ -21,7 +22,10 @@ static struct {
     int (*pooled)(uint64_t *, size_t, void *);
     int (*release)(uint64_t);
     int (*copy)(uint64_t, uint64_t, size_t);
+    int (*copy_kind)(uint64_t, uint64_t, size_t, int);
+    int (*set_device)(int);
     void *context, *driver;
+    int other; /* HIP: the device that is current between the calls */
 } gpu;
 
 static void gpu_must(int code, const char *what)
@@ -39,21 +43,71 @@ static void gpu_find(void *handle, const char *name, void *function)
     gpu_must(!found, name);
 }
 
+/* ---- HIP has a current device instead of a context, and copies of a kind. */
+
+static int gpu_hip_push(void *context)
+{
+    (void)context;
+    return gpu.set_device(0);
+}
+
+static int gpu_hip_pop(void **context)
+{
+    *context = NULL;
+    return gpu.set_device(gpu.other);
+}
+
+static int gpu_hip_copy(uint64_t to, uint64_t from, size_t bytes)
+{
+    return gpu.copy_kind(to, from, bytes, 4);
+}
+
+static void gpu_begin_hip(void *handle)
+{
+    int (*get_device)(int *);
+    gpu_find(handle, "hipInit", &gpu.init);
+    gpu_find(handle, "hipGetDevice", &get_device);
+    gpu_find(handle, "hipSetDevice", &gpu.set_device);
+    gpu_find(handle, "hipMalloc", &gpu.alloc);
+    gpu_find(handle, "hipMallocManaged", &gpu.managed);
+    gpu_find(handle, "hipMallocAsync", &gpu.pooled);
+    gpu_find(handle, "hipFree", &gpu.release);
+    gpu_find(handle, "hipMemcpy", &gpu.copy_kind);
+    gpu.push = gpu_hip_push;
+    gpu.pop = gpu_hip_pop;
+    gpu.copy = gpu_hip_copy;
+    gpu_must(gpu.init(0), "hipInit");
+    gpu_must(get_device(&gpu.other), "hipGetDevice");
+}
+
+static bool gpu_is_hip(void)
+{
+    const char *which = getenv("WEFT_TEST_GPU");
+    return which && strstr(which, "hip");
+}
+
 /* Loads the driver. */
 __attribute__((unused)) static void gpu_begin(void)
 {
-    char path[4096] = "libcuda.so.1";
     const char *which = getenv("WEFT_TEST_GPU");
+    char name[] = "libamdhip64.so.6", path[4096];
     int device;
-    if (!which || strcmp(which, "real") != 0) {
+    if (!gpu_is_hip())
+        strcpy(name, "libcuda.so.1");
+    strcpy(path, name);
+    if (!which || strncmp(which, "real", 4) != 0) {
         ssize_t n = readlink("/proc/self/exe", path, sizeof path - 40);
         path[n > 0 ? n : 0] = 0;
-        strcpy(strrchr(path, '/'), "/../gpu/libcuda.so.1");
+        sprintf(strrchr(path, '/'), "/../gpu/%s", name);
     }
     void *handle = gpu.driver = dlopen(path, RTLD_NOW);
     if (!handle) {
         fprintf(stderr, "%s\n", dlerror());
         exit(77);
+    }
+    if (gpu_is_hip()) {
+        gpu_begin_hip(handle);
+        return;
     }
     gpu_find(handle, "cuInit", &gpu.init);
     gpu_find(handle, "cuDeviceGet", &gpu.get);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=shm,rxm seconds=120
+// run: ranks=2 lanes=shm,rxm,shm-hip,rxm-hip seconds=120
 // run: ranks=3 lanes=shm-coll-copy,net-soft seconds=120
 // run: ranks=4 lanes=shm-coll,coll-1,coll-2,coll-3,nodes,mixed-soft seconds=120
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=shm,shm-copy,shm-small seconds=60
+// run: ranks=2 lanes=shm,shm-copy,shm-small,shm-hip seconds=60
 // run: ranks=4 lanes=mixed seconds=60
 /*
  * Long messages between ranks of a node whose send buffer is in GPU memory: the receiver maps that

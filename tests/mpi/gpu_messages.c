@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=shm,shm-copy,shm-small,rxm,rxm-soft,rxm-push,rxm-small,net-soft seconds=120
+// run: ranks=2 lanes=shm-hip,rxm-hip seconds=120
 /*
  * Messages whose buffers are in GPU memory, at either end or both: all modes of send, all kinds of
  * receive, contiguous data and data with holes, pack and unpack, partitioned, and to the own rank.
@@ -254,7 +255,8 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 2);
     if (late) /* with WEFT_GPU=on */
         gpu_begin();
-    CHECK(MPIX_Query_cuda_support() == 1, "buffers in GPU memory are not announced");
+    CHECK(MPIX_Query_cuda_support() == !gpu_is_hip() && MPIX_Query_rocm_support() == gpu_is_hip(),
+          "buffers in GPU memory are not announced");
     void *space = check_alloc(4 << 20);
     MPI_Buffer_attach(space, 4 << 20);
     make_layouts();

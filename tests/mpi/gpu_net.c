@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,net-soft,rxm-soft,rxm-small seconds=120
-// run: ranks=2 lanes=rxm-push seconds=120
+// run: ranks=2 lanes=rxm,net-soft,rxm-soft,rxm-small,rxm-push,rxm-hip seconds=120
 /*
  * Messages from GPU memory over the network: up to 2 MiB are copied to the host at once, and longer
  * ones in pieces of a ring, which the receiver reads. So many at once that some have no ring. Data

@@ -35,13 +35,16 @@ static void view_gpu(void)
 {
     char driver[160];
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!library)
+        library = dlopen("libamdhip64.so.6", RTLD_NOW);
     weft_gpu_open();
     if (weft_settings.gpu == WEFT_GPU_OFF)
         printf("GPU memory: off (WEFT_GPU)\n");
     else if (weft_gpu_describe(driver, sizeof driver))
         printf("GPU memory: %s\n", driver);
     else
-        printf("GPU memory: none, %s\n", library ? "the driver is too old" : "no CUDA driver");
+        printf("GPU memory: none, %s\n",
+               library ? "the driver is too old" : "no driver of CUDA or HIP");
 }
 
 int weft_view_versions(void)

@@ -4,7 +4,7 @@
  * first that it finds loaded.
  *
  * Invariants:
- *  - Between enter, enter_later or enter_any and leave or leave_later the functions of copies apply
+ *  - Between enter or enter_later and leave or leave_later the functions of copies apply
  *    to one device, and the calling thread's device or context is the driver's. Afterwards it is
  *    the one of before.
  *  - One thread at a time is inside of a driver, except in owns and buffer.

@@ -137,6 +137,16 @@ static void announce(struct weft_request *request, struct piece *p)
                                         .key = fi_mr_key(mr)});
 }
 
+/* The copies of a ring end in the order in which they were started. */
+static struct piece *oldest_copy(struct weft_net_ring *ring)
+{
+    struct piece *oldest = NULL;
+    for (struct piece *p = ring->pieces; p < ring->pieces + WEFT_NET_RING_PIECES; p++)
+        if (p->state == COPYING && (!oldest || p->offset < oldest->offset))
+            oldest = p;
+    return oldest;
+}
+
 int weft_net_ring_fill(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
@@ -147,11 +157,8 @@ int weft_net_ring_fill(struct weft_request *request)
     if (!state->ring)
         return 0;
     state->reads_out++; /* the death of the peer, found in a send, does not end this one here */
-    for (p = state->ring->pieces; p < state->ring->pieces + WEFT_NET_RING_PIECES; p++)
-        if (p->state == COPYING && weft_gpu_has_ended(&p->event)) {
-            announce(request, p);
-            events++;
-        }
+    for (; (p = oldest_copy(state->ring)) != NULL && weft_gpu_has_ended(&p->event); events++)
+        announce(request, p);
     while (state->moved < request->capacity && (p = find_piece(state->ring, EMPTY)) != NULL) {
         start_copy(request, p);
         events++;

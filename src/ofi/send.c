@@ -374,10 +374,10 @@ void weft_net_abandon(struct weft_request *request)
         weft_net_fetch_abandon(request);
     else if (weft_net_forget_sync(request))
         weft_request_event(request);
-    else {
+    else if (!weft_net_state(request)->reads_out && !weft_net_state(request)->stalled) {
         weft_net_ring_close(request);
         weft_net_sent(request);
-    }
+    } /* else weft_net_push_more ends it */
 }
 
 void weft_net_drop_backlog(struct weft_peer *peer)

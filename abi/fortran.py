@@ -13,6 +13,7 @@ DIRECTORY
     mpi_f08.f90             handles, callbacks, interfaces and generic names of module mpi_f08
     glue.c                  the external procedures, on the C ABI
     hand.h                  prototypes of all external procedures
+    mpich/glue.c, hand.h    the same as MPICH has them: procedures of mpi_f08 are not bind(C)
     trampolines.h           EACH(T): T(0) to T(255), for callback.c
 
 Invariant: a procedure is declared in the modules and defined in glue.c from the same rows, so the
@@ -575,15 +576,16 @@ def c_kind(a):
     return "Type" if a.type == "MPI_Datatype" else a.type[len("MPI_"):]
 
 
-def c_parameters(procedure, descriptors):
-    """Parameters of the external procedure: everything by reference, lengths of strings last."""
+def c_parameters(procedure, descriptors, bind_c=True):
+    """Parameters of the external procedure: everything by reference, lengths of strings last. With
+    descriptors, those of bind(C) describe strings, too."""
     result, lengths = [], []
     for a in procedure.arguments:
         const = "const " if a.intent == "in" else ""
         if a.what == "buffer":
             result.append(f"{'CFI_cdesc_t' if descriptors else 'void'} *{a.name}")
         elif a.what in ("string", "strings", "strings2"):
-            if descriptors:
+            if descriptors and bind_c:
                 result.append(f"{const}CFI_cdesc_t *{a.name}")
             else:
                 result.append(f"{const}char *{a.name}")
@@ -609,9 +611,17 @@ def c_parameters(procedure, descriptors):
     return result + lengths
 
 
-def c_names(procedure, descriptors):
+def c_names(procedure, descriptors, bind_c=True):
     """The parameters as they are passed on, in the same order."""
-    return [re.search(r"(\w+)(\)\[3\])?$", p)[1] for p in c_parameters(procedure, descriptors)]
+    return [re.search(r"(\w+)(\)\[3\])?$", p)[1]
+            for p in c_parameters(procedure, descriptors, bind_c)]
+
+
+def described_names(procedure, bind_c):
+    """What stands for each argument that comes with a descriptor, where there is none."""
+    strings = [a.name for a in procedure.arguments if a.what == "string" and bind_c]
+    return ({n: f"{n}->base_addr" for n in strings} |
+            {f"{n}_length": f"{n}->elem_len" for n in strings})
 
 
 def completes(procedure, a):
@@ -663,16 +673,16 @@ def body(procedure):
         elif a.what == "handles":
             kind = c_kind(a)
             length = a.length if a.length in ("sends", "receives") else f"*{a.length}"
-            before.append(f"void *few_{n}[WEFT_FORTRAN_FEW], **c_{n} = "
+            before.append(f"{a.type} few_{n}[WEFT_FORTRAN_FEW], *c_{n} = "
                           f"weft_fortran_array({length}, few_{n}, sizeof *c_{n});")
-            before.append(f"few_{n}[0] = NULL;")
+            before.append(f"few_{n}[0] = {null_of(a)};")
             before.append(f"for (int i = 0; i < {length}; i++)\n"
                           f"        c_{n}[i] = weft_{kind}_of({n}[i]);")
-            call.append(f"({a.type} *)c_{n}")
+            call.append(f"c_{n}")
             if starts(procedure):
                 before.append(f"weft_fortran_start(*{a.length}, {n});")
             if completes(procedure, a):
-                after.append(f"weft_fortran_settle(*{a.length}, {n}, (MPI_Request *)c_{n});")
+                after.append(f"weft_fortran_settle(*{a.length}, {n}, c_{n});")
             if a.intent != "in":
                 after.append(f"for (int i = 0; i < *{a.length}; i++)\n"
                              f"        {n}[i] = weft_{kind}_integer(c_{n}[i]);")
@@ -825,7 +835,7 @@ def is_kept(procedure):
             and any(a.name == "request" and a.intent == "out" for a in procedure.arguments))
 
 
-def with_gaps(procedure):
+def with_gaps(procedure, bind_c):
     """What is done when a buffer is a section with gaps."""
     name, lower = bare(procedure), bare(procedure).lower()
     some = passed_buffers(procedure)
@@ -864,10 +874,7 @@ def with_gaps(procedure):
                 lines.append(f"    weft_fortran_pack(&s_{a.name}, {a.name});")
             else:
                 lines.append(f"weft_fortran_pack(&s_{a.name}, {a.name});")
-        replaced |= {n: f"{n}->base_addr" for n in [a.name for a in procedure.arguments
-                                                     if a.what == "string"]}
-        replaced |= {f"{a.name}_length": f"{a.name}->elem_len" for a in procedure.arguments
-                     if a.what == "string"}
+        replaced |= described_names(procedure, bind_c)
         lines.append(wrap(f"        plain_{lower}(", [replaced.get(n, n) for n in names],
                           ");").strip())
         if is_kept(procedure):
@@ -882,36 +889,39 @@ def with_gaps(procedure):
     return lines
 
 
-def ts_glue_of(procedure):
-    """The procedure of mpi_f08 whose buffers come with descriptors."""
+def ts_glue_of(procedure, bind_c):
+    """The procedure of mpi_f08 whose buffers come with descriptors; those of the compiler's own, if
+    it is not bind(C), are converted first."""
     lower = bare(procedure).lower()
-    parameters = c_parameters(procedure, True)
+    parameters = c_parameters(procedure, True, bind_c)
     some = passed_buffers(procedure)
-    replaced = {a.name: f"{a.name}->base_addr" for a in procedure.arguments
-                if a.what in ("buffer", "string")}
-    replaced |= {f"{a.name}_length": f"{a.name}->elem_len" for a in procedure.arguments
-                 if a.what == "string"}
+    replaced = {a.name: f"{a.name}->base_addr" for a in buffers(procedure)}
+    replaced |= described_names(procedure, bind_c)
     plain = [replaced.get(n, n) for n in c_names(procedure, False)]
     parts = []
     condition = not_direct(procedure, True)
     refused = (is_nonblocking(procedure) and not is_described(procedure)
                and not is_kept(procedure))
     gaps = " || ".join(f"weft_fortran_has_gaps({a.name})" for a in some)
-    names = c_names(procedure, True)
+    names = c_names(procedure, True, bind_c)
     if some and not refused:
         # Apart, so that a call without gaps saves no registers for it.
         parts += [wrap(f"static WEFT_COLD void gaps_{lower}(", parameters, ")"), "{"]
-        parts += ["    " + line.replace("\n        ", "\n    ") for line in with_gaps(procedure)]
+        parts += ["    " + line.replace("\n        ", "\n    ") for line in with_gaps(procedure, bind_c)]
         parts += ["}", ""]
     if condition:
         parts += [wrap(f"static WEFT_GENERAL void general_ts_{lower}(", parameters, ")"), "{",
                   f"    if ({gaps})", wrap(f"        gaps_{lower}(", names, ");"), "    else",
                   wrap(f"        general_{lower}(", plain, ");"), "}", ""]
     parts += [wrap(f"void FORTRAN_TS({lower})(", parameters, ")"), "{"]
+    if not bind_c:
+        for a in buffers(procedure):
+            parts += [f"    struct weft_front_section own_{a.name};",
+                      f"    {a.name} = weft_front_described({a.name}, &own_{a.name});"]
     if some:
         called = "general_ts" if condition else "gaps"
         parts.append(f"    if (weft_unlikely({condition or gaps})) {{")
-        parts += ([f"        {line}" for line in with_gaps(procedure)] if refused else
+        parts += ([f"        {line}" for line in with_gaps(procedure, bind_c)] if refused else
                   [wrap(f"        {called}_{lower}(", names, ");")])
         parts += ["        return;", "    }"]
     parts += [wrap(f"    plain_{lower}(", plain, ");"), "}", ""]
@@ -919,9 +929,14 @@ def ts_glue_of(procedure):
     return text.replace(f"plain_{lower}(", f"FORTRAN({lower})(") if procedure.hand else text
 
 
-def alias_of(procedure):
+def alias_of(procedure, bind_c):
     lower = bare(procedure).lower()
     lines = []
+    if has_descriptors(procedure) and not is_large(procedure):
+        lines.append(f"WEFT_FORTRAN_CHOICE({lower})")
+    if not is_subroutine(procedure):
+        lines.append(f"WEFT_FORTRAN_CHOICE({lower})" if bind_c else
+                     f"WEFT_FORTRAN_ALIAS({lower}, {lower}_f08)")
     if any(a.name == "baseptr" for a in procedure.arguments):
         lines.append(f"WEFT_FORTRAN_ALIAS({lower}, {lower}_cptr)")
     if not has_descriptors(procedure) and is_subroutine(procedure) and not is_detach(procedure):
@@ -929,7 +944,7 @@ def alias_of(procedure):
     return "\n".join(lines)
 
 
-def glue(table):
+def glue(table, bind_c=True):
     parts = ["// " + SPDX,
              note("The external procedures of Fortran that follow from the tables: each takes "
                   "everything by reference, converts it and calls the C function. Written by "
@@ -939,14 +954,14 @@ def glue(table):
         if not p.hand:
             parts.append(glue_of(p))
         if has_descriptors(p):
-            parts.append(ts_glue_of(p))
-        alias = alias_of(p)
+            parts.append(ts_glue_of(p, bind_c))
+        alias = alias_of(p, bind_c)
         if alias and not p.hand:
             parts += [alias, ""]
     return "\n".join(parts)
 
 
-def hand_header(table):
+def hand_header(table, bind_c=True):
     parts = ["// " + SPDX,
              note("Prototypes of every external procedure of Fortran. Written by abi/fortran.py; "
                   "do not edit."),
@@ -958,7 +973,7 @@ def hand_header(table):
         parts.append(wrap(f"WEFT_FORTRAN_LINKAGE {returns(p)} FORTRAN({lower})(", parameters, ");"))
         if has_descriptors(p):
             parts.append(wrap(f"WEFT_FORTRAN_LINKAGE void FORTRAN_TS({lower})(",
-                              c_parameters(p, True), ");"))
+                              c_parameters(p, True, bind_c), ");"))
         if is_detach(p):
             parts.append(wrap(f"WEFT_FORTRAN_LINKAGE void FORTRAN({lower}_f08)(", parameters, ");"))
     parts += ["", "#endif", ""]
@@ -985,13 +1000,15 @@ def main(arguments):
             "mpi_f08.f90": module_f08(table),
             "glue.c": glue(table),
             "hand.h": hand_header(table),
+            "mpich/glue.c": glue(table, False),
+            "mpich/hand.h": hand_header(table, False),
             "trampolines.h": trampolines(),
         }
     except TableError as error:
         sys.exit(f"abi/fortran.py: {error}")
-    directory.mkdir(parents=True, exist_ok=True)
     for name, text in outputs.items():
         path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         if not path.is_file() or path.read_text() != text:
             path.write_text(text)
 

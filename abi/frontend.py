@@ -10,6 +10,7 @@
     tables.h     the constants of both sides, in pairs, and lengths of strings
     objects.c    data objects that are handles of that MPI (with pointers as handles)
     fortran/mpi.h    that MPI's mpi.h, for the sources of src/fortran
+    fortran/constants.h    handles that are objects of its Fortran modules
 
 The types of a parameter say what a handle, a status or a callback is; its name, what an int is.
 
@@ -432,19 +433,45 @@ def objects(interface):
 
 # Addresses whose values differ from the standard's, and their types.
 ADDRESSES = {"MPI_UNWEIGHTED": "int *", "MPI_WEIGHTS_EMPTY": "int *", "MPI_IN_PLACE": "void *",
-             "MPI_BUFFER_AUTOMATIC": "void *"}  # fmt: skip
+             "MPI_BUFFER_AUTOMATIC": "void *", "MPI_STATUS_IGNORE": "MPI_Status *",
+             "MPI_STATUSES_IGNORE": "MPI_Status *"}  # fmt: skip
 
 
 def fortran_header(interface):
     """The standard's mpi.h with the values of the other MPI, for the sources of src/fortran: what
-    they compile to calls the front end. The types of handles are pointers in both."""
-    lines = ["#pragma GCC system_header", "#include_next <mpi.h>", ""]
-    targets = set()
+    they compile to calls the front end."""
+    lines = ["#pragma GCC system_header"]
+    if interface.pointers:
+        lines.append("#include_next <mpi.h>")
+    else:
+        text = (Path(__file__).parent.parent / "include/mpi.h").read_text()
+        lines.append(re.sub(r"typedef struct MPI_ABI_(?!T_|File)(\w+) \*", "typedef int ", text))
     for name, theirs, _ in interface.of("constant", "length", "later-constant"):
         lines += [f"#undef {name}", f"#define {name} ({theirs})"]
     for name, theirs, _ in interface.of("sentinel", "later-sentinel"):
         if name in ADDRESSES:
-            lines += [f"#undef {name}", f"#define {name} (({ADDRESSES[name]}){theirs})"]
+            lines.append(f"#undef {name}")
+            lines.append(f"#define {name} (({ADDRESSES[name]}){theirs})" if re.match("-?\\d", theirs)
+                         else f"extern {ADDRESSES[name]}const {name};")
+    return lines + (pointer_handles if interface.pointers else int_handles)(interface)
+
+
+def int_handles(interface):
+    """C's handles are Fortran's INTEGERs, but for those of files."""
+    lines = []
+    for name, theirs, _ in interface.of("handle", "later-handle"):
+        lines += [f"#undef {name}", f"#define {name} ((MPI_{kind_of(name)}){theirs})"]
+    for kind in KINDS:
+        bare = "Type" if kind == "Datatype" else kind
+        if kind != "File":
+            lines += [f"#define PMPI_{bare}_toint(handle) (handle)",
+                      f"#define PMPI_{bare}_fromint(handle) (handle)"]
+    return [*lines, "int PMPI_File_c2f(MPI_File file);", "MPI_File PMPI_File_f2c(int file);",
+            "#define PMPI_File_toint PMPI_File_c2f", "#define PMPI_File_fromint PMPI_File_f2c"]
+
+
+def pointer_handles(interface):
+    lines, targets = [], set()
     for name, theirs, _ in interface.of("handle", "later-handle"):
         target = theirs.lstrip("&")
         if target not in targets:
@@ -458,6 +485,14 @@ def fortran_header(interface):
                   f"#define PMPI_{bare}_toint PMPI_{bare}_c2f",
                   f"#define PMPI_{bare}_fromint PMPI_{bare}_f2c"]
     return lines
+
+
+def module_constants(interface):
+    """CONSTANT(name, INTEGER) for each handle that has one."""
+    ints = {name: theirs for name, theirs, _ in interface.of("fortran-constant")}
+    found = [(name, ints.get(name, theirs)) for name, theirs, _ in interface.of("handle")]
+    return [f"CONSTANT({name.lower()}, {value})" for name, value in found
+            if re.fullmatch(r"-?\d+|0x\w+", value)]
 
 
 def functions_table():
@@ -478,8 +513,9 @@ def files(name):
     }
     if interface.pointers:
         result["objects.c"] = [*top, '#include "frontend/frontend.h"', "", *objects(interface)]
-        result["fortran/mpi.h"] = [*top, "#ifndef WEFT_FRONT_MPI_H", "#define WEFT_FRONT_MPI_H",
-                                   *fortran_header(interface), "#endif"]
+    result["fortran/mpi.h"] = [*top, "#ifndef WEFT_FRONT_MPI_H", "#define WEFT_FRONT_MPI_H",
+                               *fortran_header(interface), "#endif"]
+    result["fortran/constants.h"] = [*top, *module_constants(interface)]
     return {file: "\n".join(lines) + "\n" for file, lines in result.items()}
 
 

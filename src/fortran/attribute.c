@@ -77,14 +77,25 @@ static MPI_Aint value_of(void *kept)
 }
 
 /* Predefined attributes are pointers to integers in C and the integers themselves in Fortran. */
-MPI_Aint weft_fortran_value(int keyval, void *kept, bool is_win)
+MPI_Aint weft_fortran_value(int keyval, void *kept)
 {
-    if (is_win && keyval == MPI_WIN_SIZE)
+    switch (keyval) {
+    case MPI_WIN_SIZE:
         return *(MPI_Aint *)kept;
-    if (is_win ? keyval >= MPI_WIN_DISP_UNIT && keyval <= MPI_WIN_MODEL
-               : keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE)
+    case MPI_TAG_UB:
+    case MPI_HOST:
+    case MPI_IO:
+    case MPI_WTIME_IS_GLOBAL:
+    case MPI_APPNUM:
+    case MPI_UNIVERSE_SIZE:
+    case MPI_LASTUSEDCODE:
+    case MPI_WIN_DISP_UNIT:
+    case MPI_WIN_CREATE_FLAVOR:
+    case MPI_WIN_MODEL:
         return *(int *)kept;
-    return value_of(kept);
+    default:
+        return value_of(kept);
+    }
 }
 
 /* ---- Copying and deleting */

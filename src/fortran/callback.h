@@ -43,9 +43,8 @@ int weft_fortran_win_delete(MPI_Win win, int keyval, void *value, void *extra);
 void *weft_fortran_box(MPI_Aint value, enum weft_fortran_width width);
 void weft_fortran_unbox(void *box);
 
-/* The value in Fortran of what C keeps, for a key of a communicator or a datatype (is_win false) or
- * of a window. */
-MPI_Aint weft_fortran_value(int keyval, void *kept, bool is_win);
+/* The value in Fortran of what C keeps. */
+MPI_Aint weft_fortran_value(int keyval, void *kept);
 
 /* A generalized request's procedures. */
 struct weft_fortran_grequest {

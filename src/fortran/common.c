@@ -9,15 +9,15 @@
 
 void *weft_fortran_special(void *address)
 {
-    if (address == WEFT_FORTRAN_BOTTOM)
+    if (WEFT_FORTRAN_IS(address, BOTTOM))
         return MPI_BOTTOM;
-    if (address == WEFT_FORTRAN_IN_PLACE)
+    if (WEFT_FORTRAN_IS(address, IN_PLACE))
         return MPI_IN_PLACE;
-    if (address == WEFT_FORTRAN_BUFFER_AUTOMATIC)
+    if (WEFT_FORTRAN_IS(address, BUFFER_AUTOMATIC))
         return MPI_BUFFER_AUTOMATIC;
-    if (address == WEFT_FORTRAN_UNWEIGHTED)
+    if (WEFT_FORTRAN_IS(address, UNWEIGHTED))
         return MPI_UNWEIGHTED;
-    if (address == WEFT_FORTRAN_WEIGHTS_EMPTY)
+    if (WEFT_FORTRAN_IS(address, WEIGHTS_EMPTY))
         return MPI_WEIGHTS_EMPTY;
     return address;
 }
@@ -78,7 +78,7 @@ void weft_fortran_blocks(MPI_Comm comm, bool neighbors, void *sendbuf, int *send
     } else if (status == MPI_DIST_GRAPH) {
         PMPI_Dist_graph_neighbors_count(comm, receives, sends, &weighted);
     }
-    if (sendbuf == WEFT_FORTRAN_IN_PLACE)
+    if (WEFT_FORTRAN_IS(sendbuf, IN_PLACE))
         *sends = 0;
 }
 

@@ -52,7 +52,8 @@ typedef void(weft_fortran_procedure)(void);
     extern __typeof(FORTRAN(lower)) WEFT_JOIN(FORTRAN(lower), _)                                   \
         __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));                                 \
     extern __typeof(FORTRAN(lower)) WEFT_JOIN(upper_, FORTRAN(lower)) __asm__("MPI_" #UPPER)       \
-        __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
+        __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));                                 \
+    WEFT_FORTRAN_PLAIN_NAME(lower)
 
 /* The names of a procedure that mpi_f08 calls with the same arguments. */
 #define BOTH(lower, UPPER)                                                                         \
@@ -63,6 +64,27 @@ typedef void(weft_fortran_procedure)(void);
 #include WEFT_FORTRAN_INTERFACE
 #else
 #include "fortran/interface.h"
+#endif
+
+/* Without an underscore: in some interfaces. */
+#ifdef WEFT_FORTRAN_PLAIN_NAMES
+#define WEFT_FORTRAN_PLAIN_NAME(lower)                                                             \
+    extern __typeof(FORTRAN(lower)) WEFT_JOIN(plain_, FORTRAN(lower)) __asm__("mpi_" #lower)       \
+        __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
+#else
+#define WEFT_FORTRAN_PLAIN_NAME(lower)
+#endif
+
+/* A function, or a procedure with choice buffers, that mpi_f08 of some interfaces calls by a name
+ * of its own, with the addresses of buffers. */
+#ifndef WEFT_FORTRAN_CHOICE
+#define WEFT_FORTRAN_CHOICE(lower)
+#endif
+
+/* True if an argument is the address that means NAME. */
+#ifndef WEFT_FORTRAN_IS
+#define WEFT_FORTRAN_IS(address, NAME)                                                             \
+    ((const void *)(address) == (const void *)WEFT_FORTRAN_##NAME)
 #endif
 
 /* ---- Handles */
@@ -102,12 +124,13 @@ static inline void *weft_fortran_buffer(void *address)
 
 static inline MPI_Status *weft_fortran_status(int *status)
 {
-    return status == WEFT_FORTRAN_STATUS_IGNORE ? MPI_STATUS_IGNORE : (MPI_Status *)status;
+    return WEFT_FORTRAN_IS(status, STATUS_IGNORE) ? MPI_STATUS_IGNORE : (MPI_Status *)status;
 }
 
 static inline MPI_Status *weft_fortran_statuses(int *statuses)
 {
-    return statuses == WEFT_FORTRAN_STATUSES_IGNORE ? MPI_STATUSES_IGNORE : (MPI_Status *)statuses;
+    return WEFT_FORTRAN_IS(statuses, STATUSES_IGNORE) ? MPI_STATUSES_IGNORE
+                                                      : (MPI_Status *)statuses;
 }
 
 static inline int *weft_fortran_weights(const int *weights)

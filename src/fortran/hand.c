@@ -72,7 +72,7 @@ BOTH(session_get_nth_pset, SESSION_GET_NTH_PSET)
 
 void FORTRAN(cart_sub)(const int *comm, const int *remain_dims, int *newcomm, int *ierror)
 {
-    int few[WEFT_FORTRAN_FEW], ndims = 0;
+    int few[WEFT_FORTRAN_FEW] = {0}, ndims = 0;
     MPI_Comm made = MPI_COMM_NULL, old = weft_Comm_of(*comm);
     if (old != MPI_COMM_NULL)
         PMPI_Cartdim_get(old, &ndims);
@@ -93,12 +93,13 @@ void FORTRAN(type_get_contents)(const int *datatype, const int *max_integers,
                                 int *array_of_integers, MPI_Aint *array_of_addresses,
                                 int *array_of_datatypes, int *ierror)
 {
-    void *few[WEFT_FORTRAN_FEW], **types = weft_fortran_array(*max_datatypes, few, sizeof *types);
+    MPI_Datatype few[WEFT_FORTRAN_FEW],
+        *types = weft_fortran_array(*max_datatypes, few, sizeof *types);
     for (int i = 0; i < *max_datatypes; i++)
-        types[i] = NULL;
-    int code = CALL(Type_get_contents)(weft_Type_of(*datatype), *max_integers, *max_addresses,
-                                       *max_datatypes, array_of_integers, array_of_addresses,
-                                       (MPI_Datatype *)types);
+        types[i] = 0;
+    int code =
+        CALL(Type_get_contents)(weft_Type_of(*datatype), *max_integers, *max_addresses,
+                                *max_datatypes, array_of_integers, array_of_addresses, types);
     for (int i = 0; i < *max_datatypes && types[i]; i++)
         array_of_datatypes[i] = weft_Type_integer(types[i]);
     weft_fortran_release(types, few);
@@ -113,11 +114,11 @@ void FORTRAN(type_get_contents_c)(const int *datatype, const MPI_Count *max_inte
                                   int *array_of_datatypes, int *ierror)
 {
     size_t space = *max_datatypes > 0 ? (size_t)*max_datatypes : 0;
-    void **types = weft_fortran_allocate(space, sizeof *types);
+    MPI_Datatype *types = weft_fortran_allocate(space, sizeof *types);
     memset(types, 0, space * sizeof *types);
-    int code = CALL(Type_get_contents_c)(
-        weft_Type_of(*datatype), *max_integers, *max_addresses, *max_large_counts, *max_datatypes,
-        array_of_integers, array_of_addresses, array_of_large_counts, (MPI_Datatype *)types);
+    int code = CALL(Type_get_contents_c)(weft_Type_of(*datatype), *max_integers, *max_addresses,
+                                         *max_large_counts, *max_datatypes, array_of_integers,
+                                         array_of_addresses, array_of_large_counts, types);
     for (size_t i = 0; i < space && types[i]; i++)
         array_of_datatypes[i] = weft_Type_integer(types[i]);
     free(types);
@@ -156,7 +157,7 @@ static void free_strings(char **strings)
 
 static int *errcodes_of(int *errcodes)
 {
-    return errcodes == WEFT_FORTRAN_ERRCODES_IGNORE ? MPI_ERRCODES_IGNORE : errcodes;
+    return WEFT_FORTRAN_IS(errcodes, ERRCODES_IGNORE) ? MPI_ERRCODES_IGNORE : errcodes;
 }
 
 void FORTRAN(comm_spawn)(const char *command, const char *argv, const int *maxprocs,
@@ -165,8 +166,8 @@ void FORTRAN(comm_spawn)(const char *command, const char *argv, const int *maxpr
                          size_t argv_length)
 {
     char *c_command = weft_fortran_text(command, command_length, NULL);
-    char **c_argv =
-        argv == WEFT_FORTRAN_ARGV_NULL ? MPI_ARGV_NULL : strings_of(argv, argv_length, argv_length);
+    char **c_argv = WEFT_FORTRAN_IS(argv, ARGV_NULL) ? MPI_ARGV_NULL
+                                                     : strings_of(argv, argv_length, argv_length);
     MPI_Comm made = MPI_COMM_NULL;
     int code = CALL(Comm_spawn)(c_command, c_argv, *maxprocs, weft_Info_of(*info), *root,
                                 weft_Comm_of(*comm), &made, errcodes_of(array_of_errcodes));
@@ -195,14 +196,14 @@ void FORTRAN(comm_spawn_multiple)(const int *count, const char *array_of_command
     for (size_t i = 0; i < n; i++) {
         commands[i] = weft_fortran_text(array_of_commands + i * array_of_commands_length,
                                         array_of_commands_length, NULL);
-        argvs[i] = array_of_argv == WEFT_FORTRAN_ARGVS_NULL
+        argvs[i] = WEFT_FORTRAN_IS(array_of_argv, ARGVS_NULL)
                        ? NULL
                        : strings_of(array_of_argv + i * array_of_argv_length, array_of_argv_length,
                                     n * array_of_argv_length);
         infos[i] = weft_Info_of(array_of_info[i]);
     }
     int code = CALL(Comm_spawn_multiple)(
-        *count, commands, array_of_argv == WEFT_FORTRAN_ARGVS_NULL ? MPI_ARGVS_NULL : argvs,
+        *count, commands, WEFT_FORTRAN_IS(array_of_argv, ARGVS_NULL) ? MPI_ARGVS_NULL : argvs,
         array_of_maxprocs, infos, *root, over, &made, errcodes_of(array_of_errcodes));
     *intercomm = weft_Comm_integer(made);
     for (size_t i = 0; i < n; i++) {

@@ -73,14 +73,15 @@ CREATE_ERRHANDLER(session, SESSION, Session)
     }                                                                                              \
     BOTH(lower, UPPER)
 
-#define GET_ATTR(lower, UPPER, Name, Kind, Integer, is_win)                                        \
+#define GET_ATTR(lower, UPPER, Name, Kind, Integer)                                                \
     void FORTRAN(lower)(const int *object, const int *keyval, Integer *attribute_val, int *flag,   \
                         int *ierror)                                                               \
     {                                                                                              \
         void *kept = NULL;                                                                         \
-        int found = 0, code = CALL(Name)(weft_##Kind##_of(*object), *keyval, &kept, &found);       \
+        int found = 0, key = weft_fortran_key(*keyval);                                            \
+        int code = CALL(Name)(weft_##Kind##_of(*object), key, &kept, &found);                      \
         if (code == MPI_SUCCESS && found)                                                          \
-            *attribute_val = (Integer)weft_fortran_value(*keyval, kept, is_win);                   \
+            *attribute_val = (Integer)weft_fortran_value(key, kept);                               \
         *flag = weft_fortran_logical(found);                                                       \
         finish(ierror, code);                                                                      \
     }                                                                                              \
@@ -97,10 +98,10 @@ SET_ATTR(attr_put, ATTR_PUT, Attr_put, Comm, int, WEFT_FORTRAN_INTEGER)
 SET_ATTR(comm_set_attr, COMM_SET_ATTR, Comm_set_attr, Comm, MPI_Aint, WEFT_FORTRAN_ADDRESS)
 SET_ATTR(type_set_attr, TYPE_SET_ATTR, Type_set_attr, Type, MPI_Aint, WEFT_FORTRAN_ADDRESS)
 SET_ATTR(win_set_attr, WIN_SET_ATTR, Win_set_attr, Win, MPI_Aint, WEFT_FORTRAN_ADDRESS)
-GET_ATTR(attr_get, ATTR_GET, Attr_get, Comm, int, false)
-GET_ATTR(comm_get_attr, COMM_GET_ATTR, Comm_get_attr, Comm, MPI_Aint, false)
-GET_ATTR(type_get_attr, TYPE_GET_ATTR, Type_get_attr, Type, MPI_Aint, false)
-GET_ATTR(win_get_attr, WIN_GET_ATTR, Win_get_attr, Win, MPI_Aint, true)
+GET_ATTR(attr_get, ATTR_GET, Attr_get, Comm, int)
+GET_ATTR(comm_get_attr, COMM_GET_ATTR, Comm_get_attr, Comm, MPI_Aint)
+GET_ATTR(type_get_attr, TYPE_GET_ATTR, Type_get_attr, Type, MPI_Aint)
+GET_ATTR(win_get_attr, WIN_GET_ATTR, Win_get_attr, Win, MPI_Aint)
 
 /* ---- Generalized requests */
 

@@ -45,6 +45,12 @@ static inline bool weft_fortran_is_constant(const void *handle)
     return (uintptr_t)handle < 4096;
 }
 
+/* C's key of a predefined attribute. */
+static inline int weft_fortran_key(int keyval)
+{
+    return keyval;
+}
+
 enum { WEFT_FORTRAN_STATUS_SIZE = 8 /* INTEGERs */ };
 
 #endif

@@ -9,7 +9,7 @@ FORTRAN_DIR = src/fortran/generated
 FORTRAN_STAMP = $(FORTRAN_DIR)/stamp
 FORTRAN_FILES = $(FORTRAN_DIR)/mpif.h $(FORTRAN_DIR)/weft_mpi_constants.f90 \
     $(FORTRAN_DIR)/mpi.f90 $(FORTRAN_DIR)/mpi_f08.f90 $(FORTRAN_DIR)/glue.c $(FORTRAN_DIR)/hand.h \
-    $(FORTRAN_DIR)/trampolines.h
+    $(FORTRAN_DIR)/trampolines.h $(FORTRAN_DIR)/mpich/glue.c $(FORTRAN_DIR)/mpich/hand.h
 FORTRAN_TABLES = abi/constants.tsv abi/functions.tsv abi/types.tsv abi/fortran.tsv
 EXTRA_DIST += $(FORTRAN_STAMP) $(FORTRAN_FILES)
 DISTCLEANFILES = src/fortran/compiler/ISO_Fortran_binding.h
@@ -50,11 +50,11 @@ libglue_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fno-lto
 libglue_a_SOURCES = src/fortran/hand.c src/fortran/hand_callback.c
 nodist_libglue_a_SOURCES = $(FORTRAN_DIR)/glue.c
 FORTRAN_CALLS = $(libglue_a_OBJECTS)
-pmpi_object = $(AM_V_GEN)$(NM) -P $< | sed -n -e '/_fn_/d' -e '/^mpi_fortran_/d' \
+pmpi_object = $(AM_V_GEN)$(NM) -P $< | sed -n -e '/_fn_/d' -e '/^mpi_fortran_/d' $(1) \
     -e 's/^\(mpi_[^ ]*\) .*/\1 p\1/p' -e 's/^\(MPI_[^ ]*\) .*/\1 P\1/p' >$@.names && \
     $(OBJCOPY) --redefine-syms=$@.names $< $@
 $(FORTRAN_CALLS:.o=.pmpi.o): %.pmpi.o: %.o
-	$(pmpi_object)
+	$(call pmpi_object)
 CLEANFILES += src/fortran/*.names $(FORTRAN_DIR)/*.names
 $(libmpifort_abi_a_OBJECTS) $(libglue_a_OBJECTS): $(FORTRAN_STAMP)
 

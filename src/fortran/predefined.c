@@ -9,7 +9,17 @@
 #define NAMES(lower, UPPER, parameters)                                                            \
     extern void mpi_##lower##__ parameters __attribute__((weak, alias("mpi_" #lower "_")));        \
     extern void upper_##lower parameters __asm__("MPI_" #UPPER)                                    \
-        __attribute__((weak, alias("mpi_" #lower "_")));
+        __attribute__((weak, alias("mpi_" #lower "_")));                                           \
+    MODULE_NAME(lower, parameters)
+
+/* The name of the procedure in module mpi_f08, where that is another one. */
+#ifdef WEFT_FORTRAN_MODULE_NAME
+#define MODULE_NAME(lower, parameters)                                                             \
+    extern void module_##lower parameters __asm__(WEFT_FORTRAN_MODULE_NAME(lower))                 \
+        __attribute__((alias("mpi_" #lower "_")));
+#else
+#define MODULE_NAME(lower, parameters)
+#endif
 
 #define COPY(Integer)                                                                              \
     (int *object, int *keyval, Integer *extra, Integer *in, Integer *out, int *flag, int *ierror)

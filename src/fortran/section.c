@@ -190,10 +190,10 @@ bool weft_fortran_describe(struct weft_fortran_section *section, const char *fun
     MPI_Count all;
     *section = (struct weft_fortran_section){
         .of = buffer, .count = count, .small_count = (int)count, .type = datatype};
-    if (!weft_fortran_has_gaps(buffer) || count <= 0 || datatype == 0x200 || pieces <= 0 ||
+    MPI_Datatype type = weft_Type_of(datatype), element;
+    if (!weft_fortran_has_gaps(buffer) || count <= 0 || type == MPI_DATATYPE_NULL || pieces <= 0 ||
         __builtin_mul_overflow(pieces, count, &all))
         return true; /* the C function refuses a wrong count or a null datatype */
-    MPI_Datatype type = weft_Type_of(datatype), element;
     MPI_Count length = (MPI_Count)buffer->elem_len, size = size_if_dense(type);
     char sentence[200];
     if (!size || length % size) {

@@ -3,7 +3,7 @@
 # Each has a folder of its own, outside the loader's usual paths.
 dist_noinst_SCRIPTS += abi/frontend.py
 EXTRA_DIST += abi/ompi40.tsv abi/mpich12.tsv
-FRONTEND_WRITERS = abi/frontend.py abi/tables.py abi/functions.tsv
+FRONTEND_WRITERS = abi/frontend.py abi/tables.py abi/functions.tsv include/mpi.h
 FRONTEND_SOURCES = src/frontend/frontend.h src/frontend/callback.c src/frontend/common.c \
     src/frontend/hand.c src/frontend/mpi1.c
 # -fno-plt: a call of the core is one indirect call. Data objects that are handles are reached through
@@ -16,7 +16,7 @@ link_front_end = $(link_shared) -Wl,-rpath,'$$ORIGIN/../..'
 OPENMPI_DIR = src/frontend/openmpi/generated
 OPENMPI_STAMP = $(OPENMPI_DIR)/stamp
 OPENMPI_FILES = $(OPENMPI_DIR)/entries.h $(OPENMPI_DIR)/tables.h $(OPENMPI_DIR)/entries.c \
-    $(OPENMPI_DIR)/objects.c $(OPENMPI_DIR)/fortran/mpi.h
+    $(OPENMPI_DIR)/objects.c $(OPENMPI_DIR)/fortran/mpi.h $(OPENMPI_DIR)/fortran/constants.h
 EXTRA_DIST += $(OPENMPI_STAMP) $(OPENMPI_FILES)
 $(OPENMPI_STAMP): $(FRONTEND_WRITERS) abi/ompi40.tsv
 	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/abi/frontend.py ompi40 $(OPENMPI_DIR) && touch $@
@@ -48,7 +48,8 @@ lib/weft/openmpi/libopen-rte.so.40 lib/weft/openmpi/libopen-pal.so.40: Makefile
 # ---- MPICH's, the same way
 MPICH_DIR = src/frontend/mpich/generated
 MPICH_STAMP = $(MPICH_DIR)/stamp
-MPICH_FILES = $(MPICH_DIR)/entries.h $(MPICH_DIR)/tables.h $(MPICH_DIR)/entries.c
+MPICH_FILES = $(MPICH_DIR)/entries.h $(MPICH_DIR)/tables.h $(MPICH_DIR)/entries.c \
+    $(MPICH_DIR)/fortran/mpi.h $(MPICH_DIR)/fortran/constants.h
 EXTRA_DIST += $(MPICH_STAMP) $(MPICH_FILES)
 $(MPICH_STAMP): $(FRONTEND_WRITERS) abi/mpich12.tsv
 	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/abi/frontend.py mpich12 $(MPICH_DIR) && touch $@
@@ -81,12 +82,12 @@ EXTRA_LIBRARIES += libglue_openmpi.a
 libglue_openmpi_a_CPPFLAGS = $(OPENMPI_FORTRAN_CPP)
 libglue_openmpi_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fno-lto
 libglue_openmpi_a_SOURCES = src/fortran/hand.c src/fortran/hand_callback.c \
-    src/frontend/openmpi/fortran.c
+    src/frontend/mpi1_fortran.c
 nodist_libglue_openmpi_a_SOURCES = $(FORTRAN_DIR)/glue.c
 OPENMPI_CALLS = $(libglue_openmpi_a_OBJECTS)
 $(OPENMPI_CALLS:.o=.pmpi.o): %.pmpi.o: %.o
-	$(pmpi_object)
-CLEANFILES += src/frontend/openmpi/*.names
+	$(call pmpi_object)
+CLEANFILES += src/frontend/*.names $(FORTRAN_DIR)/mpich/*.names
 
 noinst_LIBRARIES += libmpifh_openmpi.a libsizeof_openmpi.a
 libmpifh_openmpi_a_CPPFLAGS = $(OPENMPI_FORTRAN_CPP)
@@ -100,12 +101,64 @@ libsizeof_openmpi_a_CFLAGS = $(WEFT_CFLAGS) -fPIC
 libsizeof_openmpi_a_SOURCES = src/frontend/openmpi/sizeof.c
 $(libglue_openmpi_a_OBJECTS) $(libmpifh_openmpi_a_OBJECTS): $(FORTRAN_STAMP) $(OPENMPI_STAMP)
 
-openmpi_DATA += lib/weft/openmpi/libmpi_mpifh.so.40 lib/weft/openmpi/libmpi_usempi_ignore_tkr.so.40
+openmpi_DATA += lib/weft/openmpi/libmpi_mpifh.so.40 lib/weft/openmpi/libmpi_usempi_ignore_tkr.so.40 \
+    lib/weft/openmpi/libmpi_usempif08.so.40
 lib/weft/openmpi/libmpi_mpifh.so.40: libmpifh_openmpi.a libsizeof_openmpi.a \
-    lib/weft/openmpi/libmpi.so.40 $(srcdir)/src/fortran/names.map Makefile
-	$(link_shared) -Wl,--version-script=$(srcdir)/src/fortran/names.map \
+    lib/weft/openmpi/libmpi.so.40 $(srcdir)/src/frontend/names.map Makefile
+	$(link_shared) -Wl,--version-script=$(srcdir)/src/frontend/names.map \
 	    -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib \
 	    $(call all_of,libmpifh_openmpi.a libsizeof_openmpi.a) lib/weft/openmpi/libmpi.so.40
 lib/weft/openmpi/libmpi_usempi_ignore_tkr.so.40: libsizeof_openmpi.a Makefile
 	$(link_shared) $(call all_of,libsizeof_openmpi.a)
+# The objects of mpi_f08's modules; a program that needs this library needs the other, too.
+noinst_LIBRARIES += libf08_openmpi.a
+libf08_openmpi_a_CPPFLAGS = $(OPENMPI_FORTRAN_CPP)
+libf08_openmpi_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fno-lto
+libf08_openmpi_a_SOURCES = src/frontend/openmpi/modules.c
+$(libf08_openmpi_a_OBJECTS): $(FORTRAN_STAMP) $(OPENMPI_STAMP)
+lib/weft/openmpi/libmpi_usempif08.so.40: libf08_openmpi.a lib/weft/openmpi/libmpi_mpifh.so.40 Makefile
+	$(link_shared) -Wl,--no-as-needed -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib \
+	    -Wl,-rpath-link,lib/weft/openmpi \
+	    $(call all_of,libf08_openmpi.a) lib/weft/openmpi/libmpi_mpifh.so.40
+
+# ---- MPICH's, the same way. Its procedures of mpi_f08 have other names: for large counts, and with
+# pmpir_ for profiling.
+MPICH_FORTRAN_CPP = -I$(MPICH_DIR)/fortran -I$(srcdir)/$(MPICH_DIR)/fortran \
+    -I$(FORTRAN_DIR)/mpich -I$(srcdir)/$(FORTRAN_DIR)/mpich $(FORTRAN_CPP) \
+    -DWEFT_FORTRAN_INTERFACE='"frontend/mpich/fortran.h"'
+EXTRA_LIBRARIES += libglue_mpich.a
+libglue_mpich_a_CPPFLAGS = $(MPICH_FORTRAN_CPP)
+libglue_mpich_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fno-lto
+libglue_mpich_a_SOURCES = src/fortran/hand.c src/fortran/hand_callback.c \
+    src/frontend/mpi1_fortran.c
+nodist_libglue_mpich_a_SOURCES = $(FORTRAN_DIR)/mpich/glue.c
+MPICH_CALLS = $(libglue_mpich_a_OBJECTS:.o=.large.o)
+large = -e 's/^\(mpi_[^ ]*\)_c_\(f08\|f08ts\)_ .*/\1_c_\2_ \1_\2_large_/p'
+profiling = -e 's/^\(mpi\)\(_[^ ]*_\(f08\|f08ts\)_\(large_\)*\) .*/\1\2 p\1r\2/p; t'
+$(MPICH_CALLS): %.large.o: %.o
+	$(AM_V_GEN)$(NM) -P $< | sed -n $(large) >$@.names && \
+	    $(OBJCOPY) --redefine-syms=$@.names $< $@
+$(MPICH_CALLS:.o=.pmpi.o): %.pmpi.o: %.o
+	$(call pmpi_object,$(profiling))
+
+noinst_LIBRARIES += libmpifort_mpich.a
+libmpifort_mpich_a_CPPFLAGS = $(MPICH_FORTRAN_CPP)
+libmpifort_mpich_a_CFLAGS = $(WEFT_CFLAGS) -fPIC
+libmpifort_mpich_a_LIBADD = $(MPICH_CALLS) $(MPICH_CALLS:.o=.pmpi.o)
+libmpifort_mpich_a_DEPENDENCIES = $(libmpifort_mpich_a_LIBADD)
+libmpifort_mpich_a_SOURCES = src/fortran/attribute.c src/fortran/callback.c src/fortran/common.c \
+    src/fortran/kept.c src/fortran/predefined.c src/fortran/section.c \
+    src/frontend/mpich/fortran.h src/frontend/mpich/modules.c src/frontend/mpich/section.c
+$(libglue_mpich_a_OBJECTS) $(libmpifort_mpich_a_OBJECTS): $(FORTRAN_STAMP) $(MPICH_STAMP)
+
+mpich_DATA += lib/weft/mpich/libmpifort.so.12 lib/weft/mpich/libmpichfort.so.12
+lib/weft/mpich/libmpifort.so.12: libmpifort_mpich.a lib/weft/mpich/libmpi.so.12 \
+    $(srcdir)/src/frontend/names.map Makefile
+	$(link_shared) -Wl,--version-script=$(srcdir)/src/frontend/names.map \
+	    -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib \
+	    $(call all_of,libmpifort_mpich.a) lib/weft/mpich/libmpi.so.12
+lib/weft/mpich/libmpichfort.so.12: lib/weft/mpich/libmpifort.so.12 Makefile
+	$(link_shared) -x c /dev/null -x none -Wl,--no-as-needed -Wl,-rpath,'$$ORIGIN' \
+	    -Wl,-rpath-link,lib -Wl,-rpath-link,lib/weft/mpich lib/weft/mpich/libmpifort.so.12
 endif
+EXTRA_DIST += src/frontend/names.map

@@ -41,6 +41,16 @@ static inline bool weft_fortran_is_constant(const void *handle)
     return false;
 }
 
+static inline int weft_fortran_key(int keyval)
+{
+    return keyval;
+}
+
+/* ---- Names. mpi_f08 passes the address of a choice buffer. */
+#define WEFT_FORTRAN_PLAIN_NAMES
+#define WEFT_FORTRAN_CHOICE(lower)      WEFT_FORTRAN_ALIAS(lower, lower##_f08)
+#define WEFT_FORTRAN_MODULE_NAME(lower) "__mpi_f08_callbacks_MOD_mpi_" #lower
+
 enum { WEFT_FORTRAN_STATUS_SIZE = 6 /* INTEGERs */ };
 
 #endif

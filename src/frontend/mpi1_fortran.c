@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The procedures that Open MPI's Fortran library has beside those of the standard: the ones of
- * MPI-1, whose addresses are INTEGERs, and forms that return C pointers.
+ * The procedures that the Fortran libraries of other MPIs have beside those of the standard: the
+ * ones of MPI-1, whose addresses are INTEGERs, and Open MPI's forms that return C pointers.
  */
 #include "fortran/glue.h"
 

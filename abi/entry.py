@@ -68,9 +68,13 @@ LOCKS = {
     "value": (None, None),
 }
 LOCKS["requests"] = LOCKS["message"] = LOCKS["request"]
+LOCKS["send"] = LOCKS["receive"] = LOCKS["exchange"] = LOCKS["request"]
 
-# The VCI, or all (NULL), that a call with no communicator as argument takes; `comm` is whose error it is.
+# The VCI, or all (NULL), that a call on messages or requests takes; `comm` is whose error it is.
 VCIS = {
+    "send": "weft_p2p_vci(comm_handle, dest, tag)",
+    "receive": "weft_p2p_vci(comm_handle, source, tag)",
+    "exchange": "weft_exchange_vci(comm_handle, dest, sendtag, source, recvtag)",
     "request": "weft_requests_vci(1, request)",
     "requests": "weft_requests_vci(count, array_of_requests)",
     "message": "weft_message_vci(message)",
@@ -208,8 +212,8 @@ class Entry:
         if not self.stanza.lock.startswith("tool"):
             lines.append(f"const char *function = {self.name()};")
         if self.stanza.lock in VCIS:
-            lines += ["struct weft_comm *comm = NULL;",
-                      f"struct weft_vci *vci = {VCIS[self.stanza.lock]};"]
+            lines += [f"struct weft_vci *vci = {VCIS[self.stanza.lock]};"]
+            lines += ["struct weft_comm *comm = NULL;"] if "comm" not in self.objects else []
         lines += [declare(kind, name) + " = NULL;" for name, kind in self.objects.items()]
         lines += [declare(kind, kind.made) + " = NULL;" for kind in self.made.values()]
         for name, kind in self.objects.items():
@@ -260,7 +264,7 @@ class Entry:
                 lines += guarded(name, given(name, kind))
         for name in self.objects:
             base = self.type_of(name)
-            if base in HANDLERS and self.stanza.lock not in ("comm", "file-new"):
+            if base in HANDLERS and self.stanza.lock not in ("comm", "file-new", *VCIS):
                 return [*lines, f"return {HANDLERS[base].format(name)};"]
         return [*lines, f"return {LOCKS[self.stanza.lock][1]};"]
 

@@ -149,6 +149,7 @@ libmpi_abi_a_SOURCES += \
     src/core/comm/reorder.c src/core/comm/reorder.h \
     src/core/comm/session.c src/core/comm/session.h \
     src/core/comm/split_type.c \
+    src/core/comm/spread.h \
     src/core/comm/topology.c src/core/comm/topology.h \
     src/core/datatype/arena.c src/core/datatype/arena.h \
     src/core/datatype/array.c \

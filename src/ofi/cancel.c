@@ -131,7 +131,8 @@ void weft_net_queries_close(struct weft_net_vci *net)
 static bool revoke(struct weft_net_vci *net, const struct weft_net_control *control,
                    struct weft_peer *peer)
 {
-    struct weft_channel *channel = weft_channel_of(control->context);
+    struct weft_channel *channel =
+        weft_channel_of(control->context, (int)control->address, control->tag);
     struct weft_arrival name = {.context = control->context,
                                 .source = sender_rank(channel, control),
                                 .tag = control->tag,

@@ -198,11 +198,12 @@ void weft_net_collect_all(void)
 /* The sender of a message for a communicator that is not open here yet is not known until then. */
 static void count_claimed(struct weft_net_vci *net, const struct weft_net_claim *claim)
 {
-    const struct weft_channel *channel = weft_channel_of(weft_net_context(claim->tag));
     int source = weft_net_source(claim->data);
+    const struct weft_channel *channel = weft_channel_of(weft_net_context(claim->tag), source,
+                                                         (int)(claim->tag & weft_net.tag_mask));
     if (!channel)
         net->unattributed++;
-    else if (weft_net_is_sender(channel, source))
+    else if (weft_net_is_sender(channel, source) && weft_net_of_channel(channel) == net)
         weft_net_took_from(channel, source);
 }
 
@@ -210,6 +211,7 @@ static void attribute(void *arg, struct weft_match_message *match)
 {
     const struct weft_channel *channel = arg;
     if (weft_message_of(match)->arrival.lane != WEFT_LANE_NET ||
+        weft_channel_of(match->context, match->source, match->tag) != channel ||
         !weft_net_is_sender(channel, match->source))
         return;
     weft_assert(weft_net_of_channel(channel)->unattributed > 0);

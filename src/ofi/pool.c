@@ -136,7 +136,6 @@ void weft_net_pool_close(struct weft_net_vci *net)
 void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data, size_t bytes)
 {
     const struct weft_net_vci *net = arg;
-    const struct weft_channel *channel = weft_channel_of(weft_net_context(tag));
     enum weft_message_form form = (enum weft_message_form)weft_net_form(tag);
     struct weft_arrival message = {.context = weft_net_context(tag),
                                    .source = weft_net_source(cq_data),
@@ -146,8 +145,14 @@ void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *dat
                                    .bytes = bytes,
                                    .length = bytes,
                                    .id = weft_sequence_number(&net->sequences, cq_data)};
+    const struct weft_channel *channel =
+        weft_channel_of(message.context, message.source, message.tag);
     if (channel && !weft_net_is_sender(channel, message.source)) {
         weft_net_drop("a message that claims a rank outside of its communicator", message.source);
+        return;
+    }
+    if (channel && weft_net_of_channel(channel) != net) {
+        weft_net_drop("a message for another endpoint", message.source);
         return;
     }
     if (form == WEFT_MESSAGE_RTS) {

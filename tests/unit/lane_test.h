@@ -144,8 +144,10 @@ static inline void fence(int (*progress)(void))
 
 static struct weft_channel channel;
 
-static struct weft_channel *channel_with(uint32_t context)
+static struct weft_channel *channel_with(uint32_t context, int source, int tag)
 {
+    (void)source;
+    (void)tag;
     return context == CONTEXT ? &channel : NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "core/comm/comm.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/comm/session.h"
+#include "core/comm/spread.h"
 #include "core/comm/topology.h"
 #include "core/message/process.h"
 #include "core/pt2pt/lane.h"
@@ -54,21 +55,21 @@ static struct lanes lanes_of(const struct weft_comm *comm)
 }
 
 static void open_channel(struct weft_channel *channel, struct weft_comm *comm, struct lanes lanes,
-                         unsigned use)
+                         unsigned use, unsigned stream)
 {
     uint32_t context = (uint32_t)comm->block * WEFT_CONTEXTS + use;
     *channel = (struct weft_channel){.context = context,
-                                     .vci = comm->vci,
-                                     .peers = comm->peers,
+                                     .vci = &weft.vcis[stream % weft.nvcis],
+                                     .peers = comm->remote->peers[stream],
                                      .rank = comm->rank,
                                      .size = comm->size,
-                                     .stream = comm->stream,
+                                     .stream = stream,
                                      .comm = comm};
     if (lanes.net == 0 || weft_net_software_matching())
         channel->held = WEFT_HELD_ALWAYS; /* the provider matches none of its messages */
     channel->sources = (uint32_t)comm->size;
     channel->wildcards_held = channel->held != 0 || lanes.shm > 0;
-    channel->net_bits = weft_net_context_bits(comm->stream, context);
+    channel->net_bits = weft_net_context_bits(stream, context);
     channel->net_rank = weft_net_rank_bits(comm->rank);
 }
 
@@ -88,10 +89,13 @@ static struct weft_channel *channel_for(struct weft_comm *comm, unsigned use)
     return channels[use];
 }
 
-static struct weft_channel *channel_of(uint32_t context)
+static struct weft_channel *channel_of(uint32_t context, int source, int tag)
 {
     struct weft_comm *comm = weft_context_owner(context / WEFT_CONTEXTS);
-    return comm ? channel_for(comm, context % WEFT_CONTEXTS) : NULL;
+    unsigned use = context % WEFT_CONTEXTS;
+    if (!comm)
+        return NULL;
+    return use == WEFT_CONTEXT_P2P ? weft_comm_channel(comm, source, tag) : channel_for(comm, use);
 }
 
 static int channel_world(const struct weft_channel *channel, int rank)
@@ -115,14 +119,14 @@ static int count_uses(struct weft_comm *comm)
         const struct weft_channel *channel = channel_for(comm, use);
         uses += channel ? channel->uses : 0;
     }
+    for (unsigned i = 0; comm->spread && i < comm->spread_channels; i++)
+        uses += comm->spread[i].uses;
     return uses;
 }
 
-/* Assigns a communicator to a stream and its VCI. far: some rank is not reached through shared
- * memory. */
-static void assign_stream(struct weft_comm *comm, int block, bool far)
+/* Assigns a communicator to a stream and its VCI. */
+static void assign_stream(struct weft_comm *comm, int block, unsigned streams)
 {
-    unsigned streams = far ? weft_net_streams() : weft.streams;
     comm->block = block;
     comm->stream = block < PREDEFINED ? 0 : (unsigned)(block - PREDEFINED + 1) % streams;
     comm->vci = &weft.vcis[comm->stream % weft.nvcis];
@@ -132,25 +136,52 @@ static void assign_stream(struct weft_comm *comm, int block, bool far)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", comm->size);
 }
 
+/* Opens the channels of point-to-point messages that the assertions of all processes allow, each on
+ * a stream of its own. */
+static void open_spread(struct weft_comm *comm, struct lanes lanes, unsigned streams)
+{
+    unsigned channels = weft_spread_channels(streams);
+    if (comm->spread_rule == WEFT_SPREAD_NONE || channels == 1)
+        return;
+    comm->spread = calloc(channels, sizeof *comm->spread);
+    comm->spread_channels = channels;
+    for (unsigned i = 0; i < channels; i++) {
+        unsigned stream = (comm->stream + i) % streams;
+        if (!comm->spread || !weft_group_open_peers(comm->remote, stream))
+            weft_fatal(MPI_ERR_NO_MEM,
+                       "no memory for %u channels of a communicator of %d processes; make it "
+                       "without mpi_assert_no_any_tag and mpi_assert_no_any_source",
+                       channels, comm->size);
+        open_channel(&comm->spread[i], comm, lanes, WEFT_CONTEXT_P2P, stream);
+    }
+    comm->p2p.size = 0;
+    comm->p2p.sources = 0;
+    comm->p2p.took_back = true; /* it cannot be seen here from which channel receives were taken */
+}
+
 void weft_comm_open(struct weft_comm *comm, int block)
 {
     weft_assert(comm->block < 0 && !weft_context_owner((uint32_t)block) && weft_vcis_hold_all());
     struct weft_comm *local = comm->local;
     struct lanes lanes = lanes_of(comm), local_lanes = local ? lanes_of(local) : lanes;
-    bool far = lanes.net || local_lanes.net;
-    assign_stream(comm, block, far);
+    bool far = lanes.net || local_lanes.net; /* some rank is not reached through shared memory */
+    unsigned streams = far ? weft_net_streams() : weft.streams;
+    assign_stream(comm, block, streams);
     if (local)
-        assign_stream(local, block, far);
+        assign_stream(local, block, streams);
     for (unsigned use = 0; use < WEFT_CONTEXTS; use++) {
         bool of_local = use >= WEFT_CONTEXT_LOCAL_COLL;
         if (!of_local || local)
             open_channel(channel_for(comm, use), of_local ? local : comm,
-                         of_local ? local_lanes : lanes, use);
+                         of_local ? local_lanes : lanes, use, comm->stream);
     }
+    open_spread(comm, lanes, streams);
     weft_context_assign(block, comm);
     for (unsigned use = 0; use < WEFT_CONTEXTS; use++)
-        if (channel_for(comm, use))
+        if (channel_for(comm, use) && channel_for(comm, use)->size)
             weft_net_channel_opened(channel_for(comm, use));
+    for (unsigned i = 0; comm->spread && i < comm->spread_channels; i++)
+        weft_net_channel_opened(&comm->spread[i]);
 }
 
 /* ---- Making and freeing */
@@ -201,6 +232,7 @@ static void unmake(struct weft_comm *comm)
     if (comm->named)
         free((char *)comm->name);
     weft_handle_retire(&comm->object);
+    free(comm->spread);
     free(comm);
 }
 
@@ -239,8 +271,10 @@ void weft_comm_release(struct weft_comm *comm)
 
 static bool has_channel(const struct weft_comm *comm, const struct weft_channel *channel)
 {
-    return (const char *)channel >= (const char *)comm &&
-           (const char *)channel < (const char *)(comm + 1);
+    const char *at = (const char *)channel;
+    return (at >= (const char *)comm && at < (const char *)(comm + 1)) ||
+           (comm->spread && at >= (const char *)comm->spread &&
+            at < (const char *)(comm->spread + comm->spread_channels));
 }
 
 /* Marks the dying communicator that a request refers to. It compares addresses and does not read
@@ -264,6 +298,8 @@ static bool is_listed(struct weft_comm *comm)
         const struct weft_channel *channel = channel_for(comm, use);
         listed = listed || (channel && channel->listed);
     }
+    for (unsigned i = 0; comm->spread && i < comm->spread_channels; i++)
+        listed = listed || comm->spread[i].listed;
     return listed;
 }
 

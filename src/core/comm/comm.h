@@ -31,11 +31,14 @@ struct weft_session;
 struct weft_topology;
 struct weft_vci;
 
+/* The rule that selects the channel of a point-to-point message: core/comm/spread.h. */
+enum weft_spread { WEFT_SPREAD_NONE, WEFT_SPREAD_BY_TAG, WEFT_SPREAD_BY_RANKS };
+
 struct weft_comm {
     struct weft_object object;
     int rank, size;
     struct weft_peer **peers; /* by rank; weft_peer_unknown before first contact */
-    struct weft_vci *vci;     /* core/message/vci.h: of all channels */
+    struct weft_vci *vci;     /* core/message/vci.h: of all channels but those of `spread` */
     struct weft_channel p2p, coll;
     struct weft_errhandler *errhandler;
     MPI_Comm handle;
@@ -46,6 +49,10 @@ struct weft_comm {
     struct weft_bsend_buffer bsend;     /* the buffer of MPI_Comm_attach_buffer */
 
     struct weft_channel partitioned, announcing, making, grouping; /* see enum weft_context_use */
+    struct weft_channel *spread; /* the channels of point-to-point messages; NULL: p2p is the only
+                                    one */
+    unsigned spread_channels;
+    enum weft_spread spread_rule;      /* set before weft_comm_open */
     struct weft_group *group, *remote; /* the local group; the group that peers describe */
     struct weft_comm *local; /* of an inter-communicator: over the local group, internal use only */
     bool first_half;         /* of an inter-communicator: the local group comes first where both

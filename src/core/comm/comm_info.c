@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Hints on communicators (MPI 5.0 section 7.4.4). The standard's assertions are stored and returned
- * by MPI_Comm_get_info, and change nothing else yet. Other hints are ignored.
+ * by MPI_Comm_get_info. The first two may spread messages over VCIs, if they are made with the
+ * communicator (spread.h); otherwise assertions change nothing. Other hints are ignored.
  *
- * Invariant: bit i of comm->assertions is set exactly if the user has asserted names[i].
+ * Invariants:
+ *  - Bit i of comm->assertions is set exactly if the user has asserted names[i].
+ *  - An assertion that spreads the messages of a communicator stays: so do its channels.
  */
-#include "core/comm/comm.h"
+#include "core/comm/spread.h"
 #include "core/base/info.h"
 #include "gpu/gpu.h"
 
@@ -16,6 +19,15 @@ static const char *const names[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_
                                     "mpi_assert_strict_persistent_collective_ordering"};
 enum { NAMES = sizeof names / sizeof names[0] };
 
+/* The assertion that an open communicator relies on, as a bit. */
+static unsigned relied_on(const struct weft_comm *comm)
+{
+    if (!comm->spread)
+        return 0;
+    return comm->spread_rule == WEFT_SPREAD_BY_TAG ? WEFT_ASSERT_NO_ANY_TAG
+                                                   : WEFT_ASSERT_NO_ANY_SOURCE;
+}
+
 int weft_comm_take_hints(struct weft_comm *comm, const struct weft_info *info)
 {
     for (unsigned i = 0; i < NAMES; i++) {
@@ -23,7 +35,7 @@ int weft_comm_take_hints(struct weft_comm *comm, const struct weft_info *info)
         if (value && !strcmp(value, "true"))
             comm->assertions |= 1u << i;
         else if (value && !strcmp(value, "false"))
-            comm->assertions &= ~(1u << i);
+            comm->assertions &= ~(1u << i) | relied_on(comm);
     }
     return MPI_SUCCESS;
 }

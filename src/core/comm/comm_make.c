@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/comm/intercomm.h"
 #include "core/comm/session.h"
+#include "core/comm/spread.h"
 #include "core/comm/topology.h"
 #include "core/message/process.h"
 
@@ -29,8 +30,10 @@ static uint64_t key_of(const struct weft_channel *channel, int tag)
     return (uint64_t)channel->context << 32 | (uint32_t)tag;
 }
 
-/* Prepares an allocation whose members are all processes of `over`. Returns its key. */
-static uint64_t prepare_alloc(struct weft_context_alloc *alloc, struct weft_comm *over)
+/* Prepares an allocation for `made` (NULL: this process is in no new communicator) whose members
+ * are all processes of `over`. Returns its key. */
+static uint64_t prepare_alloc(struct weft_context_alloc *alloc, struct weft_comm *over,
+                              const struct weft_comm *made)
 {
     memset(alloc, 0, sizeof *alloc);
     alloc->over = over;
@@ -38,6 +41,7 @@ static uint64_t prepare_alloc(struct weft_context_alloc *alloc, struct weft_comm
     alloc->tag = weft_comm_making_tag(over);
     alloc->size = weft_comm_total(over);
     alloc->index = weft_comm_new_rank(over);
+    alloc->assertions = made ? made->assertions : WEFT_ASSERT_AGREED;
     return key_of(&over->making, alloc->tag);
 }
 
@@ -51,10 +55,12 @@ static int conclude(const struct weft_context_alloc *alloc, struct weft_comm *ma
         weft_comm_drop(made);
         return alloc->code;
     }
-    if (made)
+    if (made) {
+        made->spread_rule = weft_spread_rule(alloc->assertions);
         weft_comm_open(made, alloc->block);
-    else
+    } else {
         weft_context_free(alloc->block);
+    }
     *out = made;
     return MPI_SUCCESS;
 }
@@ -63,7 +69,7 @@ int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
                     struct weft_comm **out)
 {
     struct weft_context_alloc alloc;
-    uint64_t key = prepare_alloc(&alloc, over);
+    uint64_t key = prepare_alloc(&alloc, over, made);
     weft_context_alloc_start(&alloc, key, failed);
     weft_context_alloc_wait(&alloc);
     return conclude(&alloc, made, out);
@@ -132,8 +138,8 @@ int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct
     *request = idup ? weft_request_get(&weft.vcis[0], WEFT_REQUEST_MAKING, 1) : NULL;
     if (!*request)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to duplicate a communicator");
-    uint64_t key = prepare_alloc(&idup->alloc, over);
     idup->made = *out = copy_comm(over, hints, &failed);
+    uint64_t key = prepare_alloc(&idup->alloc, over, idup->made);
     idup->request = *request;
     idup->alloc.arg = idup;
     idup->alloc.end = idup_ended;
@@ -156,7 +162,7 @@ int weft_comm_create(struct weft_comm *over, struct weft_group *group, struct we
 }
 
 int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int tag,
-                           struct weft_comm **out)
+                           const struct weft_info *hints, struct weft_comm **out)
 {
     *out = NULL;
     if (group->rank == MPI_UNDEFINED)
@@ -177,6 +183,9 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
     }
     alloc.ranks = ranks;
     struct weft_comm *made = weft_comm_make(group, NULL, over->errhandler);
+    if (made)
+        weft_comm_take_hints(made, hints);
+    alloc.assertions = made ? made->assertions : 0;
     weft_context_alloc_start(&alloc, key_of(&over->grouping, tag),
                              made ? MPI_SUCCESS : MPI_ERR_NO_MEM);
     weft_context_alloc_wait(&alloc);

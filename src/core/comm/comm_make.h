@@ -28,9 +28,10 @@ int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct
  * inter-communicator both sides pass one. */
 int weft_comm_create(struct weft_comm *over, struct weft_group *group, struct weft_comm **out);
 
-/* The same, called by the members of the group only. over is an intra-communicator. */
+/* The same, called by the members of the group only, with these hints (NULL: none). over is an
+ * intra-communicator. */
 int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int tag,
-                           struct weft_comm **out);
+                           const struct weft_info *hints, struct weft_comm **out);
 
 /* One communicator for each color (or MPI_UNDEFINED), ranks in the order of (key, rank in over). */
 int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm **out);

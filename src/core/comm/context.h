@@ -36,7 +36,7 @@ enum {
 /* One member's bid for a block. */
 struct weft_bid {
     uint64_t key; /* the same at all members, different between calls that can overlap */
-    uint64_t offer[WEFT_CONTEXT_WORDS];
+    uint64_t offer[WEFT_CONTEXT_WORDS]; /* bits of the first word from bit 8 on are the caller's */
     bool failed;    /* set before an offer: this member fails, and then all members fail */
     bool waiting;   /* the first offer was settled without a result */
     bool exclusive; /* the current offer is a complete window */

@@ -6,6 +6,7 @@
  * offer that makes all members fail, so that no member waits for it.
  */
 #include "core/comm/context_alloc.h"
+#include "core/comm/spread.h"
 #include "core/base/error.h"
 #include "core/pt2pt/p2p.h"
 #include "core/progress/progress.h"
@@ -13,6 +14,9 @@
 #include <string.h>
 
 static struct weft_context_alloc *first; /* list of the active allocations */
+
+/* The assertions of a member are in the first word of its offer, from this bit on. */
+enum { ASSERTIONS_SHIFT = 8 };
 
 /* The channel to a member, and the member's rank in it. */
 static struct weft_channel *route(const struct weft_context_alloc *alloc, int64_t index, int *rank)
@@ -65,6 +69,7 @@ static void bid(struct weft_context_alloc *alloc)
     alloc->bid.failed = alloc->code != MPI_SUCCESS;
     weft_bid_offer(&alloc->bid);
     memcpy(alloc->words, alloc->bid.offer, sizeof alloc->words);
+    alloc->words[0] |= (uint64_t)(alloc->assertions & WEFT_ASSERT_AGREED) << ASSERTIONS_SHIFT;
     alloc->step = 1;
     exchange_bids(alloc);
 }
@@ -116,6 +121,7 @@ static bool settle(struct weft_context_alloc *alloc)
         bid(alloc);
         return false;
     }
+    alloc->assertions = alloc->words[0] >> ASSERTIONS_SHIFT & WEFT_ASSERT_AGREED;
     end_alloc(alloc, result);
     return true;
 }

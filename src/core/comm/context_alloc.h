@@ -27,8 +27,10 @@ struct weft_context_alloc {
     struct weft_comm *over;    /* its channels carry the messages */
     enum weft_context_use use; /* WEFT_CONTEXT_MAKING or WEFT_CONTEXT_GROUPING */
     int tag;
-    int size, index;  /* the number of members, and the index of this process */
-    const int *ranks; /* WEFT_CONTEXT_GROUPING: the members' ranks in `over` */
+    int size, index;     /* the number of members, and the index of this process */
+    const int *ranks;    /* WEFT_CONTEXT_GROUPING: the members' ranks in `over` */
+    unsigned assertions; /* of this member; after success, those that all members have: the bits of
+                            WEFT_ASSERT_AGREED */
     void (*end)(struct weft_context_alloc *alloc); /* called at the end, may free it; or NULL */
     void *arg;
 

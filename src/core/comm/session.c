@@ -156,12 +156,11 @@ static int tag_of(const char *text)
 int weft_comm_from_group(struct weft_group *group, const char *tag, const struct weft_info *hints,
                          struct weft_errhandler *errhandler, struct weft_comm **out)
 {
-    int code = weft_comm_create_group(&weft_comm_job, group, tag_of(tag), out);
+    int code = weft_comm_create_group(&weft_comm_job, group, tag_of(tag), hints, out);
     if (*out) {
         weft_errhandler_release((*out)->errhandler);
         (*out)->errhandler = errhandler;
         errhandler->refs++;
-        weft_comm_take_hints(*out, hints);
     }
     return code;
 }

@@ -8,7 +8,7 @@
  *  - A channel with held != 0 posts no receive to the provider, because an older receive that could
  *    match a message of the net, or an older message taken out of the provider, is in software.
  *  - rank, size, stream, vci and peers are those of the communicator (core/comm/comm.h) from
- *    weft_comm_open on.
+ *    weft_comm_open on, unless its point-to-point messages are spread: core/comm/spread.h.
  */
 #ifndef WEFT_CHANNEL_H
 #define WEFT_CHANNEL_H
@@ -67,7 +67,7 @@ struct weft_channel {
 /* The calls of matching and lanes to communicators, which are above them; core/process sets them.
  */
 struct weft_channel_ops {
-    struct weft_channel *(*of)(uint32_t context);
+    struct weft_channel *(*of)(uint32_t context, int source, int tag);
     int (*world)(const struct weft_channel *channel, int rank);
     const char *(*name)(const struct weft_channel *channel);
 };
@@ -79,10 +79,11 @@ static inline enum weft_context_use weft_channel_use(const struct weft_channel *
     return (enum weft_context_use)(channel->context % WEFT_CONTEXTS);
 }
 
-/* The channel of a context id, or NULL. */
-static inline struct weft_channel *weft_channel_of(uint32_t context)
+/* The channel of a message to this process, or NULL. A context id may have several channels, of
+ * which source and tag select one: core/comm/spread.h. */
+static inline struct weft_channel *weft_channel_of(uint32_t context, int source, int tag)
 {
-    return weft_channel_ops.of(context);
+    return weft_channel_ops.of(context, source, tag);
 }
 
 /* The world rank of a rank. */

@@ -62,7 +62,7 @@ void weft_count_received(const struct weft_request *request)
 
 void weft_count_unexpected_of_rank(uint32_t context, int source)
 {
-    const struct weft_channel *channel = weft_channel_of(context);
+    const struct weft_channel *channel = weft_channel_of(context, source, 0);
     if (channel)
         weft_count_ranks[weft_channel_world(channel, source)].unexpected_messages++;
 }

@@ -19,12 +19,18 @@
 struct weft_request weft_request_null = {.object = {WEFT_KIND_REQUEST, 0},
                                          .flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE};
 
+static void end_half(struct weft_request *half);
+
 struct weft_request_ops weft_request_ops[WEFT_REQUEST_KINDS] = {
     [WEFT_REQUEST_SEND] = {.name = "send"},
     [WEFT_REQUEST_RECV] = {.name = "receive"},
     [WEFT_REQUEST_PROBE] = {.needs_all = true},
     [WEFT_REQUEST_FLUSH] = {.name = "flush of a buffer", .needs_all = true},
     [WEFT_REQUEST_MAKING] = {.name = "MPI_Comm_idup", .needs_all = true},
+    [WEFT_REQUEST_PAIR] = {.name = "send and receive",
+                           .needs_all = true,
+                           .subs_need_all = true,
+                           .sub_ended = end_half},
 };
 
 struct type_visit {
@@ -230,6 +236,43 @@ void weft_request_join(struct weft_request *parent, struct weft_request *send, v
     send->flags |= WEFT_REQUEST_SUB;
     if (!send->pending)
         end_sub(send);
+}
+
+/* The receive or the send of a pair is complete. */
+static void end_half(struct weft_request *half)
+{
+    struct weft_request *pair = half->parent;
+    weft_assert(weft_vcis_hold_all());
+    if (half->op == WEFT_REQUEST_RECV) {
+        pair->source = half->source;
+        pair->tag = half->tag;
+        pair->bytes = half->bytes;
+        pair->flags |= half->flags & WEFT_REQUEST_CANCELLED;
+        pair->partner = NULL;
+    } else {
+        free(half->sub.copy);
+    }
+    if (half->error && !pair->error)
+        pair->error = half->error;
+    weft_request_put(half);
+    weft_request_event(pair);
+}
+
+struct weft_request *weft_request_pair(struct weft_request *receive, struct weft_request *send,
+                                       void *copy)
+{
+    struct weft_request *pair = weft_request_get(&weft.vcis[0], WEFT_REQUEST_PAIR, 2);
+    if (!pair)
+        weft_fatal(MPI_ERR_NO_MEM, no_memory);
+    weft_assert(receive->vci != send->vci && weft_vcis_hold_all());
+    pair->channel = receive->channel;
+    pair->peer = NULL;
+    pair->type = NULL;
+    pair->partner = receive;
+    send->sub.copy = copy;
+    weft_request_adopt(receive, pair);
+    weft_request_adopt(send, pair);
+    return pair;
 }
 
 int weft_request_abandon(struct weft_request *request)

@@ -48,6 +48,7 @@ enum weft_request_kind {
     WEFT_REQUEST_RMA, /* an operation on a window; the parent of a window's messages: core/rma/win.h
                        */
     WEFT_REQUEST_FILE, /* a nonblocking collective access to a file: core/file/file.h */
+    WEFT_REQUEST_PAIR, /* a receive and a send of two VCIs: weft_request_pair */
     WEFT_REQUEST_KINDS
 };
 
@@ -122,7 +123,8 @@ struct weft_request {
     };
     union {
         struct weft_request *parent;  /* of a sub-request: WEFT_REQUEST_SUB */
-        struct weft_request *partner; /* buffered: of the user's request its send, and vice versa */
+        struct weft_request *partner; /* buffered: of the user's request its send, and vice versa;
+                                         of a pair its receive until that has ended, else NULL */
     };
     struct weft_vci *vci; /* whose pool it belongs to, for good */
 
@@ -231,6 +233,11 @@ void weft_request_adopt(struct weft_request *sub, struct weft_request *parent);
 /* Makes a request wait for a send of its own too, which the user does not see: the parent takes
  * over its error. copy is freed when the send is complete; may be NULL. */
 void weft_request_join(struct weft_request *parent, struct weft_request *send, void *copy);
+
+/* A request that waits for a receive and a send of different VCIs, and has the status of the
+ * receive. The caller holds all VCIs. copy as above. */
+struct weft_request *weft_request_pair(struct weft_request *receive, struct weft_request *send,
+                                       void *copy);
 
 /* The user frees a request: it ends now, or as soon as it is complete. Returns MPI_SUCCESS, or
  * what the free function of a generalized request returned. */

@@ -166,7 +166,8 @@ bool weft_sw_withdraw(struct weft_request *request)
 WEFT_COLD static void report_unready(const struct weft_arrival *message)
 {
     static _Atomic bool reported;
-    const struct weft_channel *channel = weft_channel_of(message->context);
+    const struct weft_channel *channel =
+        weft_channel_of(message->context, message->source, message->tag);
     if (!channel || channel->took_back || atomic_exchange(&reported, true))
         return;
     weft_warn("rank %d of %s has sent %zu bytes with tag %d in ready mode to rank %d, where no "

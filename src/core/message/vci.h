@@ -5,7 +5,9 @@
  * A VCI has a lock, a software matcher, a pool of requests, a table of peers, and its state of the
  * lanes: rings of its own to each process of the node, and an endpoint of its own (struct
  * weft_net_vci, ofi/ofi_internal.h). Each communicator belongs to one VCI with all its channels, so
- * threads that each use their own communicator do not wait for each other.
+ * threads that each use their own communicator do not wait for each other. If assertions permit it,
+ * the point-to-point messages of a communicator have a channel on each VCI, which the tag or the
+ * ranks select (core/comm/spread.h).
  *
  * A process has one VCI. With MPI_THREAD_MULTIPLE it has WEFT_VCIS of them, if rank 0 has. Each
  * communicator has a number below weft.streams, its stream, which is the same on all ranks: 0 for
@@ -18,9 +20,10 @@
  * one VCI has them for each stream that messages come on, so that both ends agree.
  *
  * Locking, with MPI_THREAD_MULTIPLE:
- *  - A message, and a collective, holds the lock of the communicator's VCI (weft_enter_on), an
- *    operation on a window and most of its synchronizations the lock of the window's. Calls on
- *    requests of several VCIs take one after the other (core/mpi/request_call.h).
+ *  - A message holds the lock of its channel's VCI (weft_enter_on), a collective that of the
+ *    communicator's, an operation on a window and most of its synchronizations that of the
+ *    window's. Calls on requests of several VCIs take one after the other
+ *    (core/mpi/request_call.h); a call that sends on one VCI and receives on another holds all.
  *  - Everything else holds the locks of all VCIs (weft_enter): calls on communicators, datatypes,
  *    attributes and so on, partitioned and buffered communication, finalize, reports, MPI_T.
  *  - So process-wide state is read by a thread that holds any VCI, and written by a thread that
@@ -33,10 +36,10 @@
  *    handler may call MPI and wait there.
  *
  * Invariants:
- *  - A request belongs to the VCI whose pool it came from, for good. A send, a receive or a
- *    collective belongs to the VCI of its communicator, an operation on a window to that of the
- *    window; all other kinds of requests belong to VCI 0, and a thread that holds all VCIs
- *    completes them.
+ *  - A request belongs to the VCI whose pool it came from, for good. A send or a receive belongs to
+ *    the VCI of its channel, a collective to that of its communicator, an operation on a window to
+ *    that of the window; all other kinds of requests belong to VCI 0, and a thread that holds all
+ *    VCIs completes them.
  *  - The lists `deferred` hold complete requests (weft_request_last) and complete collectives
  *    (weft_schedule_put) whose end needs all VCIs: the next thread that takes all VCIs ends them.
  */

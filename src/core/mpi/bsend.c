@@ -15,7 +15,7 @@ int weft_call_bsend(const struct weft_call *call)
     int code;
     if (!weft_call_resolve(call, false, &to, &code))
         return code;
-    return weft_bsend_send(&call->comm->p2p, call->buffer, to.bytes, to.type, call->peer,
+    return weft_bsend_send(weft_call_channel(call), call->buffer, to.bytes, to.type, call->peer,
                            call->tag);
 }
 
@@ -26,7 +26,7 @@ int weft_call_ibsend(const struct weft_call *call, MPI_Request *request)
     int code;
     if (!weft_call_resolve_start(call, false, request, &to, &code))
         return code;
-    code = weft_bsend_isend(&call->comm->p2p, call->buffer, to.bytes, to.type, call->peer,
+    code = weft_bsend_isend(weft_call_channel(call), call->buffer, to.bytes, to.type, call->peer,
                             call->tag, &started);
     if (weft_likely(code == MPI_SUCCESS))
         *request = (MPI_Request)started;

@@ -8,9 +8,23 @@
 #include "core/datatype/device.h"
 #include "core/progress/progress.h"
 
+/* Checks a wildcard on a communicator of which all processes have asserted that they use none. It
+ * is an error where the assertion decides on the channels of messages. */
+WEFT_COLD static int check_wildcard(const struct weft_call *call, int errclass,
+                                    const char *wildcard, const char *assertion)
+{
+    if (!call->comm->spread || call->peer == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    return weft_error_set(errclass,
+                          "%s cannot be used on %s: all its processes have asserted that they do "
+                          "not (%s), so its messages are spread over several interfaces; make the "
+                          "communicator without the assertion",
+                          wildcard, weft_comm_name(call->comm), assertion);
+}
+
 int weft_call_check(const struct weft_call *call, bool receive, struct weft_resolved *out)
 {
-    struct weft_datatype *type;
+    struct weft_datatype *type = NULL;
     bool to_null = call->peer == MPI_PROC_NULL;
     bool nothing = to_null && call->count == 0 && call->datatype == MPI_DATATYPE_NULL;
     bool any_source = receive && call->peer == MPI_ANY_SOURCE;
@@ -19,8 +33,12 @@ int weft_call_check(const struct weft_call *call, bool receive, struct weft_reso
         code = weft_arg_committed(nothing ? MPI_BYTE : call->datatype, &type);
     if (code == MPI_SUCCESS && !to_null && !any_source)
         code = weft_arg_rank(call->peer, call->comm);
+    if (code == MPI_SUCCESS && any_source && call->comm->spread_rule == WEFT_SPREAD_BY_RANKS)
+        code = check_wildcard(call, MPI_ERR_RANK, "MPI_ANY_SOURCE", "mpi_assert_no_any_source");
     if (code == MPI_SUCCESS && (!receive || call->tag != MPI_ANY_TAG))
         code = weft_arg_tag(call->tag);
+    else if (code == MPI_SUCCESS && call->comm->spread_rule == WEFT_SPREAD_BY_TAG)
+        code = check_wildcard(call, MPI_ERR_TAG, "MPI_ANY_TAG", "mpi_assert_no_any_tag");
     if (code == MPI_SUCCESS)
         code = weft_arg_bytes(call->count, type, &out->bytes);
     if (code != MPI_SUCCESS)
@@ -47,8 +65,17 @@ bool weft_call_resolve_start(const struct weft_call *call, bool receive, MPI_Req
     if (*code == MPI_SUCCESS)
         *code = weft_arg_result(request != NULL, "request");
     if (!good && *code == MPI_SUCCESS)
-        *request = (MPI_Request)weft_request_to_nowhere(call->comm->vci);
+        *request = (MPI_Request)weft_request_to_nowhere(weft_call_channel(call)->vci);
     return good && *code == MPI_SUCCESS;
+}
+
+struct weft_vci *weft_exchange_vci(MPI_Comm handle, int dest, int sendtag, int source, int recvtag)
+{
+    struct weft_vci *out = weft_p2p_vci(handle, dest, sendtag);
+    struct weft_vci *in = weft_p2p_vci(handle, source, recvtag);
+    if (source == MPI_PROC_NULL)
+        return out;
+    return in == out || dest == MPI_PROC_NULL ? in : NULL;
 }
 
 /* ---- With the VCI held */
@@ -59,15 +86,15 @@ int weft_call_send(const struct weft_call *call, enum weft_send_mode mode)
     int code;
     if (!weft_call_resolve(call, false, &to, &code))
         return code;
-    return weft_p2p_send(&call->comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag,
-                         mode);
+    return weft_p2p_send(weft_call_channel(call), call->buffer, to.bytes, to.type, call->peer,
+                         call->tag, mode);
 }
 
 /* Returns the request of a send. */
 static MPI_Request started(struct weft_request *send)
 {
     if (weft_unlikely(send->peer->lane == WEFT_LANE_SELF))
-        weft_look_sometimes(send->channel->comm->vci);
+        weft_look_sometimes(send->channel->vci);
     return (MPI_Request)send;
 }
 
@@ -78,8 +105,8 @@ int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_
     int code;
     if (!weft_call_resolve_start(call, false, request, &to, &code))
         return code;
-    code = weft_p2p_isend(&call->comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag,
-                          mode, &send);
+    code = weft_p2p_isend(weft_call_channel(call), call->buffer, to.bytes, to.type, call->peer,
+                          call->tag, mode, &send);
     if (weft_likely(code == MPI_SUCCESS))
         *request = started(send);
     return code;
@@ -90,7 +117,7 @@ static int call_recv(const struct weft_call *call, MPI_Status *status)
     struct weft_resolved from;
     int code;
     if (weft_call_resolve(call, true, &from, &code))
-        return weft_p2p_recv(&call->comm->p2p, (void *)call->buffer, from.bytes, from.type,
+        return weft_p2p_recv(weft_call_channel(call), (void *)call->buffer, from.bytes, from.type,
                              call->peer, call->tag, status);
     if (code == MPI_SUCCESS)
         weft_status_proc_null(status);
@@ -104,8 +131,8 @@ static int call_irecv(const struct weft_call *call, MPI_Request *request)
     int code;
     if (!weft_call_resolve_start(call, true, request, &from, &code))
         return code;
-    code = weft_p2p_irecv(&call->comm->p2p, (void *)call->buffer, from.bytes, from.type, call->peer,
-                          call->tag, &receive);
+    code = weft_p2p_irecv(weft_call_channel(call), (void *)call->buffer, from.bytes, from.type,
+                          call->peer, call->tag, &receive);
     if (weft_likely(code == MPI_SUCCESS))
         *request = (MPI_Request)receive;
     return code;
@@ -120,18 +147,19 @@ static int raised(struct weft_comm *comm, int code, const char *function)
 
 int weft_checked_send(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag)
 {
-    return raised(comm,
-                  weft_p2p_send(&comm->p2p, buffer, bytes, weft_datatype_byte(), dest, tag,
-                                WEFT_SEND_STANDARD),
-                  "MPI_Send");
+    struct weft_channel *channel = weft_comm_channel(comm, dest, tag);
+    return raised(
+        comm,
+        weft_p2p_send(channel, buffer, bytes, weft_datatype_byte(), dest, tag, WEFT_SEND_STANDARD),
+        "MPI_Send");
 }
 
 int weft_checked_isend(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag,
                        MPI_Request *request)
 {
     struct weft_request *send;
-    int code = weft_p2p_isend(&comm->p2p, buffer, bytes, weft_datatype_byte(), dest, tag,
-                              WEFT_SEND_STANDARD, &send);
+    int code = weft_p2p_isend(weft_comm_channel(comm, dest, tag), buffer, bytes,
+                              weft_datatype_byte(), dest, tag, WEFT_SEND_STANDARD, &send);
     if (weft_likely(code == MPI_SUCCESS))
         *request = started(send);
     return raised(comm, code, "MPI_Isend");
@@ -140,17 +168,18 @@ int weft_checked_isend(struct weft_comm *comm, const void *buffer, size_t bytes,
 int weft_checked_recv(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag,
                       MPI_Status *status)
 {
-    return raised(
-        comm, weft_p2p_recv(&comm->p2p, buffer, bytes, weft_datatype_byte(), source, tag, status),
-        "MPI_Recv");
+    struct weft_channel *channel = weft_comm_channel(comm, source, tag);
+    return raised(comm,
+                  weft_p2p_recv(channel, buffer, bytes, weft_datatype_byte(), source, tag, status),
+                  "MPI_Recv");
 }
 
 int weft_checked_irecv(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag,
                        MPI_Request *request)
 {
     struct weft_request *receive;
-    int code =
-        weft_p2p_irecv(&comm->p2p, buffer, bytes, weft_datatype_byte(), source, tag, &receive);
+    int code = weft_p2p_irecv(weft_comm_channel(comm, source, tag), buffer, bytes,
+                              weft_datatype_byte(), source, tag, &receive);
     if (weft_likely(code == MPI_SUCCESS))
         *request = (MPI_Request)receive;
     return raised(comm, code, "MPI_Irecv");
@@ -168,92 +197,120 @@ WEFT_HOT int weft_finish_recv(struct weft_request *receive, MPI_Status *status)
 
 /* ---- With entering and leaving */
 
-/* The communicator of a call whose VCI was taken for its fast attempt; NULL: something other than
+/* The channel of a call whose VCI was taken for its fast attempt; NULL: something other than
  * threads prevents that. */
-static inline __attribute__((always_inline)) struct weft_comm *take(MPI_Comm handle)
+static inline __attribute__((always_inline)) struct weft_channel *take(MPI_Comm handle, int peer,
+                                                                       int tag)
 {
     if (weft_unlikely(weft_entry_flags != WEFT_ENTRY_THREADS))
         return NULL;
     struct weft_comm *comm = weft_fast_comm(handle);
-    return weft_likely(comm != NULL) && weft_likely(weft_lock_take(&comm->vci->lock)) ? comm : NULL;
+    if (weft_unlikely(!comm))
+        return NULL;
+    struct weft_channel *channel = weft_comm_channel(comm, peer, tag);
+    return weft_likely(weft_lock_take(&channel->vci->lock)) ? channel : NULL;
+}
+
+/* Enters with the VCI of a message, and resolves the communicator. NULL: the error was raised,
+ * *code is to be returned. */
+static struct weft_comm *enter(const char *function, MPI_Comm handle, struct weft_vci *vci,
+                               int *code)
+{
+    struct weft_comm *comm;
+    *code = weft_enter_on(function, vci);
+    if (weft_unlikely(*code != MPI_SUCCESS))
+        return NULL;
+    *code = weft_arg_comm(handle, &comm);
+    if (weft_unlikely(*code != MPI_SUCCESS))
+        weft_leave_scope_with(vci, NULL, *code, function);
+    return comm;
 }
 
 WEFT_HOT int weft_general_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                                int tag, MPI_Comm handle)
 {
     size_t bytes;
-    struct weft_comm *comm = take(handle);
-    if (weft_likely(comm != NULL)) {
-        bool good = weft_fast_check_send(comm, buf, count, datatype, dest, tag, &bytes);
-        int code = good ? weft_fast_send(comm, buf, bytes, dest, tag) : MPI_SUCCESS;
-        weft_lock_give(&comm->vci->lock);
+    struct weft_channel *channel = take(handle, dest, tag);
+    if (weft_likely(channel != NULL)) {
+        bool good = weft_fast_check_send(channel, buf, count, datatype, dest, tag, &bytes);
+        int code =
+            good ? weft_fast_send(channel->comm, channel, buf, bytes, dest, tag) : MPI_SUCCESS;
+        weft_lock_give(&channel->vci->lock);
         if (weft_likely(good))
             return code;
     }
     int code;
-    comm = weft_enter_comm("MPI_Send", handle, &code);
+    struct weft_vci *vci = weft_p2p_vci(handle, dest, tag);
+    struct weft_comm *comm = enter("MPI_Send", handle, vci, &code);
     if (!comm)
         return code;
     const struct weft_call call = {comm, buf, count, datatype, dest, tag};
-    return weft_leave_comm(comm, weft_call_send(&call, WEFT_SEND_STANDARD), "MPI_Send");
+    return weft_leave_scope_with(vci, comm, weft_call_send(&call, WEFT_SEND_STANDARD), "MPI_Send");
 }
 
 WEFT_HOT int weft_general_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                                 int tag, MPI_Comm handle, MPI_Request *request)
 {
     size_t bytes;
-    struct weft_comm *comm = weft_likely(request != NULL) ? take(handle) : NULL;
-    if (weft_likely(comm != NULL)) {
-        bool good = weft_fast_check_send(comm, buf, count, datatype, dest, tag, &bytes);
-        int code = good ? weft_fast_isend(comm, buf, bytes, dest, tag, request) : MPI_SUCCESS;
-        weft_lock_give(&comm->vci->lock);
+    struct weft_channel *channel = weft_likely(request != NULL) ? take(handle, dest, tag) : NULL;
+    if (weft_likely(channel != NULL)) {
+        bool good = weft_fast_check_send(channel, buf, count, datatype, dest, tag, &bytes);
+        int code = good ? weft_fast_isend(channel->comm, channel, buf, bytes, dest, tag, request)
+                        : MPI_SUCCESS;
+        weft_lock_give(&channel->vci->lock);
         if (weft_likely(good))
             return code;
     }
     int code;
-    comm = weft_enter_comm("MPI_Isend", handle, &code);
+    struct weft_vci *vci = weft_p2p_vci(handle, dest, tag);
+    struct weft_comm *comm = enter("MPI_Isend", handle, vci, &code);
     if (!comm)
         return code;
     const struct weft_call call = {comm, buf, count, datatype, dest, tag};
-    return weft_leave_comm(comm, weft_call_isend(&call, WEFT_SEND_STANDARD, request), "MPI_Isend");
+    return weft_leave_scope_with(vci, comm, weft_call_isend(&call, WEFT_SEND_STANDARD, request),
+                                 "MPI_Isend");
 }
 
 WEFT_HOT int weft_general_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
                                int tag, MPI_Comm handle, MPI_Status *status)
 {
     size_t bytes;
-    struct weft_comm *comm = take(handle);
-    if (weft_likely(comm != NULL)) {
-        bool good = weft_fast_check_receive(comm, buf, count, datatype, source, tag, &bytes);
-        int code = good ? weft_fast_recv(comm, buf, bytes, source, tag, status) : MPI_SUCCESS;
-        weft_lock_give(&comm->vci->lock);
+    struct weft_channel *channel = take(handle, source, tag);
+    if (weft_likely(channel != NULL)) {
+        bool good = weft_fast_check_receive(channel, buf, count, datatype, source, tag, &bytes);
+        int code = good ? weft_fast_recv(channel->comm, channel, buf, bytes, source, tag, status)
+                        : MPI_SUCCESS;
+        weft_lock_give(&channel->vci->lock);
         if (weft_likely(good))
             return code;
     }
     int code;
-    comm = weft_enter_comm("MPI_Recv", handle, &code);
+    struct weft_vci *vci = weft_p2p_vci(handle, source, tag);
+    struct weft_comm *comm = enter("MPI_Recv", handle, vci, &code);
     if (!comm)
         return code;
     const struct weft_call call = {comm, buf, count, datatype, source, tag};
-    return weft_leave_comm(comm, call_recv(&call, status), "MPI_Recv");
+    return weft_leave_scope_with(vci, comm, call_recv(&call, status), "MPI_Recv");
 }
 
 WEFT_HOT int weft_general_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
                                 int tag, MPI_Comm handle, MPI_Request *request)
 {
     size_t bytes;
-    struct weft_comm *comm = weft_likely(request != NULL) ? take(handle) : NULL;
-    if (weft_likely(comm != NULL)) {
-        bool good = weft_fast_check_receive(comm, buf, count, datatype, source, tag, &bytes);
-        int code = good ? weft_fast_irecv(comm, buf, bytes, source, tag, request) : MPI_SUCCESS;
-        weft_lock_give(&comm->vci->lock);
+    struct weft_channel *channel = weft_likely(request != NULL) ? take(handle, source, tag) : NULL;
+    if (weft_likely(channel != NULL)) {
+        bool good = weft_fast_check_receive(channel, buf, count, datatype, source, tag, &bytes);
+        int code = good ? weft_fast_irecv(channel->comm, channel, buf, bytes, source, tag, request)
+                        : MPI_SUCCESS;
+        weft_lock_give(&channel->vci->lock);
         if (weft_likely(good))
             return code;
     }
     int code;
-    comm = weft_enter_comm("MPI_Irecv", handle, &code);
+    struct weft_vci *vci = weft_p2p_vci(handle, source, tag);
+    struct weft_comm *comm = enter("MPI_Irecv", handle, vci, &code);
     if (!comm)
         return code;
     const struct weft_call call = {comm, buf, count, datatype, source, tag};
-    return weft_leave_comm(comm, call_irecv(&call, request), "MPI_Irecv");
+    return weft_leave_scope_with(vci, comm, call_irecv(&call, request), "MPI_Irecv");
 }

@@ -7,14 +7,15 @@
  * general path tries it first, with the VCI held.
  *
  * Functions named weft_general_* enter and leave the library. Those named weft_call_* are called
- * with the VCI of the communicator held, and return MPI_SUCCESS or an error class whose sentence
- * was recorded; their callers raise it.
+ * with the VCI of the message held (weft_p2p_vci), and return MPI_SUCCESS or an error class whose
+ * sentence was recorded; their callers raise it.
  *
  * Invariant: weft_fast_check accepts only arguments that weft_call_check accepts.
  */
 #ifndef WEFT_P2P_CALL_H
 #define WEFT_P2P_CALL_H
 
+#include "core/comm/spread.h"
 #include "core/message/process.h"
 #include "core/message/sw_match.h"
 #include "core/mpi/arg.h"
@@ -30,6 +31,25 @@ struct weft_call {
     MPI_Datatype datatype;
     int peer, tag; /* destination or source */
 };
+
+/* The channel of a call's message. */
+static inline struct weft_channel *weft_call_channel(const struct weft_call *call)
+{
+    return weft_comm_channel(call->comm, call->peer, call->tag);
+}
+
+/* The VCI of a call that sends or receives one message; VCI 0 for an invalid handle, whose error is
+ * raised there. */
+static inline struct weft_vci *weft_p2p_vci(MPI_Comm handle, int peer, int tag)
+{
+    struct weft_comm *comm =
+        weft_entry_flags & WEFT_ENTRY_CLOSED ? NULL : weft_comm_resolve(handle);
+    return comm ? weft_comm_channel(comm, peer, tag)->vci : &weft.vcis[0];
+}
+
+/* The VCI of a call that sends one message and receives another; NULL: they have two, so the call
+ * takes all. MPI_PROC_NULL has no message. */
+struct weft_vci *weft_exchange_vci(MPI_Comm handle, int dest, int sendtag, int source, int recvtag);
 
 /* The results of the checks of valid arguments. */
 struct weft_resolved {
@@ -104,7 +124,8 @@ struct weft_vci *weft_message_vci(const MPI_Message *handle);
 /* Completes the receive of MPI_Recv. */
 int weft_finish_recv(struct weft_request *receive, MPI_Status *status);
 
-/* ---- The fast path */
+/* ---- The fast path. Without threads it is for the channel p2p of a communicator, which rejects
+ * all calls if messages are spread over others (core/comm/spread.h). */
 
 /* The communicator of a handle, or NULL; MPI_COMM_WORLD without a load. */
 static inline __attribute__((always_inline)) struct weft_comm *weft_fast_comm(MPI_Comm handle)
@@ -130,46 +151,46 @@ weft_fast_check(const void *buffer, MPI_Count count, MPI_Datatype datatype, int 
 
 /* The arguments of a send, or of a receive from one rank. */
 static inline __attribute__((always_inline)) bool
-weft_fast_check_send(const struct weft_comm *comm, const void *buffer, MPI_Count count,
+weft_fast_check_send(const struct weft_channel *channel, const void *buffer, MPI_Count count,
                      MPI_Datatype datatype, int dest, int tag, size_t *bytes)
 {
-    return weft_likely(comm != NULL) &&
-           weft_fast_check(buffer, count, datatype, dest, tag, (uint32_t)comm->size, bytes);
+    return weft_fast_check(buffer, count, datatype, dest, tag, (uint32_t)channel->size, bytes);
 }
 
 static inline __attribute__((always_inline)) bool
-weft_fast_check_receive(const struct weft_comm *comm, const void *buffer, MPI_Count count,
+weft_fast_check_receive(const struct weft_channel *channel, const void *buffer, MPI_Count count,
                         MPI_Datatype datatype, int source, int tag, size_t *bytes)
 {
-    return weft_likely(comm != NULL) &&
-           weft_fast_check(buffer, count, datatype, source, tag, comm->p2p.sources, bytes);
+    return weft_fast_check(buffer, count, datatype, source, tag, channel->sources, bytes);
 }
 
-/* ---- The fast path with checked arguments. All return what the entry point returns. */
+/* ---- The fast path with checked arguments; channel: of the message (weft_comm_channel). All
+ * return what the entry point returns. */
 
-static inline __attribute__((always_inline)) int
-weft_fast_send(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag)
+static inline __attribute__((always_inline)) int weft_fast_send(struct weft_comm *comm,
+                                                                struct weft_channel *channel,
+                                                                const void *buffer, size_t bytes,
+                                                                int dest, int tag)
 {
-    if (weft_likely(weft_lane_inject(comm->peers[dest], &comm->p2p, tag, WEFT_SEND_STANDARD, buffer,
+    if (weft_likely(weft_lane_inject(channel->peers[dest], channel, tag, WEFT_SEND_STANDARD, buffer,
                                      bytes)))
         return MPI_SUCCESS;
     return weft_checked_send(comm, buffer, bytes, dest, tag);
 }
 
-static inline __attribute__((always_inline)) int weft_fast_isend(struct weft_comm *comm,
-                                                                 const void *buffer, size_t bytes,
-                                                                 int dest, int tag,
-                                                                 MPI_Request *request)
+static inline __attribute__((always_inline)) int
+weft_fast_isend(struct weft_comm *comm, struct weft_channel *channel, const void *buffer,
+                size_t bytes, int dest, int tag, MPI_Request *request)
 {
-    struct weft_peer *peer = comm->peers[dest];
-    struct weft_vci *vci = comm->vci;
+    struct weft_peer *peer = channel->peers[dest];
+    struct weft_vci *vci = channel->vci;
     struct weft_request *send = vci->requests.free;
     if (weft_unlikely(!send) || weft_unlikely(bytes >= peer->send_limit))
         return weft_checked_isend(comm, buffer, bytes, dest, tag, request);
     weft_request_pop(&vci->requests, WEFT_REQUEST_SEND, 0, WEFT_LANE_UNKNOWN, 1);
     send->tag = tag;
     send->bytes = bytes;
-    send->channel = &comm->p2p;
+    send->channel = channel;
     send->peer = peer;
     send->type = weft_datatype_byte();
     send->buffer = (void *)buffer;
@@ -178,25 +199,23 @@ static inline __attribute__((always_inline)) int weft_fast_isend(struct weft_com
                                        : weft_shm_isend(send);
 }
 
-static inline __attribute__((always_inline)) int weft_fast_recv(struct weft_comm *comm,
-                                                                void *buffer, size_t bytes,
-                                                                int source, int tag,
-                                                                MPI_Status *status)
+static inline __attribute__((always_inline)) int
+weft_fast_recv(struct weft_comm *comm, struct weft_channel *channel, void *buffer, size_t bytes,
+               int source, int tag, MPI_Status *status)
 {
     struct weft_request *receive =
-        weft_p2p_post(&comm->p2p, comm->peers[source], buffer, bytes, source, tag);
+        weft_p2p_post(channel, channel->peers[source], buffer, bytes, source, tag);
     return weft_likely(receive != NULL)
                ? weft_finish_recv(receive, status)
                : weft_checked_recv(comm, buffer, bytes, source, tag, status);
 }
 
-static inline __attribute__((always_inline)) int weft_fast_irecv(struct weft_comm *comm,
-                                                                 void *buffer, size_t bytes,
-                                                                 int source, int tag,
-                                                                 MPI_Request *request)
+static inline __attribute__((always_inline)) int
+weft_fast_irecv(struct weft_comm *comm, struct weft_channel *channel, void *buffer, size_t bytes,
+                int source, int tag, MPI_Request *request)
 {
     struct weft_request *receive =
-        weft_p2p_post(&comm->p2p, comm->peers[source], buffer, bytes, source, tag);
+        weft_p2p_post(channel, channel->peers[source], buffer, bytes, source, tag);
     if (weft_unlikely(!receive))
         return weft_checked_irecv(comm, buffer, bytes, source, tag, request);
     *request = (MPI_Request)receive;
@@ -211,9 +230,10 @@ static inline __attribute__((always_inline)) int weft_entry_send(const void *buf
 {
     size_t bytes;
     struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
-    if (weft_unlikely(!weft_fast_check_send(comm, buf, count, datatype, dest, tag, &bytes)))
+    if (weft_unlikely(!comm) ||
+        weft_unlikely(!weft_fast_check_send(&comm->p2p, buf, count, datatype, dest, tag, &bytes)))
         return weft_general_send(buf, count, datatype, dest, tag, handle);
-    return weft_fast_send(comm, buf, bytes, dest, tag);
+    return weft_fast_send(comm, &comm->p2p, buf, bytes, dest, tag);
 }
 
 static inline __attribute__((always_inline)) int weft_entry_isend(const void *buf, MPI_Count count,
@@ -223,10 +243,11 @@ static inline __attribute__((always_inline)) int weft_entry_isend(const void *bu
 {
     size_t bytes;
     struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
-    if (weft_unlikely(!weft_fast_check_send(comm, buf, count, datatype, dest, tag, &bytes)) ||
+    if (weft_unlikely(!comm) ||
+        weft_unlikely(!weft_fast_check_send(&comm->p2p, buf, count, datatype, dest, tag, &bytes)) ||
         weft_unlikely(!request))
         return weft_general_isend(buf, count, datatype, dest, tag, handle, request);
-    return weft_fast_isend(comm, buf, bytes, dest, tag, request);
+    return weft_fast_isend(comm, &comm->p2p, buf, bytes, dest, tag, request);
 }
 
 static inline __attribute__((always_inline)) int weft_entry_recv(void *buf, MPI_Count count,
@@ -236,9 +257,10 @@ static inline __attribute__((always_inline)) int weft_entry_recv(void *buf, MPI_
 {
     size_t bytes;
     struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
-    if (weft_unlikely(!weft_fast_check_receive(comm, buf, count, datatype, source, tag, &bytes)))
+    if (weft_unlikely(!comm) || weft_unlikely(!weft_fast_check_receive(
+                                    &comm->p2p, buf, count, datatype, source, tag, &bytes)))
         return weft_general_recv(buf, count, datatype, source, tag, handle, status);
-    return weft_fast_recv(comm, buf, bytes, source, tag, status);
+    return weft_fast_recv(comm, &comm->p2p, buf, bytes, source, tag, status);
 }
 
 static inline __attribute__((always_inline)) int weft_entry_irecv(void *buf, MPI_Count count,
@@ -248,10 +270,12 @@ static inline __attribute__((always_inline)) int weft_entry_irecv(void *buf, MPI
 {
     size_t bytes;
     struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
-    if (weft_unlikely(!weft_fast_check_receive(comm, buf, count, datatype, source, tag, &bytes)) ||
+    if (weft_unlikely(!comm) ||
+        weft_unlikely(
+            !weft_fast_check_receive(&comm->p2p, buf, count, datatype, source, tag, &bytes)) ||
         weft_unlikely(!request))
         return weft_general_irecv(buf, count, datatype, source, tag, handle, request);
-    return weft_fast_irecv(comm, buf, bytes, source, tag, request);
+    return weft_fast_irecv(comm, &comm->p2p, buf, bytes, source, tag, request);
 }
 
 #endif

@@ -30,15 +30,16 @@ int weft_call_send_init(const struct weft_call *call, enum weft_send_mode mode, 
     if (!weft_call_resolve_start(call, false, handle, &to, &code))
         return code ? code : make_inactive(*handle);
     bool buffered = mode == WEFT_SEND_BUFFERED;
+    struct weft_channel *channel = weft_call_channel(call);
     struct weft_request *request =
-        weft_request_get(buffered ? &weft.vcis[0] : call->comm->vci,
+        weft_request_get(buffered ? &weft.vcis[0] : channel->vci,
                          buffered ? WEFT_REQUEST_BSEND : WEFT_REQUEST_SEND, 0);
     if (!request)
         return MPI_ERR_NO_MEM;
     request->mode = (uint8_t)mode;
     request->tag = call->tag;
     request->bytes = to.bytes;
-    request->channel = &call->comm->p2p;
+    request->channel = channel;
     request->peer = NULL;
     request->type = to.type;
     request->buffer = (void *)call->buffer;
@@ -54,10 +55,11 @@ int weft_call_recv_init(const struct weft_call *call, MPI_Request *handle)
     int code;
     if (!weft_call_resolve_start(call, true, handle, &from, &code))
         return code ? code : make_inactive(*handle);
-    struct weft_request *request = weft_request_get(call->comm->vci, WEFT_REQUEST_RECV, 0);
+    struct weft_channel *channel = weft_call_channel(call);
+    struct weft_request *request = weft_request_get(channel->vci, WEFT_REQUEST_RECV, 0);
     if (!request)
         return MPI_ERR_NO_MEM;
-    weft_p2p_describe(request, &call->comm->p2p, (void *)call->buffer, from.bytes, from.type, NULL,
+    weft_p2p_describe(request, channel, (void *)call->buffer, from.bytes, from.type, NULL,
                       call->peer, call->tag);
     *handle = (MPI_Request)request;
     return make_inactive(*handle);

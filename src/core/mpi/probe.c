@@ -16,7 +16,7 @@ int weft_call_probe(struct weft_comm *comm, int source, int tag, int *flag, MPI_
                     MPI_Status *status)
 {
     const struct weft_call call = {comm, .datatype = MPI_BYTE, .peer = source, .tag = tag};
-    struct weft_channel *channel = &comm->p2p;
+    struct weft_channel *channel = weft_comm_channel(comm, source, tag);
     struct weft_message *message = NULL;
     struct weft_resolved from;
     int code;
@@ -52,7 +52,7 @@ struct weft_vci *weft_message_vci(const MPI_Message *handle)
 {
     const struct weft_message *message =
         handle ? weft_handle_resolve(*handle, WEFT_KIND_MESSAGE) : NULL;
-    return message && message->channel ? message->channel->comm->vci : &weft.vcis[0];
+    return message && message->channel ? message->channel->vci : &weft.vcis[0];
 }
 
 /* Starts the receive of a message; *comm: whose error it is. */

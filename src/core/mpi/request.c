@@ -92,15 +92,19 @@ struct outcome {
     int count;              /* of requests retired */
     int cause;              /* the first error */
     struct weft_comm *comm; /* whose error it is; its `uses` counts this reference */
+    struct weft_vci *vci;   /* of the request with that error */
 };
 
 /* The first failure among many: from now on MPI_ERROR counts, in the statuses before too. */
-WEFT_COLD static void note_failure(struct outcome *outcome, int code, struct weft_comm *comm)
+WEFT_COLD static void note_failure(struct outcome *outcome, int code, struct weft_comm *comm,
+                                   struct weft_vci *vci)
 {
     if (!outcome->cause) {
         outcome->cause = code;
+        outcome->vci = vci;
         outcome->comm = comm ? comm : &weft_comm_self;
-        outcome->comm->uses++;
+        /* Threads that hold other VCIs may do the same: see core/comm/spread.h. */
+        __atomic_fetch_add(&outcome->comm->uses, 1, __ATOMIC_RELAXED);
         for (int i = 0; outcome->statuses && i < outcome->count; i++)
             outcome->statuses[i].MPI_ERROR = MPI_SUCCESS;
     }
@@ -113,10 +117,11 @@ static __attribute__((noinline)) void retire_next(struct weft_request_call *call
 {
     MPI_Status *status = outcome->statuses ? &outcome->statuses[outcome->count] : MPI_STATUS_IGNORE;
     struct weft_comm *comm = NULL;
-    weft_request_call_hold(call, weft_request_of(*handle)->vci);
+    struct weft_vci *vci = weft_request_of(*handle)->vci;
+    weft_request_call_hold(call, vci);
     int code = retire(handle, status, outcome->cause != MPI_SUCCESS, &comm);
     if (weft_unlikely(code != MPI_SUCCESS))
-        note_failure(outcome, code, comm);
+        note_failure(outcome, code, comm, vci);
     outcome->count++;
 }
 
@@ -124,17 +129,19 @@ static int raise_outcome(struct weft_request_call *call, struct outcome *outcome
 {
     if (weft_likely(outcome->cause == MPI_SUCCESS))
         return MPI_SUCCESS;
-    weft_request_call_hold(call, outcome->comm->vci);
+    weft_request_call_hold(call, outcome->vci);
     int code = weft_error_raise_in_status(outcome->comm, outcome->cause, call->function);
-    weft_assert(outcome->comm->uses > 0);
-    outcome->comm->uses--;
+    int before = __atomic_fetch_sub(&outcome->comm->uses, 1, __ATOMIC_RELAXED);
+    weft_assert(before > 0);
+    (void)before;
     return code;
 }
 
 /* A pointer for a result is null. */
 WEFT_COLD static int no_result(struct weft_request_call *call)
 {
-    weft_request_call_hold(call, &weft.vcis[0]);
+    if (call->vcis)
+        weft_request_call_hold(call, &weft.vcis[__builtin_ctz(call->vcis)]);
     return weft_error(NULL, MPI_ERR_ARG, call->function, "a pointer for a result is null");
 }
 

@@ -7,7 +7,7 @@
 #include "core/process/weft.h"
 #include "core/progress/progress.h"
 
-/* True for requests that belong to the VCI of their communicator. */
+/* True for requests that belong to the VCI of their channel or communicator. */
 static bool belongs_to_vci(const struct weft_request *request)
 {
     return request->op <= WEFT_REQUEST_RECV || request->op == WEFT_REQUEST_COLL;

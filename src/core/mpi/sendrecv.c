@@ -6,6 +6,7 @@
  *  - The receive is posted before the send starts, so that neither waits for the other; nothing is
  *    posted for a call whose send has bad arguments.
  *  - With one buffer, what is sent is a copy that was taken before the receive was posted.
+ *  - If the two messages are on two VCIs, all VCIs are held (weft_exchange_vci).
  */
 #include "core/mpi/arg.h"
 #include "core/mpi/p2p_call.h"
@@ -15,16 +16,17 @@
 
 #include <stdlib.h>
 
-/* Posts the receive; from MPI_PROC_NULL it is complete. */
-static int post_receive(const struct weft_call *in, struct weft_request **receive)
+/* Posts the receive; from MPI_PROC_NULL it is complete, on the VCI of the send. */
+static int post_receive(const struct weft_call *out, const struct weft_call *in,
+                        struct weft_request **receive)
 {
     struct weft_resolved from;
     int code;
     if (weft_call_resolve(in, true, &from, &code))
-        return weft_p2p_irecv(&in->comm->p2p, (void *)in->buffer, from.bytes, from.type, in->peer,
-                              in->tag, receive);
+        return weft_p2p_irecv(weft_call_channel(in), (void *)in->buffer, from.bytes, from.type,
+                              in->peer, in->tag, receive);
     if (code == MPI_SUCCESS)
-        *receive = weft_request_to_nowhere(in->comm->vci);
+        *receive = weft_request_to_nowhere(weft_call_channel(out)->vci);
     return code;
 }
 
@@ -32,7 +34,7 @@ static int exchange_messages(const struct weft_call *out, const struct weft_call
                              MPI_Status *status)
 {
     struct weft_request *receive;
-    int code = post_receive(in, &receive);
+    int code = post_receive(out, in, &receive);
     if (code != MPI_SUCCESS)
         return code;
     code = weft_call_send(out, WEFT_SEND_STANDARD);
@@ -54,18 +56,21 @@ static int start_exchange(const struct weft_call *out, const struct weft_call *i
 {
     struct weft_request *receive, *send;
     struct weft_resolved to;
-    int code = post_receive(in, &receive);
+    int code = post_receive(out, in, &receive);
     if (code != MPI_SUCCESS)
         return code;
     if (weft_call_resolve(out, false, &to, &code)) {
-        code = weft_p2p_isend(&out->comm->p2p, out->buffer, to.bytes, to.type, out->peer, out->tag,
-                              WEFT_SEND_STANDARD, &send);
+        code = weft_p2p_isend(weft_call_channel(out), out->buffer, to.bytes, to.type, out->peer,
+                              out->tag, WEFT_SEND_STANDARD, &send);
         if (code != MPI_SUCCESS) {
             weft_request_abandon(receive);
             return code;
         }
-        receive->channel = &out->comm->p2p; /* errors of the send go to its handler too */
-        weft_request_join(receive, send, *copy);
+        receive->channel = receive->channel ? receive->channel : send->channel; /* for its errors */
+        if (send->vci == receive->vci)
+            weft_request_join(receive, send, *copy);
+        else
+            receive = weft_request_pair(receive, send, *copy);
         *copy = NULL;
     }
     *request = (MPI_Request)receive;
@@ -100,9 +105,17 @@ int weft_call_sendrecv(struct weft_call out, const struct weft_call *in, bool re
     struct weft_resolved to;
     int code = replace ? take_copy(&out, &copy) : weft_call_check(&out, false, &to);
     if (code == MPI_SUCCESS) {
-        weft_vci_begin_wait(out.comm->vci);
+        struct weft_vci *sending = weft_call_channel(&out)->vci;
+        struct weft_vci *receiving = weft_call_channel(in)->vci;
+        if (in->peer == MPI_PROC_NULL) /* then the VCI of the other message is held alone */
+            receiving = sending;
+        else if (out.peer == MPI_PROC_NULL)
+            sending = receiving;
+        weft_vci_begin_wait(sending);
+        weft_vci_begin_wait(receiving);
         code = exchange_messages(&out, in, status);
-        weft_vci_end_wait(out.comm->vci);
+        weft_vci_end_wait(receiving);
+        weft_vci_end_wait(sending);
     }
     free(copy);
     return code;

@@ -220,15 +220,16 @@ static bool awaits_refusal(const struct weft_request *request)
 }
 
 /* Collectives have lines of their own, so their messages are skipped, as are the messages of
- * partitioned operations. Of a buffered send the inner send is shown, not the user's request. */
+ * partitioned operations. Of a buffered send the inner send is shown, not the user's request; of a
+ * pair the receive and the send. */
 static void add_active(void *arg, struct weft_request *request)
 {
     struct report *report = arg;
-    bool inner =
-        (request->flags & WEFT_REQUEST_SUB) && weft_request_ops[request->parent->op].sub_ended;
+    bool inner = (request->flags & WEFT_REQUEST_SUB) && request->parent->op != WEFT_REQUEST_PAIR &&
+                 weft_request_ops[request->parent->op].sub_ended;
     if (request->pending > 0 && request != report->on && request->op != WEFT_REQUEST_NONE &&
-        request->op != WEFT_REQUEST_COLL && request->op != WEFT_REQUEST_BSEND && !inner &&
-        !awaits_refusal(request))
+        request->op != WEFT_REQUEST_COLL && request->op != WEFT_REQUEST_BSEND &&
+        request->op != WEFT_REQUEST_PAIR && !inner && !awaits_refusal(request))
         add_request(report, request);
 }
 
@@ -236,7 +237,7 @@ static void add_message(void *arg, struct weft_match_message *match)
 {
     struct report *report = arg;
     const struct weft_message *message = weft_message_of(match);
-    const struct weft_channel *channel = weft_channel_of(match->context);
+    const struct weft_channel *channel = weft_channel_of(match->context, match->source, match->tag);
     char tag[160];
     if (report->messages++ >= MESSAGES_SHOWN)
         return;
@@ -278,7 +279,7 @@ static void finish_report(struct report *report)
 /* The blocking call whose entry point is not on the stack, because it ended in a tail call. */
 static const char *tail_caller(const struct weft_request *on)
 {
-    if (!on || !on->channel || on->channel != &on->channel->comm->p2p)
+    if (!on || !on->channel || weft_channel_use(on->channel) != WEFT_CONTEXT_P2P)
         return NULL;
     if (on->op == WEFT_REQUEST_RECV)
         return "MPI_Recv";
@@ -340,8 +341,8 @@ WEFT_COLD static __attribute__((noinline)) void report_wait(double seconds,
 void weft_hang_check(unsigned polls, const struct weft_request *on)
 {
     static _Thread_local double since, due; /* the start of this thread's wait, the next report */
-    if (on && on->op == WEFT_REQUEST_BSEND)
-        on = on->partner; /* a buffered send waits for its inner send */
+    if (on && (on->op == WEFT_REQUEST_BSEND || on->op == WEFT_REQUEST_PAIR))
+        on = on->partner; /* a buffered send waits for its inner send, a pair for its receive */
     bool signalled = __atomic_load_n(&weft_entry_flags, __ATOMIC_RELAXED) & WEFT_ENTRY_REPORT;
     double now = weft_seconds(), timeout = (double)weft_settings.hang_timeout;
     if (polls == WEFT_WAIT_POLLS) {

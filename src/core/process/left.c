@@ -55,7 +55,7 @@ static void warn_of_collective(void *arg, struct weft_match_message *match)
 {
     int *left = arg;
     const struct weft_message *message = weft_message_of(match);
-    const struct weft_channel *channel = weft_channel_of(match->context);
+    const struct weft_channel *channel = weft_channel_of(match->context, match->source, match->tag);
     if (!channel || channel != &channel->comm->coll || (*left)++)
         return;
     weft_warn("a message of %zu bytes from rank %d for %s on %.100s was never received; have all "
@@ -67,8 +67,8 @@ static void warn_of_collective(void *arg, struct weft_match_message *match)
 static void see_message(void *arg, struct weft_match_message *match)
 {
     const struct weft_message *message = weft_message_of(match);
-    const struct weft_channel *channel = weft_channel_of(match->context);
-    if (channel && channel == &channel->comm->p2p)
+    const struct weft_channel *channel = weft_channel_of(match->context, match->source, match->tag);
+    if (channel && weft_channel_use(channel) == WEFT_CONTEXT_P2P)
         add(arg, "%zu bytes from rank %d with tag %d on %.100s", message->arrival.length,
             match->source, match->tag, weft_comm_name(channel->comm));
 }
@@ -80,7 +80,7 @@ static void see_request(void *arg, struct weft_request *request)
     const char *name = weft_request_ops[request->op].name;
     bool plain = request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_RECV;
     if (!name || request->flags & (WEFT_REQUEST_SUB | WEFT_REQUEST_ORPHAN) ||
-        (plain && request->channel != &request->channel->comm->p2p))
+        (plain && weft_channel_use(request->channel) != WEFT_CONTEXT_P2P))
         return; /* not the program's */
     add(arg, "%s%s %p", request->flags & WEFT_REQUEST_PERSISTENT ? "persistent " : "", name,
         (void *)request);

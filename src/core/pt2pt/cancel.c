@@ -36,6 +36,8 @@ void weft_cancel(struct weft_request *request)
         cancel_receive(request);
     else if (request->op == WEFT_REQUEST_SEND && !request->error)
         weft_lane_cancel(request);
+    else if (request->op == WEFT_REQUEST_PAIR && request->partner)
+        cancel_receive(request->partner);
     else if (request->op == WEFT_REQUEST_BSEND)
         weft_bsend_cancel(request);
 }

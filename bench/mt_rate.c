@@ -3,7 +3,8 @@
  * weft_mt_rate: the message rate of all threads of a job. Thread t of rank 0 sends windows to
  * thread t of rank 1, over a communicator that only these two threads use. On one rank each thread
  * sends to itself, so that N threads take N cores and not 2 N; with --share-cores the two threads
- * of a pair share a core, to the same end.
+ * of a pair share a core, to the same end. With --one-comm all threads use one communicator, made
+ * with the assertions that no wildcards are used, and each thread has a tag.
  *
  * Invariant: only the first thread, which started MPI, calls the harness; the others sleep between
  * batches. All threads meet at gates before and after the timed part. They pass a gate by spinning
@@ -29,6 +30,7 @@ static const struct bench_program program = {
 struct worker {
     struct mpi_bench *b;
     int number;
+    int data_tag, ack_tag;
     MPI_Comm comm;
     char *send, *recv;     /* its own: no two receives under way may have the same buffer */
     MPI_Request *requests; /* two windows */
@@ -62,19 +64,17 @@ static void move(struct worker *w, int windows, int window)
     for (int i = 0; i < windows; i++, n = 0) {
         if (b->size == 1 || b->rank == 1)
             for (int j = 0; j < window; j++)
-                MPI_Irecv(w->recv, count, MPI_CHAR, peer, BENCH_TAG_DATA, w->comm,
-                          &w->requests[n++]);
+                MPI_Irecv(w->recv, count, MPI_CHAR, peer, w->data_tag, w->comm, &w->requests[n++]);
         if (b->rank == 0)
             for (int j = 0; j < window; j++)
-                MPI_Isend(w->send, count, MPI_CHAR, peer, BENCH_TAG_DATA, w->comm,
-                          &w->requests[n++]);
+                MPI_Isend(w->send, count, MPI_CHAR, peer, w->data_tag, w->comm, &w->requests[n++]);
         MPI_Waitall(n, w->requests, MPI_STATUSES_IGNORE);
         if (b->size == 1)
             continue;
         if (b->rank == 0)
-            MPI_Recv(&ack, 1, MPI_CHAR, peer, BENCH_TAG_ACK, w->comm, MPI_STATUS_IGNORE);
+            MPI_Recv(&ack, 1, MPI_CHAR, peer, w->ack_tag, w->comm, MPI_STATUS_IGNORE);
         else
-            MPI_Send(&ack, 1, MPI_CHAR, peer, BENCH_TAG_ACK, w->comm);
+            MPI_Send(&ack, 1, MPI_CHAR, peer, w->ack_tag, w->comm);
     }
 }
 
@@ -174,6 +174,21 @@ static void lead(struct worker *w)
     wake_all(true);
 }
 
+/* The communicator of all threads. */
+static MPI_Comm make_shared(void)
+{
+    MPI_Info info;
+    MPI_Comm comm;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
+    MPI_Info_set(info, "mpi_assert_allow_overtaking", "true");
+    MPI_Info_set(info, "mpi_assert_exact_length", "true");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    return comm;
+}
+
 static struct worker *start_workers(struct mpi_bench *b)
 {
     struct worker *workers = calloc((size_t)threads, sizeof *workers);
@@ -194,7 +209,12 @@ static struct worker *start_workers(struct mpi_bench *b)
                     program.name, threads);
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
-        MPI_Comm_dup(MPI_COMM_WORLD, &workers[t].comm);
+        if (b->options.one_comm)
+            workers[t].comm = t ? workers[0].comm : make_shared();
+        else
+            MPI_Comm_dup(MPI_COMM_WORLD, &workers[t].comm);
+        workers[t].data_tag = b->options.one_comm ? t : BENCH_TAG_DATA;
+        workers[t].ack_tag = b->options.one_comm ? t : BENCH_TAG_ACK;
     }
     for (int t = 1; t < threads; t++)
         if (pthread_create(&workers[t].thread, NULL, work, &workers[t]) != 0) {
@@ -209,7 +229,8 @@ static void end_workers(struct worker *workers)
     for (int t = 1; t < threads; t++)
         pthread_join(workers[t].thread, NULL);
     for (int t = 0; t < threads; t++) {
-        MPI_Comm_free(&workers[t].comm);
+        if (t == 0 || !workers[t].b->options.one_comm)
+            MPI_Comm_free(&workers[t].comm);
         free(workers[t].requests);
         if (t > 0) {
             free(workers[t].send);

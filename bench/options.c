@@ -13,7 +13,15 @@
 
 enum { LARGE = 8192 }; /* above it fewer iterations do: each takes long enough to be timed well */
 
-enum { OPT_CQ_DATA = 256, OPT_DIRECTED, OPT_TURNS, OPT_PER_MESSAGE, OPT_MULTIPLE, OPT_SHARE_CORES };
+enum {
+    OPT_CQ_DATA = 256,
+    OPT_DIRECTED,
+    OPT_TURNS,
+    OPT_PER_MESSAGE,
+    OPT_MULTIPLE,
+    OPT_SHARE_CORES,
+    OPT_ONE_COMM
+};
 
 static const struct option long_options[] = {
     {"message-size", required_argument, NULL, 'm'},
@@ -29,6 +37,7 @@ static const struct option long_options[] = {
     {"directed", no_argument, NULL, OPT_DIRECTED},
     {"threads", required_argument, NULL, 't'},
     {"share-cores", no_argument, NULL, OPT_SHARE_CORES},
+    {"one-comm", no_argument, NULL, OPT_ONE_COMM},
     {"thread-multiple", no_argument, NULL, OPT_MULTIPLE},
     {"per-message", no_argument, NULL, OPT_PER_MESSAGE},
     {"turns", required_argument, NULL, OPT_TURNS},
@@ -111,6 +120,7 @@ static bool feature_of(int option, unsigned features)
         return features & BENCH_PAIRS;
     case 't':
     case OPT_SHARE_CORES:
+    case OPT_ONE_COMM:
         return features & BENCH_THREADS;
     case OPT_MULTIPLE:
         return !(features & BENCH_RAW);
@@ -159,6 +169,9 @@ static const char *take(struct bench_options *o, int option, const char *value)
         return parse_count(value, 1, &o->threads) ? NULL : "a number of at least 1";
     case OPT_SHARE_CORES:
         o->share_cores = true;
+        return NULL;
+    case OPT_ONE_COMM:
+        o->one_comm = true;
         return NULL;
     case OPT_MULTIPLE:
         o->multiple = true;
@@ -247,6 +260,8 @@ void bench_options_usage(const struct bench_program *program)
     if (f & BENCH_THREADS) {
         printf("  -t, --threads N               threads of each rank that send or receive (1)\n");
         printf("      --share-cores             thread N of every rank on core N\n");
+        printf(
+            "      --one-comm                all threads on one communicator, with assertions\n");
     }
     if (!(f & BENCH_RAW))
         printf("      --thread-multiple         start MPI with MPI_THREAD_MULTIPLE\n");

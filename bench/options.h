@@ -17,7 +17,7 @@ enum bench_feature {
     BENCH_WINDOW = 1,   /* -W: messages in flight */
     BENCH_PAIRS = 2,    /* -p: pairs of ranks; --per-message */
     BENCH_RAW = 4,      /* -p, -I, -b: provider, interface, binding: programs without MPI */
-    BENCH_THREADS = 16, /* -t: threads of each rank; --share-cores */
+    BENCH_THREADS = 16, /* -t: threads of each rank; --share-cores, --one-comm */
     BENCH_TAGGED = 8    /* --cq-data, --directed: raw programs on tagged messages */
 };
 
@@ -38,6 +38,7 @@ struct bench_options {
     int pairs;             /* pairs of ranks; 0 = as many as there are */
     int threads;           /* that send or receive, of each rank */
     bool share_cores;      /* thread t of every rank on core t, not each on a core of its own */
+    bool one_comm;         /* all threads on one communicator, made with assertions */
     bool multiple;         /* MPI is to be started with MPI_THREAD_MULTIPLE */
     bool validate;         /* check what arrived */
     const char *provider;  /* libfabric's name for it */

@@ -184,7 +184,8 @@ enum weft_net_phase {
 struct weft_net_request {
     struct weft_net_op op;
     struct weft_backlog_entry out;
-    bool withdrawn;     /* receives: the provider cancelled it */
+    bool withdrawing;   /* receives: Weft cancels it */
+    bool withdrawn;     /* receives: it is cancelled */
     bool stalled;       /* in the list weft_net.stalled, or in the readers of its peer */
     uint8_t phase;      /* enum weft_net_phase */
     uint16_t reads_out; /* pieces in flight: read or pushed */

@@ -233,8 +233,6 @@ void weft_net_pool_failed(struct weft_net_vci *net, struct weft_net_op *op,
     struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
     weft_assert(net->posted > 0);
     net->posted--;
-    if (error->err == FI_ECANCELED)
-        return;
     if (error->err == FI_ETRUNC) {
         weft_net_drop("a message that is longer than the eager limit", -1);
     } else if (!weft_failure_confirm(NULL)) { /* no message of the user is lost with a dead rank */

@@ -320,6 +320,8 @@ static size_t posted_bytes(struct weft_request *request)
     return all ? request->capacity : weft_net.eager_limit;
 }
 
+/* ofi_rxm matches a message by its header, and cancels the receive if the connection ends before
+ * the data are there. */
 void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_err_entry *error,
                              const char *text)
 {
@@ -328,7 +330,7 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
     weft_assert(weft_net_of(request)->completed <= request->vci->net.posts);
     request->vci->net.posts_stop += weft_net.stop_step;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
-    if (error->err == FI_ECANCELED) {
+    if (error->err == FI_ECANCELED && state->withdrawing) {
         release_buffers(request);
         state->withdrawn = true;
         return;
@@ -372,10 +374,12 @@ bool weft_net_withdraw(struct weft_request *request)
      * has got the same internal request. */
     while (request->flags & WEFT_REQUEST_IN_NET && weft_net_progress(vci))
         ;
+    state->withdrawing = true;
     if (request->flags & WEFT_REQUEST_IN_NET)
         fi_cancel(&request->vci->net.ep->fid, &state->op); /* its return value proves nothing */
     while (request->flags & WEFT_REQUEST_IN_NET)
         if (!weft_net_progress(vci))
             weft_idle(&idle);
+    state->withdrawing = false;
     return state->withdrawn;
 }

@@ -153,6 +153,26 @@ static void run_eagain(int rank)
     close_lane();
 }
 
+/* The provider cancels receives that Weft has not cancelled: the buffers of the pool are posted
+ * again, and the user's receive ends with an error. */
+static void run_cancelled(int rank)
+{
+    char data[8];
+    open_lane(rank);
+    struct weft_net_vci *net = &weft_net.vcis[0];
+    for (size_t i = 0; i < weft_net.nbuffers; i++)
+        if (net->buffers[i].op.in_flight)
+            fi_cancel(&net->objects.ep->fid, &net->buffers[i].op);
+    struct weft_request *receive = start_receive(data, sizeof data, 9);
+    fi_cancel(&net->objects.ep->fid, &weft_net_state(receive)->op);
+    CHECK(finish_request(receive) != MPI_SUCCESS);
+    exchange(rank, LONG, WEFT_SEND_SYNCHRONOUS);
+    for (int i = 0; i < 1000 && net->posted < net->wanted; i++)
+        weft_progress();
+    CHECK(net->posted == net->wanted);
+    close_lane();
+}
+
 /* Rank 1 sends one message and ends: it is received, and all that waits for another one fails. */
 static void run_dead_peer(int rank)
 {
@@ -334,6 +354,12 @@ static void messages_wait_in_order_for_a_busy_provider(void **state)
     unsetenv("STRICT_EAGAIN");
 }
 
+static void receives_that_the_provider_cancels_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fork_ranks(run_cancelled), 0);
+}
+
 static void operations_with_a_dead_peer_fail(void **state)
 {
     (void)state;
@@ -386,6 +412,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(messages_of_each_protocol_arrive_both_ways),
         cmocka_unit_test(messages_matched_in_software_arrive_both_ways),
         cmocka_unit_test(messages_wait_in_order_for_a_busy_provider),
+        cmocka_unit_test(receives_that_the_provider_cancels_end),
         cmocka_unit_test(operations_with_a_dead_peer_fail),
         cmocka_unit_test(messages_of_device_memory_pass_through_rings),
         cmocka_unit_test(rings_wait_for_a_busy_provider),

@@ -26,13 +26,17 @@ SIZED(uint16)
 SIZED(uint32)
 SIZED(uint64)
 
+/* Open MPI 5 has them in another module. */
 #define COMPARE(kind, word, operation)                                                             \
     int kind##_##word(const int *a,                                                                \
                       const int *b) __asm__("__mpi_f08_types_MOD_ompi_" #kind "_op_" #word);       \
     int kind##_##word(const int *a, const int *b)                                                  \
     {                                                                                              \
         return weft_fortran_logical((*a)operation(*b));                                            \
-    }
+    }                                                                                              \
+    extern __typeof__(kind##_##word) since_5_##kind##_##word __asm__("__mpi_types_MOD_ompi_" #kind \
+                                                                     "_op_" #word)                 \
+        __attribute__((alias("__mpi_f08_types_MOD_ompi_" #kind "_op_" #word)));
 #define COMPARISONS(kind) COMPARE(kind, eq, ==) COMPARE(kind, ne, !=)
 COMPARISONS(comm)
 COMPARISONS(datatype)

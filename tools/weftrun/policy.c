@@ -184,7 +184,9 @@ static bool has_deserted(const struct rank *r)
 static void deserted_job(const struct rank *r)
 {
     char others[80];
-    int n = count_running();
+    int n = 0; /* a quick rank may end before the last ones have been started */
+    for (int i = 0; i < policy.job->size; i++)
+        n += policy.job->ranks[i].running || policy.job->ranks[i].pid <= 0;
     if (n == 0)
         snprintf(others, sizeof others, "no other rank was running");
     else if (n == 1)

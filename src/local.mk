@@ -273,6 +273,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/select/provider_table.c \
     src/ofi/select/rxm_env.c \
     src/ofi/select/select.c \
+    src/ofi/select/sysfs.h \
     src/ofi/send.c \
     src/ofi/sequence.c src/ofi/sequence.h \
     src/ofi/shared_network.c \

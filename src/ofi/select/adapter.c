@@ -4,6 +4,7 @@
  * "4: ACTIVE", infiniband_verbs/uverbs0/ibdev with the adapter's name, cxi/cxi0/device/port/link.
  */
 #include "ofi/select/adapter.h"
+#include "ofi/select/sysfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,20 +23,6 @@ static const struct {
     {"infiniband", "efa", "efa"},
     {"infiniband", "", "verbs;ofi_rxm"},
 };
-
-/* The first line of a file, "" when it cannot be read. Returns line. */
-static char *read_line(const char *path, char *line, size_t len)
-{
-    FILE *file = fopen(path, "re");
-    line[0] = 0;
-    if (file) {
-        if (!fgets(line, (int)len, file))
-            line[0] = 0;
-        fclose(file);
-    }
-    line[strcspn(line, "\n")] = 0;
-    return line;
-}
 
 /* The name of the adapter's driver, "" if there is none, as for an emulated adapter. */
 static void read_driver(const char *path, char *driver, size_t len)
@@ -69,7 +56,7 @@ static bool is_active(const char *path, struct weft_adapter *adapter)
     glob_t found;
     bool active = false;
     snprintf(pattern, sizeof pattern, "%s/device/port/link", path);
-    if (*read_line(pattern, line, sizeof line) && strcmp(line, "up") != 0) {
+    if (*weft_sysfs_line(pattern, line, sizeof line) && strcmp(line, "up") != 0) {
         snprintf(adapter->reason, sizeof adapter->reason, "the link of %s is %.32s", adapter->name,
                  line);
         return false;
@@ -79,7 +66,7 @@ static bool is_active(const char *path, struct weft_adapter *adapter)
         return true;
     for (size_t i = 0; i < found.gl_pathc && !active; i++) {
         unsigned port = 0;
-        read_line(found.gl_pathv[i], line, sizeof line);
+        weft_sysfs_line(found.gl_pathv[i], line, sizeof line);
         const char *word = strchr(line, ' ');
         active = word && strcmp(word + 1, "ACTIVE") == 0;
         sscanf(found.gl_pathv[i] + strlen(path), "/ports/%u", &port);
@@ -106,7 +93,7 @@ static void find_device(int kind, const char *classes, const char *devices,
         return;
     for (size_t i = 0; i < found.gl_pathc; i++) {
         char name[64];
-        if (strcmp(read_line(found.gl_pathv[i], line, sizeof line), adapter->name) == 0 &&
+        if (strcmp(weft_sysfs_line(found.gl_pathv[i], line, sizeof line), adapter->name) == 0 &&
             sscanf(found.gl_pathv[i] + strlen(classes), "/infiniband_verbs/%63[^/]", name) == 1)
             snprintf(device, len, "%s/infiniband/%s", devices, name);
     }

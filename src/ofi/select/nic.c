@@ -12,6 +12,7 @@
 
 #include "core/base/hash.h"
 #include "ofi/select/provider_score.h"
+#include "ofi/select/sysfs.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -38,16 +39,6 @@ struct locality {
     int distance[NUMA_MAX]; /* from the nearest of them to each node; INT_MAX: unknown */
 };
 
-/* The first line of a file; false if it cannot be read. */
-static bool read_line(const char *path, char *line, size_t len)
-{
-    FILE *file = fopen(path, "re");
-    bool got = file && fgets(line, (int)len, file);
-    if (file)
-        fclose(file);
-    return got;
-}
-
 /* The PCI address of the adapter or interface of this name, by its device's link in sysfs, whose
  * target ends in "/0000:3b:00.1". */
 static uint64_t find_bus(const char *sysfs, const char *name)
@@ -73,7 +64,7 @@ static int find_node(const char *sysfs, uint64_t bus)
     snprintf(path, sizeof path, "%s/bus/pci/devices/%04x:%02x:%02x.%x/numa_node", sysfs,
              (unsigned)(bus >> 24), (unsigned)(bus >> 16 & 0xff), (unsigned)(bus >> 8 & 0xff),
              (unsigned)(bus & 0xff));
-    return bus != WEFT_NIC_NO_BUS && read_line(path, line, sizeof line) ? atoi(line) : -1;
+    return bus != WEFT_NIC_NO_BUS && *weft_sysfs_line(path, line, sizeof line) ? atoi(line) : -1;
 }
 
 /* Reads the cores of a NUMA node, "0-3,8-11". True if there are any; *ours: one is in the set. */
@@ -82,7 +73,7 @@ static bool read_cores(const char *path, const cpu_set_t *cores, bool *ours)
     char line[4096], *at = line;
     bool any = false;
     *ours = false;
-    if (!read_line(path, line, sizeof line))
+    if (!*weft_sysfs_line(path, line, sizeof line))
         return false;
     while (*at >= '0' && *at <= '9') {
         unsigned long first = strtoul(at, &at, 10), last = first;
@@ -100,7 +91,7 @@ static bool read_cores(const char *path, const cpu_set_t *cores, bool *ours)
 static void add_distances(const char *path, const int *nodes, int count, struct locality *locality)
 {
     char line[1024], *at = line;
-    if (!read_line(path, line, sizeof line))
+    if (!*weft_sysfs_line(path, line, sizeof line))
         return;
     for (int i = 0; i < count; i++) {
         char *end;

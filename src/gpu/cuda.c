@@ -374,9 +374,7 @@ static const char *import_memory(const struct weft_gpu_export *from, const void 
         return NULL;
     memcpy(&handle, from->handle, sizeof handle);
     bool open = !cuda.ipc_open(&at, handle, IPC_LAZY_PEER_ACCESS);
-    /* Several allocations may be in one piece of the driver, which is then mapped. */
-    bool fits = open && !cuda.range(&base, &bytes, at) && at >= base && at - base <= bytes &&
-                from->bytes <= bytes - (at - base);
+    bool fits = open && !cuda.range(&base, &bytes, at) && weft_gpu_fits(from, at, base, bytes);
     if (open && !fits)
         cuda.ipc_close(at);
     leave();

@@ -56,4 +56,12 @@ struct weft_gpu_driver {
 
 extern WEFT_HIDDEN const struct weft_gpu_driver weft_cuda, weft_hip;
 
+/* True if an exported allocation that is mapped at an address fits into the mapping, which begins
+ * at base. Several allocations may be in one piece of the driver, which is then mapped. */
+static inline bool weft_gpu_fits(const struct weft_gpu_export *from, uint64_t at, uint64_t base,
+                                 size_t bytes)
+{
+    return at >= base && at - base <= bytes && from->bytes <= bytes - (at - base);
+}
+
 #endif

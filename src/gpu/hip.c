@@ -319,10 +319,8 @@ static const char *import_memory(const struct weft_gpu_export *from, const void 
         enter(to);
     memcpy(&handle, from->handle, sizeof handle);
     bool open = works(hip.ipc_open(&at, handle, IPC_LAZY_PEER_ACCESS));
-    uintptr_t begin = (uintptr_t)at;
-    bool fits = open && works(hip.range(&base, &bytes, at)) && begin >= (uintptr_t)base &&
-                begin - (uintptr_t)base <= bytes &&
-                from->bytes <= bytes - (begin - (uintptr_t)base);
+    bool fits = open && works(hip.range(&base, &bytes, at)) &&
+                weft_gpu_fits(from, (uintptr_t)at, (uintptr_t)base, bytes);
     if (open && !fits)
         hip.ipc_close(at);
     if (to)

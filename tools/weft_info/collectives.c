@@ -67,12 +67,14 @@ static const struct weft_coll_option *chosen(const struct weft_coll_family *fami
     return setting ? &family->options[setting - 1] : NULL;
 }
 
-static void add_bytes(char *line, size_t bytes)
+static void add_bytes(char *line, struct weft_shared_limit limit)
 {
-    if (bytes == SIZE_MAX)
+    if (limit.more == SIZE_MAX)
         add(line, "any number of bytes");
     else
-        add(line, "up to %zuK", bytes / 1024);
+        add(line, "up to %zuK", limit.more / 1024);
+    if (limit.two < limit.more)
+        add(line, ", 2 ranks up to %zuK", limit.two / 1024);
 }
 
 /* What blocking calls do on one node instead, for the first kind of the family. */
@@ -82,7 +84,7 @@ static void print_shared(const struct weft_coll_family *family)
     int kind = 0;
     while (weft_coll_family_of((enum weft_coll_kind)kind) != family)
         kind++;
-    if (!weft_settings.shm || !weft_settings.shm_coll || !weft_shared_limits[kind] ||
+    if (!weft_settings.shm || !weft_settings.shm_coll || !weft_shared_limits[kind].more ||
         chosen(family))
         return;
     if (kind != WEFT_COLL_BARRIER)

@@ -26,9 +26,13 @@ bool weft_shared_advance(struct weft_schedule *s);
 bool weft_shared_note(struct weft_schedule *s);
 void weft_shared_end(struct weft_schedule *s);
 
-/* Bytes of a block (of MPI_Reduce_scatter: of all blocks) up to which a collective takes an area.
- * 0: never; SIZE_MAX: always. */
-extern const size_t weft_shared_limits[WEFT_COLL_KINDS];
+/* Bytes of a block (of MPI_Reduce_scatter: of all blocks) up to which a collective of 2 ranks, or of
+ * more, takes an area. 0: never; SIZE_MAX: always. */
+struct weft_shared_limit {
+    size_t two, more;
+};
+
+extern const struct weft_shared_limit weft_shared_limits[WEFT_COLL_KINDS];
 
 /* True if any collective of a kind takes an area; the settings decide, too. */
 bool weft_shared_takes(enum weft_coll_kind kind);

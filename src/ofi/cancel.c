@@ -9,11 +9,19 @@
  * in any order, so the query contains the number of messages that were sent before it, and waits
  * until these have been delivered.
  *
+ * A search of a provider with the row flag WEFT_PROVIDER_MISSES may miss a message. So the query
+ * contains the number of messages, user messages and controls, that were sent before it. The search
+ * is repeated SEARCHES times, because messages sent after the query count too, and then until this
+ * rank has taken as many.
+ *
  * Invariants:
  *  - Every query gets one reply. CANCELLED: the message was unmatched and is dropped. TOO_LATE: it
- *    was matched, or more than one message fits the query; then the send completes as usual.
+ *    was matched, or more than one message fits the query; then the send completes as usual. A
+ *    message that is neither found nor taken is TOO_LATE when no message of its sender has arrived
+ *    for PATIENCE seconds: one that the provider failed to send has been counted, too.
  *  - A request with a query (WEFT_REQUEST_CANCELLING) counts the reply in pending.
  */
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/message/sw_match.h"
 #include "core/message/process.h"
@@ -22,9 +30,14 @@
 
 #include <stdlib.h>
 
+enum { SEARCHES = 16, PATIENCE = 2 };
+
 struct weft_net_query {
     struct weft_net_control control;
     struct weft_net_query *next;
+    /* of a cancel whose message was not found: */
+    int32_t missing; /* messages sent before it that have not been taken, or 0 */
+    double since;    /* so many since then */
 };
 
 /* ---- The sender */
@@ -51,15 +64,16 @@ void weft_net_cancel(struct weft_request *request)
     state->out.kind = rendezvous ? WEFT_NET_OUT_RTS : WEFT_NET_OUT_EAGER;
     request->flags |= WEFT_REQUEST_CANCELLING;
     request->pending++;
-    weft_net_control(peer,
-                     (struct weft_net_control){.kind = WEFT_NET_CANCEL,
-                                               .count = rendezvous,
-                                               .context = request->channel->context,
-                                               .tag = request->tag,
-                                               .number = request->number,
-                                               .other = request->sequence & weft_net.sequence_mask,
-                                               .length = peer->sequence,
-                                               .address = (uint32_t)request->channel->rank});
+    weft_net_control(
+        peer, (struct weft_net_control){.kind = WEFT_NET_CANCEL,
+                                        .count = rendezvous,
+                                        .context = request->channel->context,
+                                        .tag = request->tag,
+                                        .number = request->number,
+                                        .other = request->sequence & weft_net.sequence_mask,
+                                        .length = peer->sequence,
+                                        .key = weft_net_peer(peer)->controls + peer->sequence,
+                                        .address = (uint32_t)request->channel->rank});
 }
 
 /* A cancelled synchronous send waits for no ACK. If it has one already, that ACK was for a later
@@ -98,8 +112,7 @@ void weft_net_query_arrived(struct weft_net_vci *net, const struct weft_net_cont
     if (!query)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to answer a cancelled send of rank %d",
                    control->from);
-    query->control = *control;
-    query->next = NULL;
+    *query = (struct weft_net_query){.control = *control};
     while (*last)
         last = &(*last)->next;
     *last = query;
@@ -127,10 +140,16 @@ void weft_net_queries_close(struct weft_net_vci *net)
     }
 }
 
-/* Drops the message of a cancelled send. False if it is not there any more. */
-static bool revoke(struct weft_net_vci *net, const struct weft_net_control *control,
+static bool may_miss(void)
+{
+    return !weft_net.software && weft_net.choice.row->flags & WEFT_PROVIDER_MISSES;
+}
+
+/* Drops the message of a cancelled send. False if it is not there. */
+static bool revoke(struct weft_net_vci *net, const struct weft_net_query *query,
                    struct weft_peer *peer)
 {
+    const struct weft_net_control *control = &query->control;
     struct weft_channel *channel =
         weft_channel_of(control->context, (int)control->address, control->tag);
     struct weft_arrival name = {.context = control->context,
@@ -141,27 +160,52 @@ static bool revoke(struct weft_net_vci *net, const struct weft_net_control *cont
                                                      : (uint32_t)control->other};
     if (name.source < 0)
         return false;
-    if (!channel)
-        weft_net_collect_unexpected(net);
-    else if (!weft_net.software)
-        while (weft_net_collect(channel))
-            ;
-    if (!weft_sw_revoke(&weft.vcis[net->number].matcher, &name))
-        return false;
-    if (name.location == WEFT_DATA_HERE)
-        weft_net_matched_from(peer, name.length);
-    return true;
+    int searches = may_miss() && !query->missing ? SEARCHES : 1;
+    do {
+        if (!channel || query->missing)
+            weft_net_collect_unexpected(net);
+        else if (!weft_net.software)
+            while (weft_net_collect(channel))
+                ;
+        if (weft_sw_revoke(&weft.vcis[net->number].matcher, &name)) {
+            if (name.location == WEFT_DATA_HERE)
+                weft_net_matched_from(peer, name.length);
+            return true;
+        }
+    } while (--searches > 0);
+    return false;
 }
 
-static void answer(struct weft_net_vci *net, const struct weft_net_control *control)
+/* True if the search for the message of a query has to be repeated. The query itself has been
+ * taken too. */
+static bool may_be_missed(const struct weft_net_vci *net, struct weft_net_query *query,
+                          const struct weft_peer *peer)
 {
+    int32_t missing = (int32_t)((uint32_t)query->control.key + 1 - weft_net_peer(peer)->taken);
+    double now = weft_seconds();
+    if (!may_miss() || missing <= 0 || (uint32_t)missing <= net->unattributed)
+        return false;
+    if (missing != query->missing) {
+        query->missing = missing;
+        query->since = now;
+    }
+    return now - query->since < PATIENCE;
+}
+
+/* False if the reply has to wait. */
+static bool answer(struct weft_net_vci *net, struct weft_net_query *query)
+{
+    const struct weft_net_control *control = &query->control;
     struct weft_peer *peer = weft_peer_get(control->stream, control->from);
     if (!peer || peer->lane != WEFT_LANE_NET)
-        return;
-    bool gone = revoke(net, control, peer);
+        return true;
+    bool gone = revoke(net, query, peer);
+    if (!gone && may_be_missed(net, query, peer))
+        return false;
     weft_net_control(
         peer, (struct weft_net_control){.kind = gone ? WEFT_NET_CANCELLED : WEFT_NET_TOO_LATE,
                                         .number = control->number});
+    return true;
 }
 
 static void check_flow(struct weft_net_vci *net, const struct weft_net_control *control)
@@ -182,6 +226,23 @@ static bool is_due(const struct weft_net_vci *net, const struct weft_net_control
            weft_sequence_reached(&net->sequences, sender, (uint32_t)control->length);
 }
 
+/* False if the reply has to wait. */
+static bool reply(struct weft_net_vci *net, struct weft_net_query *query)
+{
+    const struct weft_net_control *control = &query->control;
+    if (!is_due(net, control))
+        return false;
+    if (control->kind == WEFT_NET_CANCEL)
+        return answer(net, query);
+    if (control->kind == WEFT_NET_FLOW_CHECK)
+        check_flow(net, control);
+    else if (control->kind == WEFT_NET_COMPARE)
+        weft_net_compare(net, control);
+    else
+        weft_net_connect_back(net, control->stream, control->from);
+    return true;
+}
+
 int weft_net_answer_queries(struct weft_net_vci *net)
 {
     int answers = 0;
@@ -189,20 +250,12 @@ int weft_net_answer_queries(struct weft_net_vci *net)
         return 0;
     net->answering = true;
     for (struct weft_net_query **link = &net->queries; *link;) {
-        struct weft_net_query *query = *link;
-        if (!is_due(net, &query->control)) {
+        struct weft_net_query *query = *link; /* those that arrive meanwhile are appended */
+        if (!reply(net, query)) {
             link = &query->next;
             continue;
         }
         *link = query->next;
-        if (query->control.kind == WEFT_NET_FLOW_CHECK)
-            check_flow(net, &query->control);
-        else if (query->control.kind == WEFT_NET_COMPARE)
-            weft_net_compare(net, &query->control);
-        else if (query->control.kind == WEFT_NET_CONNECTED)
-            weft_net_connect_back(net, query->control.stream, query->control.from);
-        else
-            answer(net, &query->control);
         free(query);
         answers++;
     }

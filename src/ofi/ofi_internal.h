@@ -109,7 +109,8 @@ enum weft_net_control_kind {
     WEFT_NET_CANCEL, /* drop the message of (context, tag) of the send `number`: announced (count
                         1), or with the sequence `other` (count 0); address: the sender's rank in
                         the communicator. The reply is sent when the messages with sequences
-                        below `length` have been delivered */
+                        below `length` have been delivered; `key` user messages and controls were
+                        sent before it */
     WEFT_NET_CANCELLED,  /* the send `number` is cancelled */
     WEFT_NET_TOO_LATE,   /* the send `number` has matched */
     WEFT_NET_CREDITS,    /* eager messages of `length` credits have matched */
@@ -144,7 +145,7 @@ _Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 17 };
+enum { WEFT_NET_WIRE_VERSION = 18 };
 
 /* The most bytes of data of one operation of the provider that pass through a bounce buffer. */
 enum { WEFT_NET_PIECE_MAX = 1 << 20 };

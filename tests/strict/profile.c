@@ -23,7 +23,8 @@ enum { KEYS = 8 }; /* bytes of a key */
 static const struct strict_profile profiles[] = {
     /* Slingshot: a region has to be bound to the endpoint and enabled; no order of a send after a
      * write; an endpoint with regions bound to it cannot be closed; the event queue of the
-     * adapter is as long as the completion queue, unless that has size 0 */
+     * adapter is as long as the completion queue, unless that has size 0; a PEEK that claims misses
+     * messages while flow control recovers */
     {.name = "cxi",
      .provider = "cxi",
      .tag_bits = 48,
@@ -35,6 +36,7 @@ static const struct strict_profile profiles[] = {
      .cq_data_size = 8,
      .key_size = KEYS,
      .events = 131072,
+     .misses = 200,
      .mr_mode = FI_MR_ENDPOINT | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
      .caps = TAGGED_CAPS | RMA_CAPS | FI_DIRECTED_RECV,
      .order = FI_ORDER_SAS | FI_ORDER_WAW,
@@ -159,6 +161,7 @@ const struct strict_profile *strict_profile(void)
     set_number("STRICT_EAGAIN", &chosen.eagain);
     set_number("STRICT_EMPTY", &chosen.empty);
     set_number("STRICT_LATE", &chosen.late);
+    set_number("STRICT_MISSES", &chosen.misses);
     return &chosen;
 }
 

@@ -46,6 +46,7 @@ struct strict_profile {
     unsigned endpoints;       /* of a process; 0: no limit */
     size_t claimable;         /* bytes of the longest message that a claim receives; 0: all */
     bool peek_lacks_data;     /* the completion of a PEEK has no completion data */
+    unsigned misses;          /* PEEKs that claim, of a thousand, that miss a message */
 };
 
 const struct strict_profile *strict_profile(void);

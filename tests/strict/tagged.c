@@ -236,6 +236,8 @@ static ssize_t post(struct strict_ep *ep, struct fi_msg_tagged *real, uint64_t f
     strict_op_buffers(op, msg->msg_iov, msg->desc, msg->iov_count, FI_RECV, call);
     real->context = &op->context;
     op->claims = flags & FI_CLAIM;
+    if (op->claims && strict_chance(strict_profile()->misses))
+        return settle_peek(op, -FI_ENOMSG);
     if (op->kind == STRICT_PEEK)
         return settle_peek(op, fi_trecvmsg(ep->real, real, flags | FI_COMPLETION));
     if (msg->iov_count)

@@ -51,10 +51,12 @@ enum weft_provider_flag {
                                           node has about one for each core: a process opens one */
     WEFT_PROVIDER_OWN_QUEUES = 16384,  /* sizes the adapter's event queue, whose overflow is fatal,
                                           by  the queues: they keep the sizes that it offers */
-    WEFT_PROVIDER_REPORTS = 8192,  /* a send to a host that is lost ends with an error: a rank that
-                                      waits probes its peers, see keepalive.c */
-    WEFT_PROVIDER_EACH_NIC = 32768 /* each NIC of a network serves any rank of the node, and an
-                                      endpoint uses one: the ranks share the NICs, see nic.h */
+    WEFT_PROVIDER_REPORTS = 8192,   /* a send to a host that is lost ends with an error: a rank that
+                                       waits probes its peers, see keepalive.c */
+    WEFT_PROVIDER_EACH_NIC = 32768, /* each NIC of a network serves any rank of the node, and an
+                                       endpoint uses one: the ranks share the NICs, see nic.h */
+    WEFT_PROVIDER_MISSES = 65536    /* PEEK may not find a message that is there, while the provider
+                                       recovers from too many of them: see cancel.c */
 };
 
 struct weft_provider_row {

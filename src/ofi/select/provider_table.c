@@ -24,7 +24,7 @@ enum { KIB = 1024 };
 
 const struct weft_provider_row weft_provider_table[] = {
     {"cxi", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 100,
-     WEFT_PROVIDER_OWN_QUEUES | WEFT_PROVIDER_EACH_NIC,
+     WEFT_PROVIDER_OWN_QUEUES | WEFT_PROVIDER_EACH_NIC | WEFT_PROVIDER_MISSES,
      "Slingshot: matching in hardware; 48 tag bits, one receive iovec, no discard"},
     {"opx", ALL, WEFT_MATCHING_PROVIDER, 4 * KIB, 96,
      WEFT_PROVIDER_SOURCE_SEQ | WEFT_PROVIDER_ONE_ENDPOINT,

@@ -8,16 +8,13 @@
  * ends. A socket of another user is no lock. exec and fork do not pass it on.
  */
 #include "boot.h"
+#include "core/base/abstract_name.h"
 #include "core/base/hash.h"
 #include "pmix/pmix_internal.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 extern char **environ;
 
@@ -39,10 +36,8 @@ static uint64_t hash_of_rank(void)
 
 bool weft_rank_lock_take(int *holder)
 {
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    int n = snprintf(at.sun_path + 1, sizeof at.sun_path - 1, "weft-rank-%d-%016llx",
-                     (int)geteuid(), (unsigned long long)hash_of_rank());
-    socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+    struct sockaddr_un at;
+    socklen_t len = weft_abstract_name(&at, "rank", hash_of_rank(), 0);
     struct ucred peer;
     socklen_t size = sizeof peer;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

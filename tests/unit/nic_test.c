@@ -33,6 +33,7 @@ struct machine {
     const char *provider, *domain; /* domain: the first part of their names */
     int nics, nodes;
     bool no_bus; /* the provider does not give PCI addresses */
+    bool no_map; /* the launcher does not say which ranks run on which node */
     char root[64];
     struct weft_settings settings;
     struct weft_candidate candidates[NICS];
@@ -145,7 +146,7 @@ static const char *choose(struct machine *m, enum binding binding, int rank, int
 {
     struct weft_nic_rank self = {.sysfs = m->root,
                                  .job = m->root,
-                                 .local_rank = rank,
+                                 .local_rank = m->no_map ? -1 : rank,
                                  .local_size = ranks,
                                  .takes_turn = takes_turn};
     int first = NODE_CORES * node_of_rank(m, binding, rank, ranks), count = NODE_CORES;
@@ -256,6 +257,21 @@ static void test_order(void **state)
     remove_machine(&m);
 }
 
+/* Ranks that do not know each other take turns too. */
+static void test_no_map(void **state)
+{
+    struct machine m = make_machine("cxi", "cxi", 4, 4);
+    int of[8], users[4] = {0};
+    (void)state;
+    m.no_map = true;
+    choose_all(&m, UNBOUND, 8, of);
+    for (int rank = 0; rank < 8; rank++)
+        users[of[rank]]++;
+    for (int nic = 0; nic < 4; nic++)
+        assert_int_equal(users[nic], 2);
+    remove_machine(&m);
+}
+
 /* NICs of which none is on the rank's NUMA node: the nearest one. */
 static void test_nearest(void **state)
 {
@@ -351,8 +367,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_balanced), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_nearest),  cmocka_unit_test(test_equal),
-        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_no_map),   cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_equal),    cmocka_unit_test(test_settings),
     };
 
     return cmocka_run_group_tests_name("nic", tests, NULL, NULL);

@@ -27,12 +27,9 @@ static const struct {
 /* The name of the adapter's driver, "" if there is none, as for an emulated adapter. */
 static void read_driver(const char *path, char *driver, size_t len)
 {
-    char link[PATH_MAX], target[PATH_MAX];
+    char link[PATH_MAX];
     snprintf(link, sizeof link, "%s/device/driver", path);
-    ssize_t n = readlink(link, target, sizeof target - 1);
-    target[n > 0 ? n : 0] = 0;
-    const char *base = strrchr(target, '/');
-    snprintf(driver, len, "%.63s", base ? base + 1 : target);
+    weft_sysfs_link(link, driver, len);
 }
 
 /* True if the adapter at this path is of the kind. */

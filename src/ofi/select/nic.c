@@ -3,13 +3,14 @@
  * The choice among equal NICs. The invariant is in the header.
  *
  * A rank has no access to the bindings of the others. If all NICs are equally near, as for ranks
- * without a binding, the turn of a rank is its number among the ranks of the node. Else ranks take
- * turns as they start: each binds the first free one of a row of abstract socket names, and keeps
- * it until all have chosen. That needs no shared memory, which the ranks do not have yet when they
- * open their endpoints, and the kernel releases the name when a rank dies.
+ * without a binding, the turn of a rank is its number among the ranks of the node, if the launcher
+ * gives it. Else ranks take turns as they start: each binds the first free one of a row of abstract
+ * socket names, and keeps it until all have chosen. That needs no shared memory, which the ranks do
+ * not have yet when they open their endpoints, and the kernel releases the name when a rank dies.
  */
 #include "ofi/select/nic.h"
 
+#include "core/base/abstract_name.h"
 #include "core/base/hash.h"
 #include "ofi/select/provider_score.h"
 #include "ofi/select/sysfs.h"
@@ -19,9 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 /* A rank on a machine with more NUMA nodes passes for one without a binding. */
 enum { NUMA_MAX = 64 };
@@ -45,13 +43,11 @@ static uint64_t find_bus(const char *sysfs, const char *name)
 {
     static const char *const classes[] = {"infiniband", "cxi", "net"};
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
-        char path[PATH_MAX], target[PATH_MAX];
+        char path[PATH_MAX], base[64];
         unsigned domain, bus, device, function;
         snprintf(path, sizeof path, "%s/class/%s/%s/device", sysfs, classes[i], name);
-        ssize_t n = readlink(path, target, sizeof target - 1);
-        target[n > 0 ? n : 0] = 0;
-        const char *base = strrchr(target, '/');
-        if (base && sscanf(base, "/%x:%x:%x.%x", &domain, &bus, &device, &function) == 4)
+        weft_sysfs_link(path, base, sizeof base);
+        if (sscanf(base, "%x:%x:%x.%x", &domain, &bus, &device, &function) == 4)
             return weft_nic_bus(domain, bus, device, function);
     }
     return WEFT_NIC_NO_BUS;
@@ -192,10 +188,8 @@ static int take_turn(const struct weft_nic_rank *rank, const struct nic *nics, s
     weft_nic_end_turn();
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     for (int turn = 0; fd >= 0 && turn < rank->local_size; turn++) {
-        struct sockaddr_un at = {.sun_family = AF_UNIX};
-        int n = snprintf(at.sun_path + 1, sizeof at.sun_path - 1, "weft-nic-%d-%016llx-%d",
-                         (int)geteuid(), (unsigned long long)group, turn);
-        socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+        struct sockaddr_un at;
+        socklen_t len = weft_abstract_name(&at, "nic", group, turn);
         if (bind(fd, (struct sockaddr *)&at, len) == 0) {
             held = fd;
             return turn;
@@ -233,10 +227,10 @@ void weft_nic_choose(const struct weft_settings *settings, const struct weft_nic
     if (!weft_provider_score_nics(settings, verdicts, count))
         return;
     size_t all = read_nics(rank, verdicts, count, nics), nearest = keep_nearest(nics, all);
-    if (nearest > 1 && nearest < all && rank->takes_turn)
+    if (nearest > 1 && (nearest < all || turn < 0) && rank->takes_turn)
         turn = take_turn(rank, nics, nearest);
     if (turn < 0)
-        turn = rank->local_rank;
+        turn = rank->local_rank < 0 ? 0 : rank->local_rank;
     size_t taken = (size_t)turn % nearest;
     explain(taken, nearest, all, reason);
     weft_provider_score_take_nic(settings, verdicts, count, nics[taken].verdict, reason);

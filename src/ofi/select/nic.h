@@ -33,8 +33,8 @@ static inline uint64_t weft_nic_bus(unsigned domain, unsigned bus, unsigned devi
 /* The rank that needs a NIC. */
 struct weft_nic_rank {
     const char *sysfs, *job; /* job: its name on this host */
-    int local_rank, local_size;
-    cpu_set_t cores; /* that it may run on */
+    int local_rank, local_size; /* local_rank -1: unknown, and local_size is an upper bound */
+    cpu_set_t cores;            /* that it may run on */
     bool takes_turn; /* it will use the NIC, and calls weft_nic_end_turn later */
 };
 

@@ -260,6 +260,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/recv.c \
     src/ofi/rma.c src/ofi/rma.h \
     src/ofi/rndv_read.c \
+    src/ofi/rails.c \
     src/ofi/rndv_ring.c \
     src/ofi/rndv_send.c \
     src/ofi/select/adapter.c src/ofi/select/adapter.h \

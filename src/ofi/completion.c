@@ -277,6 +277,20 @@ WEFT_COLD static void check_memory(struct weft_net_vci *net, int events)
                    weft_net_name(), (int)weft_settings.connect_timeout);
 }
 
+/* Operations that wait for the provider, and the rails. Returns the number of events in all. */
+WEFT_COLD static int progress_waiting(struct weft_net_vci *net, int events)
+{
+    if (net->rails_busy)
+        events += weft_net_rails_progress(net);
+    if (net->backlogged)
+        events += weft_net_retry(net);
+    if (net->stalled)
+        events += weft_net_move_more(net);
+    if (net->backlogged || net->stalled)
+        check_memory(net, events);
+    return events;
+}
+
 WEFT_HOT int weft_net_progress(unsigned vci)
 {
     struct weft_net_vci *net = &weft_net.vcis[vci];
@@ -299,12 +313,8 @@ WEFT_HOT int weft_net_progress(unsigned vci)
         weft_fatal(MPI_ERR_OTHER, "reading completions from %s failed: %s", weft_net_name(),
                    fi_strerror((int)-n));
     }
-    if (weft_unlikely(net->backlogged != NULL))
-        events += weft_net_retry(net);
-    if (weft_unlikely(net->stalled != NULL))
-        events += weft_net_move_more(net);
-    if (weft_unlikely(net->backlogged || net->stalled))
-        check_memory(net, events);
+    if (weft_unlikely(net->backlogged || net->stalled || net->rails_busy))
+        events = progress_waiting(net, events);
     if (weft_unlikely(weft.vcis[vci].held != NULL))
         weft_net_claim(net);
     if (weft_unlikely(net->queries != NULL))
@@ -315,8 +325,8 @@ WEFT_HOT int weft_net_progress(unsigned vci)
 static bool may_sleep(const struct weft_net_vci *net)
 {
     struct fid *queue = &net->objects.cq->fid;
-    return !net->backlogged && !net->stalled && net->posted >= net->wanted && !net->queries &&
-           !weft.vcis[net->number].held && net->objects.wait_fd >= 0 &&
+    return !net->backlogged && !net->stalled && !net->rails_busy && net->posted >= net->wanted &&
+           !net->queries && !weft.vcis[net->number].held && net->objects.wait_fd >= 0 &&
            !fi_trywait(net->objects.fabric, &queue, 1);
 }
 

@@ -273,6 +273,8 @@ static bool announced_wanted(const struct weft_net_control *control, const struc
         active(control->number, peer, WEFT_REQUEST_SEND, WEFT_NET_ANNOUNCED);
     if (!send || control->length > send->bytes || control->other > UINT32_MAX)
         return false;
+    if (control->kind == WEFT_NET_RAILS)
+        return weft_net_rails_asked(send, control);
     if (control->kind == WEFT_NET_CTS)
         weft_net_push_pieces(send, control->other, control->length, control->count);
     else
@@ -288,6 +290,17 @@ static bool piece_arrived(const struct weft_net_control *control, const struct w
     if (!receive || control->other > receive->bytes || bytes > receive->bytes - control->other)
         return false;
     weft_net_piece_arrived(receive, control->other, data, bytes);
+    return true;
+}
+
+static bool rail_granted(const struct weft_net_control *control, const struct weft_peer *peer)
+{
+    struct weft_request *receive =
+        active(control->number, peer, WEFT_REQUEST_RECV, WEFT_NET_READING);
+    if (!receive || !weft_net_rail_granted(receive, control))
+        return false;
+    if (!weft_net_state(receive)->stalled)
+        weft_net_read_on(receive);
     return true;
 }
 
@@ -315,7 +328,10 @@ static bool act(const struct weft_net_control *control, struct weft_peer *peer, 
         return finished(control, peer);
     case WEFT_NET_CTS:
     case WEFT_NET_REQUEST_HEADER:
+    case WEFT_NET_RAILS:
         return announced_wanted(control, peer);
+    case WEFT_NET_RAIL:
+        return rail_granted(control, peer);
     case WEFT_NET_DATA:
         return piece_arrived(control, peer, data, bytes);
     case WEFT_NET_FILLED:
@@ -361,6 +377,8 @@ static bool is_well_formed(const struct weft_net_control *control, size_t data)
     switch ((enum weft_net_control_kind)control->kind) {
     case WEFT_NET_FIN:
         return control->count <= WEFT_FINS_AT_ONCE;
+    case WEFT_NET_RAIL:
+        return control->count < WEFT_RAILS_MAX - 1 && control->length <= 1;
     case WEFT_NET_CTS:
     case WEFT_NET_CANCEL:
     case WEFT_NET_HEADER:

@@ -31,13 +31,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum {
-    ADDRESS_BYTES = 256,
-    FETCH_SECONDS = 60,
-    TAG_BITS = 31,
-    RESERVED_RECEIVES = 128,
-    STREAM_WINDOW = 2 << 20
-};
+enum { FETCH_SECONDS = 60, TAG_BITS = 31, RESERVED_RECEIVES = 128, STREAM_WINDOW = 2 << 20 };
 
 /* A rank publishes its record up to the last address. */
 struct record {
@@ -48,8 +42,11 @@ struct record {
     uint32_t key;           /* rank 0's is the job's, unless the launcher gave one */
     uint32_t address_bytes; /* of each endpoint, one behind the other */
     uint16_t endpoints, vcis;
-    uint32_t key_from_launcher; /* whether the key is the launcher's, and not in the record */
-    char addresses[WEFT_VCIS_MAX * ADDRESS_BYTES];
+    uint16_t key_from_launcher; /* whether the key is the launcher's, and not in the record */
+    uint16_t rails;
+    /* Of the endpoints, then a network and an address of each rail (rails.c). */
+    char addresses[WEFT_VCIS_MAX * WEFT_ADDRESS_BYTES +
+                   (WEFT_RAILS_MAX - 1) * (sizeof(uint64_t) + WEFT_ADDRESS_BYTES)];
 };
 
 static struct record own;
@@ -228,6 +225,7 @@ static int open_vci(struct weft_net_vci *net, char *why, size_t len)
 
 static void close_vci(struct weft_net_vci *net)
 {
+    weft_net_rails_close(net);
     /* Regions that are bound to the endpoint (FI_MR_ENDPOINT) are closed before it. */
     weft_net_regions_close(net);
     weft_net_bounce_close(net);
@@ -280,7 +278,7 @@ static int publish(char *why, size_t len)
 {
     size_t used = 0;
     for (unsigned i = 0; i < weft_net.nvcis; i++) {
-        size_t bytes = ADDRESS_BYTES;
+        size_t bytes = WEFT_ADDRESS_BYTES;
         int rc = fi_getname(&weft_net.vcis[i].objects.ep->fid, own.addresses + used, &bytes);
         if (rc) {
             snprintf(why, len, "%s has no address: %s", weft_net_name(), fi_strerror(-rc));
@@ -289,6 +287,8 @@ static int publish(char *why, size_t len)
         own.address_bytes = (uint32_t)bytes;
         used += bytes;
     }
+    own.rails = (uint16_t)weft_net_rails_publish(own.addresses + used, own.address_bytes);
+    used += own.rails * (sizeof(uint64_t) + own.address_bytes);
     own.wire_version = WEFT_NET_WIRE_VERSION;
     own.eager_limit = weft_net.eager_limit;
     own.endpoints = (uint16_t)weft_net.nvcis;
@@ -321,6 +321,7 @@ int weft_net_open(const struct weft_job *job, unsigned vcis, uint64_t network, c
     if (open_vci(first, why, len))
         return -1;
     open_others(job, vcis);
+    weft_net_rails_open(job);
     own.vcis = (uint16_t)vcis;
     if (!network && weft_net_publish_networks(job, &weft_net.choice.networks, why, len))
         return -1;
@@ -355,9 +356,11 @@ static int fetch(int rank, struct record *record, char *why, size_t len)
     size_t bytes = sizeof *record, fixed = offsetof(struct record, addresses);
     if (weft_boot_fetch(rank, address_key, record, &bytes, FETCH_SECONDS, why, len))
         return -1;
-    if (bytes >= fixed && record->address_bytes <= ADDRESS_BYTES &&
+    if (bytes >= fixed && record->address_bytes <= WEFT_ADDRESS_BYTES &&
         record->endpoints - 1U < WEFT_VCIS_MAX && record->vcis - 1U < WEFT_VCIS_MAX &&
-        bytes == fixed + (size_t)record->endpoints * record->address_bytes)
+        record->rails < WEFT_RAILS_MAX &&
+        bytes == fixed + (size_t)record->endpoints * record->address_bytes +
+                     record->rails * (sizeof(uint64_t) + record->address_bytes))
         return 0;
     snprintf(why, len,
              "rank %d published an address of %zu bytes, which this rank cannot read; start all "
@@ -410,6 +413,9 @@ int weft_net_agree(const struct weft_job *job, unsigned *streams, char *why, siz
     weft_nic_end_turn();
     if (weft_settings.verbose > 1 && weft_net.choice.nic[0])
         weft_warn("%s: %s", weft_net_name(), weft_net.choice.nic);
+    char rails[WEFT_RAILS_MAX * 64];
+    if (weft_settings.verbose > 1 && *weft_net_rails_names(rails, sizeof rails))
+        weft_warn("%s: long messages are also read through %s", weft_net_name(), rails);
     const char *mode = getenv("FI_CXI_RX_MATCH_MODE");
     if (weft_settings.verbose > 1 && weft_net.choice.row->flags & WEFT_PROVIDER_OWN_QUEUES)
         weft_warn("%s has FI_CXI_RX_MATCH_MODE=%s", weft_net_name(), mode ? mode : "");
@@ -433,7 +439,7 @@ char *weft_net_own_address(const struct weft_peer *peer, char *buf, size_t len)
 char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len)
 {
     struct fid_av *av = weft_net_of_peer(peer)->objects.av;
-    char address[ADDRESS_BYTES];
+    char address[WEFT_ADDRESS_BYTES];
     size_t bytes = sizeof address;
     buf[0] = 0;
     if (!fi_av_lookup(av, weft_net_peer(peer)->fast.address, address, &bytes))
@@ -552,6 +558,8 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
     if (!weft_net.software && weft_net.stop_step)
         peer->recv_in_request_limit = WEFT_NET_SMALL + 1;
     weft_net_credits_start(peer, record.credits);
+    weft_net_rails_meet(peer, record.addresses + record.endpoints * record.address_bytes,
+                        record.rails, record.address_bytes);
     if (weft_settings.verbose > 1) {
         char there[128], host[256];
         weft_warn("peer rank %d on %s at %s", peer->world,

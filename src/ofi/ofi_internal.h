@@ -18,10 +18,10 @@
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
  *    does not move, and stays memory of such an op until the endpoint is closed. A completion is
  *    acted on only if its op is in flight (in_flight.c): peers decide what some providers report.
- *  - packed, mr and ring of a request's lane state are NULL whenever they hold nothing, also while
- *    the request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header holds a
- *    header only in the phases READING to AWAITING_PIECES: else it may contain the first bytes of a
- *    message.
+ *  - packed, mr, ring and rails of a request's lane state are NULL whenever they hold nothing, also
+ *    while the request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header
+ * holds a header only in the phases READING to AWAITING_PIECES: else it may contain the first bytes
+ * of a message.
  *  - A peer names a request by its number. A control message is acted on only if that request is
  *    active, with that peer, and in the phase that the message is for (control.c).
  *  - A control message is at most WEFT_NET_CONTROL_BYTES, an RTS header at most
@@ -45,7 +45,7 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-enum { WEFT_NET_HEADER_BYTES = 32, WEFT_NET_CONTROL_BYTES = 56 };
+enum { WEFT_NET_HEADER_BYTES = 32, WEFT_NET_CONTROL_BYTES = 56, WEFT_ADDRESS_BYTES = 256 };
 
 enum weft_net_op_kind {
     WEFT_NET_REQUEST, /* of a struct weft_request: an eager message, or a receive that the provider
@@ -71,6 +71,7 @@ struct weft_net_slot {
     struct weft_net_slot *next;   /* of the free ones */
     struct weft_request *request; /* READ */
     size_t offset, bytes;         /* READ: of the packed form */
+    uint8_t rail;                 /* READ: number of the rail (rails.c), or 0 */
     void *data;                   /* READ: bounce buffer of data with holes, or NULL; PIECE and OWN:
                                      the struct in the bounce buffer */
 };
@@ -119,12 +120,16 @@ enum weft_net_control_kind {
     WEFT_NET_FLOW_CHECKED,   /* the reply to it */
     WEFT_NET_REQUEST_HEADER, /* the RTS of the send `number` has matched; repeat its header for the
                                 receive `other` */
-    WEFT_NET_HEADER,   /* the header, for the receive `number`: staged (count), number (other),
-                          length,   address, key */
-    WEFT_NET_COMPARE,  /* `number` messages were sent before this one; it is not counted itself */
-    WEFT_NET_COMPARED, /* the reply: all of these have arrived (count 0), or not yet (count 1) */
-    WEFT_NET_CONNECTED /* the sender connects, or is connected, to the receiver; count 1: the
-                          receiver connects to the sender too, if it has not */
+    WEFT_NET_HEADER,    /* the header, for the receive `number`: staged (count), number (other),
+                           length,   address, key */
+    WEFT_NET_COMPARE,   /* `number` messages were sent before this one; it is not counted itself */
+    WEFT_NET_COMPARED,  /* the reply: all of these have arrived (count 0), or not yet (count 1) */
+    WEFT_NET_CONNECTED, /* the sender connects, or is connected, to the receiver; count 1: the
+                           receiver connects to the sender too, if it has not */
+    WEFT_NET_RAILS,     /* the receive `other` of the send `number` wants to read through rails: the
+                           bytes of address are numbers of the sender's rails, or 0 */
+    WEFT_NET_RAIL       /* the reply for rail `count` of the receive `number`: it can be read with
+                           address and key (length 1), or not (length 0) */
 };
 
 enum { WEFT_FINS_AT_ONCE = 10 };
@@ -204,7 +209,8 @@ struct weft_net_request {
     struct iovec
         short_iov[2]; /* of a receive of up to WEFT_NET_SMALL bytes: small and the overflow */
     uint32_t receive; /* sends that are pushed: the receiver's number for it */
-    struct weft_net_ring *ring; /* of a send, or of a receive in AWAITING_PIECES; or NULL */
+    struct weft_net_ring *ring;      /* of a send, or of a receive in AWAITING_PIECES; or NULL */
+    struct weft_net_rail_use *rails; /* of a message that uses rails, or NULL (rails.c) */
 };
 
 _Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane state of a request");
@@ -249,6 +255,7 @@ struct weft_net_peer {
     uint32_t sent_mark;   /* a value that the sequence had, not 2^32 messages ago, */
     uint64_t sent_before; /* and how many messages there had been then */
     struct weft_net_compare compare;
+    struct weft_net_peer_rails *rails; /* rails that reach it, or NULL (rails.c) */
 };
 
 _Static_assert(sizeof(struct weft_net_peer) <= WEFT_PEER_NET_BYTES, "lane state of a peer");
@@ -316,6 +323,8 @@ struct weft_net_vci {
     int connecting_back;             /* the world rank that this rank connects back to, or -1 */
     struct weft_net_unconnected *unconnected; /* by sender number; or NULL */
     uint32_t unattributed; /* messages taken for a communicator that this rank has not opened yet */
+    struct weft_net_rails *rails; /* of the first VCI, or NULL: rails.c */
+    size_t rails_busy;            /* requests that use them */
 };
 
 /* The state that is common to all VCIs; not changed after weft_net_agree. */
@@ -615,12 +624,55 @@ void *weft_net_bounce_get_reserved(struct weft_net_vci *net, enum weft_net_reser
 void weft_net_bounce_put(struct weft_net_vci *net, void *data);
 struct fid_mr *weft_net_bounce_mr(struct weft_net_vci *net, void *data);
 
-/* Frees the registration and the bounce buffer of a request. */
+/* rails.c. Opens endpoints on the further NICs of this rank; without them it has no rails. */
+void weft_net_rails_open(const struct weft_job *job);
+void weft_net_rails_close(struct weft_net_vci *net);
+char *weft_net_rails_names(char *buf, size_t len);
+
+/* Writes the network (8 bytes) and address of each rail. Returns their number. */
+unsigned weft_net_rails_publish(char *at, size_t address_bytes);
+
+/* First contact with a peer that has published so many rails. */
+void weft_net_rails_meet(struct weft_peer *peer, const char *record, unsigned count,
+                         size_t address_bytes);
+
+/* The sender's side: RAILS arrived. False if it does not fit the send. */
+WEFT_COLD bool weft_net_rails_asked(struct weft_request *send,
+                                    const struct weft_net_control *control);
+
+/* The receiver's side. Sends RAILS for a receive in READING, if its peer has rails and the message
+ * is long enough. */
+WEFT_COLD void weft_net_rails_ask(struct weft_request *request);
+
+/* RAIL arrived. False if it was not asked for. */
+WEFT_COLD bool weft_net_rail_granted(struct weft_request *request,
+                                     const struct weft_net_control *control);
+
+/* True if a RAIL is still to arrive. */
+bool weft_net_rails_awaited(const struct weft_request *request);
+
+/* Starts as many reads of a receive with rails as may be in flight: returns what read_pieces of
+ * rndv_read.c returns. The second starts those on the rails only, and returns their number. */
+int weft_net_rails_read(struct weft_request *request, int *issued);
+int weft_net_rails_issue(struct weft_request *request);
+
+/* A read of a receive with rails has ended: on that rail, or on the first NIC (0). */
+void weft_net_rails_read_ended(struct weft_request *request, unsigned rail);
+
+/* Takes the completions of the rails. Returns the number of events. */
+WEFT_COLD int weft_net_rails_progress(struct weft_net_vci *net);
+
+void weft_net_rails_release(struct weft_request *request);
+
+/* Frees the registrations and the bounce buffer of a request. */
 static inline void weft_net_release(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
-    if (weft_unlikely(state->mr != NULL))
+    if (weft_unlikely(state->mr != NULL)) {
         fi_close(&state->mr->fid);
+        if (state->rails)
+            weft_net_rails_release(request);
+    }
     if (state->packed)
         weft_net_bounce_put(weft_net_of(request), state->packed);
     state->mr = NULL;
@@ -654,6 +706,12 @@ WEFT_COLD void weft_net_request_header(struct weft_request *request, uint32_t nu
 WEFT_COLD void weft_net_header_requested(struct weft_request *send, uint64_t receive);
 WEFT_COLD void weft_net_header_arrived(struct weft_request *request,
                                        const struct weft_net_control *answer);
+
+/* No more bytes may be read from a peer now. */
+enum { WEFT_NET_NO_SPACE = 1 };
+
+/* Continues to read a message that is not stalled; completes it if nothing is left. */
+int weft_net_read_on(struct weft_request *request);
 
 /* The provider returned -FI_EAGAIN for a piece of a request: weft_net_move_more tries again, and
  * returns the number of pieces that have started. */

@@ -31,7 +31,7 @@
 
 #include <string.h>
 
-enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_SPACE = 1, HALF = 512 * 1024 };
+enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, HALF = 512 * 1024 };
 
 struct fid_mr *weft_net_register_for(const struct weft_request *request, void *data, size_t bytes,
                                      uint64_t access)
@@ -109,6 +109,8 @@ void weft_net_fetched(struct weft_request *request)
     weft_assert(was_read || state->phase == WEFT_NET_AWAITING_PIECES);
     weft_assert(!state->reads_out && !state->stalled && to->fetching > 0);
     weft_net_release(request);
+    if (state->rails)
+        weft_net_rails_release(request);
     state->phase = WEFT_NET_NO_RENDEZVOUS;
     to->fetching--;
     if (weft_likely(peer->lane != WEFT_LANE_DEAD)) {
@@ -160,6 +162,7 @@ int weft_net_begin_read(struct weft_request *request, size_t offset, size_t byte
     read->request = request;
     read->offset = offset;
     read->bytes = bytes;
+    read->rail = 0;
     bool in_place = reads_in_place(request);
     int rc = 0;
     read->data =
@@ -199,10 +202,13 @@ static size_t longest_read(const struct weft_request *request)
     return exchange && bytes >= 2 * HALF && bytes < 2 * most && most > HALF ? HALF : most;
 }
 
-/* Returns 0 if all reads that are allowed now have started, NO_SPACE, -FI_EAGAIN or an error. */
+/* Returns 0 if all reads that are allowed now have started, WEFT_NET_NO_SPACE, -FI_EAGAIN or an
+ * error. */
 static int read_pieces(struct weft_request *request, int *issued)
 {
     struct weft_net_request *state = weft_net_state(request);
+    if (state->rails)
+        return weft_net_rails_read(request, issued);
     bool in_place = reads_in_place(request);
     size_t most = longest_read(request);
     if (!in_place && most > weft_net_piece_bytes(request->bytes))
@@ -211,7 +217,7 @@ static int read_pieces(struct weft_request *request, int *issued)
            state->reads_out < (in_place ? READS_AT_ONCE : STAGED_READS_AT_ONCE)) {
         size_t n = request->bytes - state->moved < most ? request->bytes - state->moved : most;
         if (!weft_net_has_space(request, n))
-            return NO_SPACE;
+            return WEFT_NET_NO_SPACE;
         int rc = weft_net_begin_read(request, state->moved, n, state->header.address + state->moved,
                                      state->header.key);
         if (rc)
@@ -232,7 +238,8 @@ static void give_up(struct weft_request *request, int error)
 static bool is_finished(const struct weft_request *request)
 {
     const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
-    return !state->reads_out && !state->stalled && state->moved >= request->bytes;
+    return !state->reads_out && !state->stalled && state->moved >= request->bytes &&
+           !weft_net_rails_awaited(request);
 }
 
 static void append_reader(struct weft_peer *peer, struct weft_request *request)
@@ -264,10 +271,10 @@ static int issue_reads(struct weft_request *request)
     struct weft_net_peer *to = weft_net_peer(peer);
     bool first = to->readers == request;
     int issued = 0;
-    int rc = to->readers && !first ? NO_SPACE : read_pieces(request, &issued);
-    if (first && rc != NO_SPACE)
+    int rc = to->readers && !first ? WEFT_NET_NO_SPACE : read_pieces(request, &issued);
+    if (first && rc != WEFT_NET_NO_SPACE)
         drop_first_reader(peer);
-    if (rc == NO_SPACE) {
+    if (rc == WEFT_NET_NO_SPACE) {
         if (!first)
             append_reader(peer, request);
     } else if (rc == -FI_EAGAIN && request->peer->lane == WEFT_LANE_DEAD) {
@@ -294,7 +301,7 @@ static void serve_readers(struct weft_peer *peer)
     }
 }
 
-static int read_on(struct weft_request *request)
+int weft_net_read_on(struct weft_request *request)
 {
     int issued = issue_reads(request);
     if (is_finished(request))
@@ -320,7 +327,9 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     state->phase = WEFT_NET_READING;
     if (weft_net.local_mr && is_contiguous(request) && request->bytes)
         state->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_READ);
-    read_on(request);
+    if (weft_net_peer(request->peer)->rails && reads_in_place(request))
+        weft_net_rails_ask(request);
+    weft_net_read_on(request);
 }
 
 void weft_net_request_header(struct weft_request *request, uint32_t number)
@@ -358,6 +367,8 @@ void weft_net_header_arrived(struct weft_request *request, const struct weft_net
 static bool was_full(const struct weft_request *request)
 {
     const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
+    if (state->rails)
+        return true;
     return state->moved < request->bytes &&
            state->reads_out == (reads_in_place(request) ? READS_AT_ONCE : STAGED_READS_AT_ONCE) - 1;
 }
@@ -370,6 +381,8 @@ static void read_ended(struct weft_request *request, int error, const char *text
         give_up(request, weft_net_transfer_failed(request, "reading", "from", text));
     else if (!state->stalled && was_full(request))
         issue_reads(request);
+    else if (state->rails) /* it waits for the first NIC only */
+        weft_net_rails_issue(request);
     if (is_finished(request))
         weft_net_fetched(request);
 }
@@ -386,17 +399,21 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
     struct weft_peer *peer = request->peer;
     size_t offset = read->offset, bytes = read->bytes;
     bool piece = weft_net_state(request)->phase == WEFT_NET_AWAITING_PIECES;
-    weft_assert(weft_net_state(request)->reads_out > 0 && weft_net_peer(peer)->reading >= bytes);
+    weft_assert(weft_net_state(request)->reads_out > 0);
+    weft_assert(read->rail || weft_net_peer(peer)->reading >= bytes);
     if (weft_unlikely(piece))
         weft_net_piece_read(request, offset, error, text);
     if (read->data && !error)
         weft_datatype_unpack(request->type, request->buffer, offset, read->data, bytes);
     struct weft_net_vci *net = weft_net_of_peer(peer);
     weft_net_bounce_put(net, read->data);
+    if (!read->rail)
+        weft_net_peer(peer)->reading -= bytes;
+    if (weft_net_state(request)->rails)
+        weft_net_rails_read_ended(request, read->rail);
     weft_net_slot_put(net, read);
     weft_assert(net->outstanding > 0);
     weft_net_state(request)->reads_out--;
-    weft_net_peer(peer)->reading -= bytes;
     net->outstanding--;
     if (weft_unlikely(piece))
         piece_read_ended(request, bytes);
@@ -408,8 +425,9 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
 bool weft_net_fetch_waits(const struct weft_request *request)
 {
     const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
+    bool waits = state->phase == WEFT_NET_AWAITING_PIECES || weft_net_rails_awaited(request);
     return state->phase == WEFT_NET_AWAITING_HEADER ||
-           (state->phase == WEFT_NET_AWAITING_PIECES && !state->reads_out && !state->stalled);
+           (waits && !state->reads_out && !state->stalled);
 }
 
 void weft_net_fetch_abandon(struct weft_request *request)
@@ -433,7 +451,7 @@ static int move_on(struct weft_request *request)
     case WEFT_NET_AWAITING_PIECES:
         return weft_net_ring_read_on(request);
     default:
-        return read_on(request);
+        return weft_net_read_on(request);
     }
 }
 

@@ -33,6 +33,7 @@ static const enum weft_net_control_kind about_requests[] = {
     WEFT_NET_FIN,       WEFT_NET_CTS,      WEFT_NET_DATA,
     WEFT_NET_CANCELLED, WEFT_NET_TOO_LATE, WEFT_NET_REQUEST_HEADER,
     WEFT_NET_HEADER,    WEFT_NET_FILLED,   WEFT_NET_EMPTY,
+    WEFT_NET_RAILS,     WEFT_NET_RAIL,
 };
 enum { KINDS = sizeof about_requests / sizeof about_requests[0] };
 
@@ -47,6 +48,8 @@ static enum weft_net_phase wanted(enum weft_net_control_kind kind)
         return WEFT_NET_PUSHING;
     case WEFT_NET_HEADER:
         return WEFT_NET_AWAITING_HEADER;
+    case WEFT_NET_RAIL:
+        return WEFT_NET_READING;
     default:
         return WEFT_NET_ANNOUNCED;
     }
@@ -130,6 +133,26 @@ static void other_phases(void **state)
             if (phases[i] != wanted(control.kind) || answers_cancel)
                 expect_dropped(control, data_of(&control));
         }
+}
+
+/* Rails that this rank does not have, or has not asked for. */
+static void other_rails(void **state)
+{
+    (void)state;
+    struct weft_net_control control = about(WEFT_NET_RAILS, requests[0]->number);
+    control.address = 1;
+    expect_dropped(control, 0);
+    control.address = UINT64_C(9) << 48;
+    expect_dropped(control, 0);
+    for (int rail = 0; rail < 9; rail++) {
+        control = about(WEFT_NET_RAIL, requests[3]->number);
+        control.count = (uint8_t)rail;
+        expect_dropped(control, 0);
+        control.length = 1;
+        expect_dropped(control, 0);
+        control.length = 2;
+        expect_dropped(control, 0);
+    }
 }
 
 static void other_ranks(void **state)
@@ -289,11 +312,11 @@ static void other_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(other_phases),   cmocka_unit_test(other_ranks),
-        cmocka_unit_test(other_deals),    cmocka_unit_test(no_requests),
-        cmocka_unit_test(other_lengths),  cmocka_unit_test(other_fields),
-        cmocka_unit_test(other_messages), cmocka_unit_test(other_keys),
-        cmocka_unit_test(other_pieces),
+        cmocka_unit_test(other_phases), cmocka_unit_test(other_rails),
+        cmocka_unit_test(other_ranks),  cmocka_unit_test(other_deals),
+        cmocka_unit_test(no_requests),  cmocka_unit_test(other_lengths),
+        cmocka_unit_test(other_fields), cmocka_unit_test(other_messages),
+        cmocka_unit_test(other_keys),   cmocka_unit_test(other_pieces),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

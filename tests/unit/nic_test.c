@@ -297,6 +297,45 @@ static void test_nearest(void **state)
     remove_machine(&m);
 }
 
+/* The NICs of a rank for long messages, "2 3". */
+static const char *rails_of(struct machine *m, enum binding binding, int rank, int ranks)
+{
+    static char text[128];
+    char reason[WEFT_NIC_BYTES];
+    choose(m, binding, rank, ranks, false, reason);
+    text[0] = '\0';
+    for (int rail = 1; rail <= m->nics; rail++)
+        for (int i = 0; i < m->nics; i++)
+            if (m->verdicts[i].rail == rail)
+                snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
+                         rail > 1 ? " " : "", m->verdicts[i].candidate->domain + strlen(m->domain));
+    return text;
+}
+
+/* Ranks that are fewer than NICs share all of them, each NIC by one rank. */
+static void test_rails(void **state)
+{
+    struct machine m = make_machine("cxi", "cxi", 8, 2); /* cxi3, 0, 5, 2; 7, 4, 1, 6 */
+    (void)state;
+    m.settings.rails = 8;
+    assert_string_equal(rails_of(&m, UNBOUND, 0, 1), "0 5 2 7 4 1 6");
+    assert_string_equal(rails_of(&m, FIRST_NODE, 0, 1), "0 5 2 7 4 1 6");
+    assert_string_equal(rails_of(&m, BLOCK, 0, 2), "0 5 2");
+    assert_string_equal(rails_of(&m, BLOCK, 1, 4), "2"); /* beside cxi0 */
+    assert_string_equal(rails_of(&m, UNBOUND, 1, 3), "4");
+    assert_string_equal(rails_of(&m, UNBOUND, 3, 5), "");
+    assert_string_equal(rails_of(&m, UNBOUND, 3, 16), "");
+    m.settings.rails = 3;
+    assert_string_equal(rails_of(&m, UNBOUND, 0, 1), "0 5");
+    assert_string_equal(rails_of(&m, CYCLIC, 1, 2), "1 6"); /* beside cxi4 */
+    m.settings.rails = 1;
+    assert_string_equal(rails_of(&m, UNBOUND, 0, 1), "");
+    m.settings.rails = 8;
+    m.no_map = true;
+    assert_string_equal(rails_of(&m, UNBOUND, 0, 1), "");
+    remove_machine(&m);
+}
+
 static void assert_choice(struct machine *m, int rank, int nic, const char *reason)
 {
     char why[WEFT_NIC_BYTES] = "", name[64];
@@ -369,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_balanced), cmocka_unit_test(test_order),
         cmocka_unit_test(test_no_map),   cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_equal),    cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_rails),
     };
 
     return cmocka_run_group_tests_name("nic", tests, NULL, NULL);

@@ -491,37 +491,39 @@ static void test_adapters(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void assert_layer(int ranks, const char *universe, const char *depth)
+static void assert_layer(int ranks, const char *universe, const char *sends, const char *receives)
 {
     static const char *const names[] = {"FI_UNIVERSE_SIZE", "FI_OFI_RXM_MSG_TX_SIZE",
-                                        "FI_OFI_RXM_MSG_RX_SIZE"};
+                                        "FI_OFI_RXM_MSG_RX_SIZE", "FI_OFI_RXM_USE_SRX"};
 
     unsetenv(names[0]);
     if (ranks < 0)
         setenv(names[0], universe, 1);
     unsetenv(names[1]);
     unsetenv(names[2]);
+    unsetenv(names[3]);
     weft_rxm_prepare_adapter(ranks);
     assert_string_equal(getenv(names[0]), universe);
-    assert_string_equal(getenv(names[1]), depth);
-    assert_string_equal(getenv(names[2]), depth);
+    assert_string_equal(getenv(names[1]), sends);
+    assert_string_equal(getenv(names[2]), receives);
+    assert_int_equal(getenv(names[3]) != NULL, strcmp(receives, "1024") == 0);
 }
 
 /* The least that an adapter is known to have is a queue of 32767 entries. */
 static void test_completion_queue(void **state)
 {
     (void)state;
-    assert_layer(1, "16", "128");
+    assert_layer(1, "16", "128", "128");
     assert_int_equal(weft_rxm_queue(), 256 * 16);
-    assert_layer(127, "127", "128");
+    assert_layer(64, "64", "128", "128");
+    assert_layer(65, "65", "128", "1024");
+    assert_layer(200, "200", "128", "1024");
     assert_true(weft_rxm_queue() <= 32767);
-    assert_layer(200, "200", "81");
+    assert_layer(900, "900", "35", "1024");
     assert_true(weft_rxm_queue() <= 32767);
-    assert_layer(511, "511", "32");
-    assert_true(weft_rxm_queue() <= 32767);
-    assert_layer(5000, "5000", "32");
-    assert_int_equal(weft_rxm_queue(), 5000 * 64);
-    assert_layer(-1, "300", "54"); /* the user's own */
+    assert_layer(5000, "5000", "32", "1024");
+    assert_int_equal(weft_rxm_queue(), 5000 * 32 + 1024);
+    assert_layer(-1, "300", "105", "1024"); /* the user's own */
 }
 
 /* Over streams a queue for 256 ranks, libfabric's default, would be 12 MB of each process. */

@@ -46,6 +46,10 @@ const struct weft_setting weft_settings_table[] = {
      "NICs or interfaces to use, each of which reaches all nodes, in the syntax of WEFT_IFACE "
      "(mlx5_0,mlx5_3 or eth[12])",
      0},
+    {"WEFT_RAILS", WEFT_SETTING_INT, FIELD(rails), "4", 1, 8, NULL,
+     "NICs that a rank reads a long message through, at most, if the node has more NICs for its "
+     "ranks (WEFT_NICS) than ranks; 1: its first one only",
+     0},
     {"WEFT_MATCHING", WEFT_SETTING_CHOICE, FIELD(matching), "auto", 0, 0, "auto|provider|software",
      "where tags are matched on the network: in the provider, in Weft's software matcher, or as "
      "the "

@@ -27,6 +27,7 @@ struct weft_settings {
     const char *provider;    /* provider to use, by name or glob; "" = choose */
     const char *iface;       /* interface by name, glob, address or CIDR; "" = choose */
     const char *nics;        /* "auto", "first", or the NICs that the ranks of a node share */
+    int64_t rails;           /* NICs that a rank reads a long message through, at most */
     int matching;            /* enum weft_matching */
     int64_t eager_limit;     /* bytes; 0 = the limit of the provider table */
     int64_t eager_credits;   /* bytes a sender may have unmatched at a receiver; 0 = by job size */

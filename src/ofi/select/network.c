@@ -46,7 +46,7 @@ static char *network_name(const struct weft_verdict *verdict, char *buf, size_t 
     return buf;
 }
 
-static uint64_t network_id(const struct weft_verdict *verdict, uint64_t machine)
+uint64_t weft_network_id(const struct weft_verdict *verdict, uint64_t machine)
 {
     char name[64];
     uint64_t id = hash(0, verdict->candidate->provider, strlen(verdict->candidate->provider) + 1);
@@ -71,7 +71,7 @@ static uint64_t routed_id(const struct weft_verdict *verdict)
 
 bool weft_network_same(const struct weft_verdict *a, const struct weft_verdict *b)
 {
-    return network_id(a, 0) == network_id(b, 0);
+    return weft_network_id(a, 0) == weft_network_id(b, 0);
 }
 
 /* True if an earlier one of the NICs that the ranks share is on the same network. */
@@ -91,7 +91,7 @@ static uint64_t set_id(const struct weft_verdict *verdicts, size_t count, uint64
 
     for (size_t i = 0; i < count; i++)
         if (verdicts[i].shares && !in_set(verdicts, i)) {
-            sum += network_id(&verdicts[i], machine);
+            sum += weft_network_id(&verdicts[i], machine);
             networks++;
         }
     return networks > 1 ? hash(0, &sum, sizeof sum) : 0;
@@ -169,7 +169,7 @@ void weft_network_describe(const struct weft_verdict *verdicts, size_t count, si
 
         if (!verdicts[i].usable)
             continue;
-        add_network(list, &verdicts[i], network_id(&verdicts[i], machine), false, here);
+        add_network(list, &verdicts[i], weft_network_id(&verdicts[i], machine), false, here);
         add_network(list, &verdicts[i], routed_id(&verdicts[i]), true, here);
         if (!in_text(verdicts, i))
             add_text(list, &verdicts[i]);
@@ -178,7 +178,7 @@ void weft_network_describe(const struct weft_verdict *verdicts, size_t count, si
 
 bool weft_network_has(const struct weft_verdict *verdict, uint64_t machine, uint64_t id)
 {
-    return network_id(verdict, machine) == id || routed_id(verdict) == id;
+    return weft_network_id(verdict, machine) == id || routed_id(verdict) == id;
 }
 
 bool weft_network_list_valid(const struct weft_network_list *list, size_t bytes)

@@ -42,8 +42,11 @@ struct weft_network_list {
 /* This machine, for weft_network_list. */
 uint64_t weft_network_machine(void);
 
-/* True if two verdicts are on one network. */
+/* The id of a verdict's network on such a machine. */
 struct weft_verdict;
+uint64_t weft_network_id(const struct weft_verdict *verdict, uint64_t machine);
+
+/* True if two verdicts are on one network. */
 bool weft_network_same(const struct weft_verdict *a, const struct weft_verdict *b);
 
 /* Lists the networks of the usable verdicts, of which verdicts[chosen] has been opened. If the

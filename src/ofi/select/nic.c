@@ -155,18 +155,36 @@ static size_t read_nics(const struct weft_nic_rank *rank, const struct weft_verd
     return n;
 }
 
-/* Keeps the nearest NICs. Returns how many. */
-static size_t keep_nearest(struct nic *nics, size_t count)
+/* Sorts by distance, and else keeps the order. Returns how many are nearest. */
+static size_t sort_by_distance(struct nic *nics, size_t count)
 {
-    int least = INT_MAX;
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (nics[i].distance < least)
-            least = nics[i].distance;
-    for (size_t i = 0; i < count; i++)
-        if (nics[i].distance == least)
-            nics[kept++] = nics[i];
-    return kept;
+    size_t nearest = 1;
+    for (size_t i = 1; i < count; i++) {
+        struct nic nic = nics[i];
+        size_t at = i;
+        for (; at > 0 && nic.distance < nics[at - 1].distance; at--)
+            nics[at] = nics[at - 1];
+        nics[at] = nic;
+    }
+    while (nearest < count && nics[nearest].distance == nics[0].distance)
+        nearest++;
+    return nearest;
+}
+
+/* Marks the NICs that the rank reads long messages through beside its own, if the ranks are fewer
+ * than NICs: those that it would be the next to take if there were more turns, and for a rank that
+ * is alone also those farther away. */
+static void mark_rails(int most, const struct weft_nic_rank *rank, struct weft_verdict *verdicts,
+                       const struct nic *nics, size_t nearest, size_t all, size_t taken)
+{
+    size_t each = rank->local_rank < 0 ? 1 : all / (size_t)rank->local_size;
+    size_t step = each > 1 && nearest > each ? nearest / each : 1, end = nearest;
+    if (each > 1 && rank->local_size == 1)
+        end = all;
+    int rails = 0;
+    for (size_t at = taken + step; at < end + taken; at += step)
+        if (rails + 1 < most && (size_t)rails + 1 < each)
+            verdicts[nics[at % end].verdict].rail = ++rails;
 }
 
 static int held = -1;
@@ -226,12 +244,13 @@ void weft_nic_choose(const struct weft_settings *settings, const struct weft_nic
     reason[0] = 0;
     if (!weft_provider_score_nics(settings, verdicts, count))
         return;
-    size_t all = read_nics(rank, verdicts, count, nics), nearest = keep_nearest(nics, all);
+    size_t all = read_nics(rank, verdicts, count, nics), nearest = sort_by_distance(nics, all);
     if (nearest > 1 && (nearest < all || turn < 0) && rank->takes_turn)
         turn = take_turn(rank, nics, nearest);
     if (turn < 0)
         turn = rank->local_rank < 0 ? 0 : rank->local_rank;
     size_t taken = (size_t)turn % nearest;
     explain(taken, nearest, all, reason);
+    mark_rails((int)settings->rails, rank, verdicts, nics, nearest, all, taken);
     weft_provider_score_take_nic(settings, verdicts, count, nics[taken].verdict, reason);
 }

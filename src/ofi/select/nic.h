@@ -32,10 +32,10 @@ static inline uint64_t weft_nic_bus(unsigned domain, unsigned bus, unsigned devi
 
 /* The rank that needs a NIC. */
 struct weft_nic_rank {
-    const char *sysfs, *job; /* job: its name on this host */
+    const char *sysfs, *job;    /* job: its name on this host */
     int local_rank, local_size; /* local_rank -1: unknown, and local_size is an upper bound */
     cpu_set_t cores;            /* that it may run on */
-    bool takes_turn; /* it will use the NIC, and calls weft_nic_end_turn later */
+    bool takes_turn;            /* it will use the NIC, and calls weft_nic_end_turn later */
 };
 
 /* Makes the verdict on the rank's NIC the choice, verdicts[0], if the ranks of the node share

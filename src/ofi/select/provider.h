@@ -20,6 +20,9 @@
 /* The version of libfabric's interface that Weft requests: the oldest one it is tested with. */
 #define WEFT_FI_VERSION FI_VERSION(1, 17)
 
+/* NICs that a rank reads a long message through, at most. */
+enum { WEFT_RAILS_MAX = 8 };
+
 /* Bits of the tag word that Weft needs where the provider matches: 3 of kind, those of a context
  * id, 25 of the user's tag. */
 enum { WEFT_KIND_BITS = 3, WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + 25 };
@@ -72,6 +75,13 @@ struct weft_provider_row {
 extern const struct weft_provider_row weft_provider_table[];
 extern const size_t weft_provider_count;
 
+/* A further NIC for long messages: rails.c. */
+struct weft_provider_rail {
+    struct fi_info *info; /* owned, as that of the choice */
+    uint64_t network;     /* weft_network_id */
+    char interface[64];
+};
+
 struct weft_provider_choice {
     struct fi_info *info;                /* owned; fi_freeinfo'd by weft_provider_free */
     const struct weft_provider_row *row; /* the row that applies (the last one applies to all) */
@@ -81,6 +91,8 @@ struct weft_provider_choice {
     char interface[64];                  /* name of the interface, or the domain's name */
     char nic[WEFT_NIC_BYTES];            /* why this NIC of several equal ones, or "" */
     struct weft_network_list networks;   /* of the usable offers */
+    struct weft_provider_rail rails[WEFT_RAILS_MAX - 1];
+    unsigned rail_count;
 };
 
 /* One line per candidate, in the order of preference, for weft_info and for the error sentence. */

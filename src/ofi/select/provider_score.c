@@ -436,8 +436,9 @@ void weft_provider_score_take_nic(const struct weft_settings *settings,
                  verdicts[0].candidate->down ? "its link is down" : "its link is slower");
     for (size_t i = 0; i < count; i++)
         if (verdicts[i].shares)
-            snprintf(verdicts[i].reason, sizeof verdicts[i].reason,
-                     "for other ranks of the node, which take the NICs in turn");
+            snprintf(verdicts[i].reason, sizeof verdicts[i].reason, "%s",
+                     verdicts[i].rail ? "for long messages, beside the rank's own NIC"
+                                      : "for other ranks of the node, which take the NICs in turn");
     memmove(&verdicts[1], &verdicts[0], taken * sizeof *verdicts);
     choice.reason[0] = '\0';
     explain_winner(&choice, settings);

@@ -38,8 +38,9 @@ struct weft_verdict {
     bool wanted;         /* passes the user's own WEFT_PROVIDER and WEFT_IFACE */
     bool software, push; /* as in struct weft_provider_choice */
     enum weft_fitness fitness;
-    bool shares;                    /* the ranks of the node take its NIC in turn with others */
-    int location;                   /* in the list of WEFT_IFACE */
+    bool shares;  /* the ranks of the node take its NIC in turn with others */
+    int rail;     /* the rank reads long messages through its NIC: 1, 2..., or 0 */
+    int location; /* in the list of WEFT_IFACE */
     char reason[WEFT_REASON_BYTES]; /* why chosen or refused */
 };
 

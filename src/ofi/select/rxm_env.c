@@ -6,9 +6,12 @@
  * Adapters. ofi_rxm makes one completion queue for all operations that all connections may have in
  * flight: (MSG_TX_SIZE + MSG_RX_SIZE) x FI_UNIVERSE_SIZE entries; libfabric's default is 256 ranks.
  * All known adapters have at least 32767. So FI_UNIVERSE_SIZE is the job's size, and the queues of
- * a connection are as long as that bound permits: 128 (ofi_rxm's own choice) up to 127 ranks, then
- * fewer, and not fewer than 32. Each entry of a receive queue is a registered buffer of 16 KiB for
- * each connection, so this also bounds the memory of many connections.
+ * a connection are as long as that bound permits: 128 (ofi_rxm's own choice).
+ *
+ * Each entry of a receive queue is a registered buffer of 16 KiB, so a connection takes 2 MiB. In
+ * jobs of more than 64 ranks, which could take 128 MiB and more each, all connections receive into
+ * one queue (a shared receive context) of 1024 entries, 16 MiB. Then the bound of the completion
+ * queue shortens only the queues to send, beyond 247 ranks, and to no fewer than 32 entries.
  *
  * Over streams the queue is a ring of 48 bytes an entry, of which the pages are touched one after
  * the other: at 256 ranks a process grows by 48 bytes for each message it receives, up to 12 MB. So
@@ -57,9 +60,11 @@ static bool has_eager_limit(void)
     return fi_version() < FI_VERSION(1, 18);
 }
 
-/* Entries of a completion queue; and of the two queues of one connection, which are of equal
- * length. */
-enum { QUEUE = 32767, DEEPEST = 128, SHALLOWEST = 32 };
+/* Entries of a completion queue, of the queues of one connection, and of a shared receive queue. */
+enum { QUEUE = 32767, DEEPEST = 128, SHALLOWEST = 32, SHARED = 1024 };
+
+/* The largest job in which each connection has a receive queue of its own. */
+enum { UNSHARED_RANKS = 64 };
 
 /* The least value of FI_UNIVERSE_SIZE, because libfabric may derive minimal sizes from it; and its
  * default. */
@@ -84,13 +89,21 @@ static void set_ranks(int ranks)
     set_number("FI_UNIVERSE_SIZE", ranks > LEAST_RANKS ? (size_t)ranks : LEAST_RANKS);
 }
 
+/* True if all connections receive into one queue. */
+static bool is_shared(void)
+{
+    return number_in("FI_OFI_RXM_USE_SRX", 0);
+}
+
 void weft_rxm_prepare_adapter(int ranks)
 {
     set_ranks(ranks);
-    size_t depth = QUEUE / 2 / weft_rxm_ranks();
+    if (weft_rxm_ranks() > UNSHARED_RANKS)
+        set_number("FI_OFI_RXM_USE_SRX", 1);
+    size_t depth = (is_shared() ? QUEUE - SHARED : QUEUE / 2) / weft_rxm_ranks();
     depth = depth > DEEPEST ? DEEPEST : depth < SHALLOWEST ? SHALLOWEST : depth;
     set_number("FI_OFI_RXM_MSG_TX_SIZE", depth);
-    set_number("FI_OFI_RXM_MSG_RX_SIZE", depth);
+    set_number("FI_OFI_RXM_MSG_RX_SIZE", is_shared() ? SHARED : depth);
 }
 
 size_t weft_rxm_ranks(void)
@@ -100,9 +113,10 @@ size_t weft_rxm_ranks(void)
 
 size_t weft_rxm_queue(void)
 {
-    return (number_in("FI_OFI_RXM_MSG_TX_SIZE", DEEPEST) +
-            number_in("FI_OFI_RXM_MSG_RX_SIZE", DEEPEST)) *
-           weft_rxm_ranks();
+    size_t receives = number_in("FI_OFI_RXM_MSG_RX_SIZE", DEEPEST);
+    return (number_in("FI_OFI_RXM_MSG_TX_SIZE", DEEPEST) + (is_shared() ? 0 : receives)) *
+               weft_rxm_ranks() +
+           (is_shared() ? receives : 0);
 }
 
 void weft_rxm_prepare(int ranks)

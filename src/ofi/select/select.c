@@ -312,6 +312,28 @@ static size_t settle(const struct list *m, const struct weft_settings *settings,
     return at;
 }
 
+/* Takes the further NICs of this rank. */
+static void take_rails(const struct list *m, const struct weft_verdict *verdicts,
+                       struct weft_provider_choice *choice)
+{
+    size_t at = 0;
+
+    while (choice->rail_count < WEFT_RAILS_MAX - 1) {
+        struct weft_provider_rail *rail = &choice->rails[choice->rail_count];
+
+        for (at = 0; at < m->count && verdicts[at].rail != (int)choice->rail_count + 1; at++)
+            ;
+        if (at == m->count)
+            return;
+        rail->info = fi_dupinfo(m->infos[verdicts[at].candidate - m->candidates]);
+        if (rail->info == NULL)
+            return;
+        rail->network = weft_network_id(&verdicts[at], weft_network_machine());
+        snprintf(rail->interface, sizeof rail->interface, "%s", weft_verdict_rank(&verdicts[at]));
+        choice->rail_count++;
+    }
+}
+
 /* Makes the offer on this rank's NIC the choice, if the ranks of the node share several. */
 static void choose_nic(const struct weft_settings *settings, const struct weft_job *job,
                        struct weft_verdict *verdicts, size_t count, bool opens, char *reason)
@@ -442,8 +464,10 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
             settle(&list, settings, job, verdicts, candidates != NULL, choice, objects, why, len);
         result = chosen < list.count ? 0 : -1;
     }
-    if (result == 0 && chosen == 0)
+    if (result == 0 && chosen == 0) {
         memcpy(choice->nic, nic, sizeof choice->nic);
+        take_rails(&list, verdicts, choice);
+    }
     if (result == 0)
         weft_network_describe(verdicts, list.count, chosen, weft_network_machine(),
                               &choice->networks);
@@ -492,4 +516,6 @@ void weft_provider_free(struct weft_provider_choice *choice)
     if (choice->info != NULL)
         fi_freeinfo(choice->info);
     choice->info = NULL;
+    while (choice->rail_count > 0)
+        fi_freeinfo(choice->rails[--choice->rail_count].info);
 }

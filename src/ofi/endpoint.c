@@ -44,7 +44,7 @@ struct record {
     uint16_t endpoints, vcis;
     uint16_t key_from_launcher; /* whether the key is the launcher's, and not in the record */
     uint16_t rails;
-    /* Of the endpoints, then a network and an address of each rail (rails.c). */
+    /* The addresses of the endpoints, then a network and an address of each rail (rails.c). */
     char addresses[WEFT_VCIS_MAX * WEFT_ADDRESS_BYTES +
                    (WEFT_RAILS_MAX - 1) * (sizeof(uint64_t) + WEFT_ADDRESS_BYTES)];
 };
@@ -558,8 +558,8 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
     if (!weft_net.software && weft_net.stop_step)
         peer->recv_in_request_limit = WEFT_NET_SMALL + 1;
     weft_net_credits_start(peer, record.credits);
-    weft_net_rails_meet(peer, record.addresses + record.endpoints * record.address_bytes,
-                        record.rails, record.address_bytes);
+    weft_net_rails_connect(peer, record.addresses + record.endpoints * record.address_bytes,
+                           record.rails, record.address_bytes);
     if (weft_settings.verbose > 1) {
         char there[128], host[256];
         weft_warn("peer rank %d on %s at %s", peer->world,

@@ -633,8 +633,8 @@ char *weft_net_rails_names(char *buf, size_t len);
 unsigned weft_net_rails_publish(char *at, size_t address_bytes);
 
 /* First contact with a peer that has published so many rails. */
-void weft_net_rails_meet(struct weft_peer *peer, const char *record, unsigned count,
-                         size_t address_bytes);
+void weft_net_rails_connect(struct weft_peer *peer, const char *record, unsigned count,
+                            size_t address_bytes);
 
 /* The sender's side: RAILS arrived. False if it does not fit the send. */
 WEFT_COLD bool weft_net_rails_asked(struct weft_request *send,
@@ -691,8 +691,11 @@ void weft_net_slots_close(struct weft_net_vci *net);
  * VCI. Slow. */
 WEFT_COLD bool weft_net_is_op(const struct weft_net_vci *net, const void *address);
 
-/* peek_claim.c: the op of the claim, or NULL. */
-const struct weft_net_op *weft_net_claim_op(const struct weft_net_vci *net);
+/* The op of the claim, its first field (peek_claim.c), or NULL. */
+static inline const struct weft_net_op *weft_net_claim_op(const struct weft_net_vci *net)
+{
+    return (const struct weft_net_op *)net->claim;
+}
 
 /* rndv_read.c */
 

@@ -34,6 +34,8 @@ struct weft_net_claim {
     char *buffer;
 };
 
+_Static_assert(offsetof(struct weft_net_claim, op) == 0, "read by weft_net_claim_op");
+
 int weft_net_claim_open(struct weft_net_vci *net)
 {
     struct weft_net_claim *claim = net->claim = calloc(1, sizeof *claim);
@@ -55,11 +57,6 @@ void weft_net_claim_close(struct weft_net_vci *net)
     free(net->claim->buffer);
     free(net->claim);
     net->claim = NULL;
-}
-
-const struct weft_net_op *weft_net_claim_op(const struct weft_net_vci *net)
-{
-    return net->claim ? &net->claim->op : NULL;
 }
 
 static int try_peek(struct weft_net_vci *net, uint64_t flags, size_t bytes)

@@ -176,8 +176,8 @@ static unsigned find_theirs(uint64_t network, unsigned number, const char *recor
     return 0;
 }
 
-void weft_net_rails_meet(struct weft_peer *peer, const char *record, unsigned count,
-                         size_t address_bytes)
+void weft_net_rails_connect(struct weft_peer *peer, const char *record, unsigned count,
+                            size_t address_bytes)
 {
     struct weft_net_rails *rails = weft_net_of_peer(peer)->rails;
     struct weft_net_peer_rails *with = rails && count ? calloc(1, sizeof *with) : NULL;

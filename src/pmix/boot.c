@@ -118,7 +118,7 @@ static void fill_job(struct weft_job *job, int local_size)
     while (boot.peers[job->local_rank] != boot.rank)
         job->local_rank++;
     job->one_node = local_size == boot.size;
-    job->knows_nodes = !boot.pmi || boot.first;
+    job->has_node_map = !boot.pmi || boot.first;
     snprintf(job->host, sizeof job->host, "%s", boot.host);
     snprintf(job->launcher, sizeof job->launcher, "%s", boot.launcher);
 }

@@ -19,13 +19,12 @@
 
 struct weft_job {
     int rank, size;             /* in MPI_COMM_WORLD */
-    int local_rank, local_size; /* among the ranks of this node; 0 of 1 if the launcher does not
-                                   say which these are */
+    int local_rank, local_size; /* among the ranks of this node; 0 of 1 without a node map */
     int appnum;                 /* index of the application in an MPMD launch, else 0 */
     int universe;               /* the launcher's number of slots, or -1 */
     bool singleton;             /* no launcher: a job of one */
     bool one_node;              /* every rank runs on this node */
-    bool knows_nodes;           /* the launcher says which ranks run on which node */
+    bool has_node_map;          /* the launcher gives the node of each rank */
     const int *local_peers;     /* world ranks on this node, ascending, local_size of them */
     char host[256];             /* this node's name */
     char nspace[256];           /* the job's name at the launcher; "singleton" without one */

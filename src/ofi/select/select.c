@@ -340,8 +340,8 @@ static void choose_nic(const struct weft_settings *settings, const struct weft_j
 {
     struct weft_nic_rank rank = {.sysfs = WEFT_SYSFS,
                                  .job = job->nspace,
-                                 .local_rank = job->knows_nodes ? job->local_rank : -1,
-                                 .local_size = job->knows_nodes ? job->local_size : job->size,
+                                 .local_rank = job->has_node_map ? job->local_rank : -1,
+                                 .local_size = job->has_node_map ? job->local_size : job->size,
                                  .takes_turn = opens};
 
     if (sched_getaffinity(0, sizeof rank.cores, &rank.cores) != 0)

@@ -95,7 +95,7 @@ static void spoil(struct weft_net_control *control, size_t *bytes)
         control->stream = (uint8_t)(1 + any(255));
         return;
     case 2:
-        control->kind = (uint8_t)(WEFT_NET_CONNECTED + 1 + any(255 - WEFT_NET_CONNECTED));
+        control->kind = (uint8_t)(WEFT_NET_RAIL + 1 + any(255 - WEFT_NET_RAIL));
         return;
     case 3:
         control->count = (uint8_t)(WEFT_FINS_AT_ONCE + 1 + any(200));
@@ -121,7 +121,7 @@ static void forge_control(int to)
         struct weft_net_control control;
         uint64_t data;
     } message = {.control = {.version = WEFT_NET_WIRE_VERSION,
-                             .kind = (uint8_t)any(WEFT_NET_CONNECTED + 1),
+                             .kind = (uint8_t)any(WEFT_NET_RAIL + 1),
                              .count = (uint8_t)any(3),
                              .from = check.rank,
                              .context = (uint32_t)edge(),

@@ -455,6 +455,7 @@ static void test_adapters(void **state)
     chmod(root, 0755);
     for (int kind = 0; kind < WEFT_ADAPTER_KINDS; kind++)
         assert_false(weft_adapter_find(kind, root, root, &adapter));
+    assert_false(weft_rxm_can_share(root));
     add_file(root, "infiniband/mlx5_0/ports/1/state", "1: DOWN");
     assert_adapter(root, VERBS, "verbs;ofi_rxm", "port 1 of mlx5_0 is DOWN", "ip link");
     add_file(root, "infiniband/mlx5_1/ports/1/state", "4: ACTIVE");
@@ -475,11 +476,13 @@ static void test_adapters(void **state)
     }
     add_file(root, "infiniband/mlx5_1/ports/1/state", "2: INIT");
     assert_adapter(root, VERBS, "verbs;ofi_rxm", "port 1 of mlx5_1 is INIT", "ip link");
+    assert_true(weft_rxm_can_share(root));
     add_file(root, "infiniband/rdmap0s6/ports/1/state", "4: ACTIVE");
     add_file(root, "infiniband/rdmap0s6/device/vendor", "0x1d0f");
     snprintf(command, sizeof command,
              "ln -s ../../drivers/efa %s/infiniband/rdmap0s6/device/driver", root);
     assert_int_equal(system(command), 0);
+    assert_false(weft_rxm_can_share(root));
     assert_adapter(root, EFA, "efa", "rdmap0s6", "container");
     assert_adapter(root, VERBS, "verbs;ofi_rxm", "mlx5_1 is INIT", "ip link");
     assert_false(weft_adapter_find(HFI1, root, root, &adapter));
@@ -490,6 +493,8 @@ static void test_adapters(void **state)
     snprintf(command, sizeof command, "rm -r %s", root);
     assert_int_equal(system(command), 0);
 }
+
+static bool can_share = true;
 
 static void assert_layer(int ranks, const char *universe, const char *sends, const char *receives)
 {
@@ -502,7 +507,7 @@ static void assert_layer(int ranks, const char *universe, const char *sends, con
     unsetenv(names[1]);
     unsetenv(names[2]);
     unsetenv(names[3]);
-    weft_rxm_prepare_adapter(ranks);
+    weft_rxm_prepare_adapter(ranks, can_share);
     assert_string_equal(getenv(names[0]), universe);
     assert_string_equal(getenv(names[1]), sends);
     assert_string_equal(getenv(names[2]), receives);
@@ -524,6 +529,14 @@ static void test_completion_queue(void **state)
     assert_layer(5000, "5000", "32", "1024");
     assert_int_equal(weft_rxm_queue(), 5000 * 32 + 1024);
     assert_layer(-1, "300", "105", "1024"); /* the user's own */
+    can_share = false;
+    assert_layer(127, "127", "128", "128");
+    assert_layer(200, "200", "81", "81");
+    assert_true(weft_rxm_queue() <= 32767);
+    assert_layer(511, "511", "32", "32");
+    assert_true(weft_rxm_queue() <= 32767);
+    assert_layer(5000, "5000", "32", "32");
+    assert_int_equal(weft_rxm_queue(), 5000 * 64);
 }
 
 /* Over streams a queue for 256 ranks, libfabric's default, would be 12 MB of each process. */

@@ -107,8 +107,12 @@ struct weft_provider_candidate {
  * has set. To be called before the first fi_getinfo. */
 void weft_rxm_prepare(int ranks);
 
-/* The settings of weft_rxm_prepare for adapters. */
-void weft_rxm_prepare_adapter(int ranks);
+/* The settings of weft_rxm_prepare for adapters; can_share: these have shared receive queues. */
+void weft_rxm_prepare_adapter(int ranks, bool can_share);
+
+/* True if all adapters in the class infiniband of that directory, sysfs's class, are known to have
+ * shared receive queues. */
+bool weft_rxm_can_share(const char *classes);
 
 /* Ranks that ofi_rxm sizes its queues for, and entries of the completion queue that it makes on an
  * adapter. */

@@ -10,7 +10,8 @@
  *
  * Each entry of a receive queue is a registered buffer of 16 KiB, so a connection takes 2 MiB. In
  * jobs of more than 64 ranks, which could take 128 MiB and more each, all connections receive into
- * one queue (a shared receive context) of 1024 entries, 16 MiB. Then the bound of the completion
+ * one queue (a shared receive context) of 1024 entries, 16 MiB, if the adapters are known to have
+ * such queues: without them the provider would offer nothing. Then the bound of the completion
  * queue shortens only the queues to send, beyond 247 ranks, and to no fewer than 32 entries.
  *
  * Over streams the queue is a ring of 48 bytes an entry, of which the pages are touched one after
@@ -37,12 +38,17 @@
  *  - With InfiniBand no buffer size is changed.
  *  - No eager message is longer than what ofi_rxm sends at once.
  */
+#include "ofi/select/adapter.h"
 #include "ofi/select/provider.h"
+#include "ofi/select/sysfs.h"
 
+#include <glob.h>
+#include <limits.h>
 #include <rdma/fabric.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -95,10 +101,28 @@ static bool is_shared(void)
     return number_in("FI_OFI_RXM_USE_SRX", 0);
 }
 
-void weft_rxm_prepare_adapter(int ranks)
+bool weft_rxm_can_share(const char *classes)
+{
+    char pattern[PATH_MAX], driver[32];
+    glob_t found;
+    bool all = true;
+    snprintf(pattern, sizeof pattern, "%s/infiniband/*", classes);
+    if (glob(pattern, 0, NULL, &found))
+        return false;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        snprintf(pattern, sizeof pattern, "%s/device/driver", found.gl_pathv[i]);
+        weft_sysfs_link(pattern, driver, sizeof driver);
+        /* Soft-RoCE has no driver of a device. */
+        all &= !*driver || strcmp(driver, "mlx5_core") == 0 || strcmp(driver, "mlx4_core") == 0;
+    }
+    globfree(&found);
+    return all;
+}
+
+void weft_rxm_prepare_adapter(int ranks, bool can_share)
 {
     set_ranks(ranks);
-    if (weft_rxm_ranks() > UNSHARED_RANKS)
+    if (can_share && weft_rxm_ranks() > UNSHARED_RANKS)
         set_number("FI_OFI_RXM_USE_SRX", 1);
     size_t depth = (is_shared() ? QUEUE - SHARED : QUEUE / 2) / weft_rxm_ranks();
     depth = depth > DEEPEST ? DEEPEST : depth < SHALLOWEST ? SHALLOWEST : depth;
@@ -130,7 +154,7 @@ void weft_rxm_prepare(int ranks)
      * unexpected messages, which Weft's credits do not bound. */
     setenv("FI_CXI_RX_MATCH_MODE", "hybrid", 0);
     if (access("/sys/class/infiniband", F_OK) == 0) {
-        weft_rxm_prepare_adapter(ranks);
+        weft_rxm_prepare_adapter(ranks, weft_rxm_can_share(WEFT_ADAPTER_CLASSES));
         return;
     }
     if (ranks < OWN_RANKS)

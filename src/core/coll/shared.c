@@ -25,7 +25,7 @@ enum { KiB = 1024, PIECES_MAX = 1 << (WEFT_AREA_PIECE_BITS - 1) };
 
 /* ---- The choice */
 
-/* Longer data are as fast or faster as messages. 2 ranks have one message each way: with blocks of
+/* Longer data are as fast or faster as messages. 2 ranks need one in each direction: with blocks of
  * 64 KiB it takes 0.55 (allgather) to 0.8 (gather) of the time of pieces through the area; with
  * 32 KiB 1.0 (reduce) to 5 times (broadcast, gather), but 0.65 for allgather. With 4 ranks on 2
  * cores messages take 1.8 times as long for an allgather of 64 KiB. */

@@ -511,7 +511,7 @@ static void assert_layer(int ranks, const char *universe, const char *sends, con
     assert_string_equal(getenv(names[0]), universe);
     assert_string_equal(getenv(names[1]), sends);
     assert_string_equal(getenv(names[2]), receives);
-    assert_int_equal(getenv(names[3]) != NULL, strcmp(receives, "1024") == 0);
+    assert_int_equal(getenv(names[3]) != NULL, strcmp(receives, "512") == 0);
 }
 
 /* The least that an adapter is known to have is a queue of 32767 entries. */
@@ -521,14 +521,14 @@ static void test_completion_queue(void **state)
     assert_layer(1, "16", "128", "128");
     assert_int_equal(weft_rxm_queue(), 256 * 16);
     assert_layer(64, "64", "128", "128");
-    assert_layer(65, "65", "128", "1024");
-    assert_layer(200, "200", "128", "1024");
+    assert_layer(65, "65", "128", "512");
+    assert_layer(200, "200", "128", "512");
     assert_true(weft_rxm_queue() <= 32767);
-    assert_layer(900, "900", "35", "1024");
+    assert_layer(900, "900", "35", "512");
     assert_true(weft_rxm_queue() <= 32767);
-    assert_layer(5000, "5000", "32", "1024");
-    assert_int_equal(weft_rxm_queue(), 5000 * 32 + 1024);
-    assert_layer(-1, "300", "105", "1024"); /* the user's own */
+    assert_layer(5000, "5000", "32", "512");
+    assert_int_equal(weft_rxm_queue(), 5000 * 32 + 512);
+    assert_layer(-1, "300", "107", "512"); /* the user's own */
     can_share = false;
     assert_layer(127, "127", "128", "128");
     assert_layer(200, "200", "81", "81");

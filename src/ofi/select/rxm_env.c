@@ -6,13 +6,15 @@
  * Adapters. ofi_rxm makes one completion queue for all operations that all connections may have in
  * flight: (MSG_TX_SIZE + MSG_RX_SIZE) x FI_UNIVERSE_SIZE entries; libfabric's default is 256 ranks.
  * All known adapters have at least 32767. So FI_UNIVERSE_SIZE is the job's size, and the queues of
- * a connection are as long as that bound permits: 128 (ofi_rxm's own choice).
+ * a connection are as long as that bound permits: 128 (ofi_rxm's own choice) up to 127 ranks, then
+ * fewer, and not fewer than 32.
  *
  * Each entry of a receive queue is a registered buffer of 16 KiB, so a connection takes 2 MiB. In
- * jobs of more than 64 ranks, which could take 128 MiB and more each, all connections receive into
- * one queue (a shared receive context) of 1024 entries, 16 MiB, if the adapters are known to have
- * such queues: without them the provider would offer nothing. Then the bound of the completion
- * queue shortens only the queues to send, beyond 247 ranks, and to no fewer than 32 entries.
+ * jobs of more than 64 ranks, where these could be 128 MiB a rank and more, all connections receive
+ * into one queue (a shared receive context), if the adapters are known to have such queues: else
+ * the provider would offer nothing. It has 512 entries, because ofi_rxm registers 1024 buffers at
+ * once: with 1024 entries the first message registers as many again. The bound of the completion
+ * queue then shortens only the queues to send, above 251 ranks.
  *
  * Over streams the queue is a ring of 48 bytes an entry, of which the pages are touched one after
  * the other: at 256 ranks a process grows by 48 bytes for each message it receives, up to 12 MB. So
@@ -67,7 +69,7 @@ static bool has_eager_limit(void)
 }
 
 /* Entries of a completion queue, of the queues of one connection, and of a shared receive queue. */
-enum { QUEUE = 32767, DEEPEST = 128, SHALLOWEST = 32, SHARED = 1024 };
+enum { QUEUE = 32767, DEEPEST = 128, SHALLOWEST = 32, SHARED = 512 };
 
 /* The largest job in which each connection has a receive queue of its own. */
 enum { UNSHARED_RANKS = 64 };

@@ -58,7 +58,8 @@ static void print_choice(const struct weft_provider_choice *choice)
 /* Shows the choice for jobs on one node or several, with the candidates or without. */
 static int view_shape(bool one_node, bool table)
 {
-    struct weft_job job = {.size = one_node ? 2 : 4, .local_size = 2, .one_node = one_node};
+    struct weft_job job = {
+        .size = one_node ? 2 : 4, .local_size = 2, .one_node = one_node, .has_node_map = true};
     struct weft_provider_choice choice;
     struct weft_objects objects;
     struct weft_provider_candidate *list = NULL;

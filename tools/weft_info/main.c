@@ -77,6 +77,8 @@ static int show(enum view view, const char *argument, unsigned timeout)
         return weft_view_program(argument);
     case VIEW_ALL:
         printf("Weft %s\n", PACKAGE_VERSION);
+        if (*PACKAGE_URL)
+            printf("Project: %s\n", PACKAGE_URL);
         bad |= weft_view_versions();
         bad |= weft_view_providers(false);
         bad |= weft_view_settings(false);

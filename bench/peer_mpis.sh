@@ -115,6 +115,31 @@ compile()
         die "the compiler of $mpi could not compile bench/$1.c; what it said is above"
 }
 
+# The options of Open MPI for a way, in the names of its version: with 5.0 btl vader became sm, single
+# copies became smsc, and osc pt2pt was removed.
+openmpi_options()
+{
+    local sm=vader one_copy=(--mca btl_vader_single_copy_mechanism none) osc=pt2pt
+    if [[ ! ${openmpi_major:-} ]]; then
+        openmpi_major=$(version_of openmpi)
+        openmpi_major=${openmpi_major%%.*}
+    fi
+    if ((${openmpi_major:-4} >= 5)); then
+        sm=sm one_copy=(--mca smsc '^cma,knem,xpmem') osc=rdma
+    fi
+    case $1 in
+    node) launch+=(--mca pml ob1 --mca btl "self,$sm") ;;
+    staged) launch+=(--mca pml ob1 --mca btl "self,$sm" "${one_copy[@]}") ;;
+    tcp) # other components of osc would use shared memory
+        launch+=(--mca pml ob1 --mca btl 'self,tcp' --mca btl_tcp_if_include lo --mca osc "$osc")
+        ;;
+    ofi)
+        launch+=(--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include 'tcp;ofi_rxm'
+            -x FI_TCP_IFACE=lo)
+        ;;
+    esac
+}
+
 # launcher MPI WAY RANKS: sets the array launch to what starts a peer's job by its way (node,
 # staged: one node; tcp: its own way over TCP; ofi: over libfabric's TCP).
 launcher()
@@ -123,17 +148,7 @@ launcher()
     local -n start=run_$1
     launch=("${start[@]}")
     case $1.$2 in
-    openmpi.node) launch+=(--mca pml ob1 --mca btl 'self,vader') ;;
-    openmpi.staged)
-        launch+=(--mca pml ob1 --mca btl 'self,vader' --mca btl_vader_single_copy_mechanism none)
-        ;;
-    openmpi.tcp) # osc/sm and osc/rdma would use shared memory
-        launch+=(--mca pml ob1 --mca btl 'self,tcp' --mca btl_tcp_if_include lo --mca osc pt2pt)
-        ;;
-    openmpi.ofi)
-        launch+=(--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include 'tcp;ofi_rxm'
-            -x FI_TCP_IFACE=lo)
-        ;;
+    openmpi.*) openmpi_options "$2" ;;
     mpich.staged) launch+=(-genv UCX_TLS 'posix,sysv,self') ;;
     mpich.tcp)
         launch+=(-genv UCX_TLS 'tcp,self' -genv UCX_NET_DEVICES lo -genv MPIR_CVAR_NOLOCAL 1)

@@ -51,6 +51,7 @@ EXTRA_DIST += \
     packaging/debian/copyright \
     packaging/debian/libmpi-abi-weft.alternatives.in \
     packaging/debian/libmpi-abi-weft.install \
+    packaging/debian/libmpi-abi-weft.lintian-overrides \
     packaging/debian/libmpifort-abi-weft.alternatives.in \
     packaging/debian/libmpifort-abi-weft.install \
     packaging/debian/libweft-dev.alternatives.in \

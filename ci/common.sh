@@ -218,6 +218,9 @@ without_large=(--without big_4g --without unexpected_flood_20000 --without cance
     --without flood_memory --without flood_node --without 'million_*' --without comm_many
     --without objects_memory)
 # shellcheck disable=SC2034  # used by those who source this
+# Those that show most of buffers in GPU memory.
+with_device_memory=(order_mixed random_p2p pingpong_sizes persistent partitioned_random coll_large
+    types_strided truncation bsend rma_random fuzz/p2p)
 sanitized_runs=(--lanes 'rxm,shm,self' --max-ranks 4 --without strided_shared --without small_stacks
     "${without_large[@]}")
 random_programs=('*random*' 'fuzz/*' cancel_race coll_model persistent)

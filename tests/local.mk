@@ -110,8 +110,10 @@ $(MPI_TESTS): %: $(srcdir)/%.c lib/libmpi_abi.so
 	$(AM_V_CCLD)$(COMPILE_TEST) $< $(LDADD) $(LIBS)
 -include $(MPI_TESTS:=.d)
 
-# Drivers without a GPU: the programs gpu_* load one of them.
-EXTRA_DIST += tests/gpu/libcuda.c tests/gpu/libamdhip64.c
+# Drivers without a GPU: the programs gpu_* load one of them, and tests/run --memory preloads
+# libmemory.so, which gives other programs memory of the first.
+EXTRA_DIST += tests/gpu/libcuda.c tests/gpu/libamdhip64.c tests/gpu/memory.c tests/gpu/memory.h \
+    tests/gpu/calls.py
 GPU_DRIVERS = tests/gpu/libcuda.so.1 tests/gpu/libamdhip64.so.6
 tests/gpu/libcuda.so.1: $(srcdir)/tests/gpu/libcuda.c
 	@$(MKDIR_P) $(@D)
@@ -122,14 +124,22 @@ tests/gpu/libamdhip64.so.6: $(srcdir)/tests/gpu/libamdhip64.c $(srcdir)/tests/gp
 	    $(LIBS)
 $(filter tests/mpi/gpu_%,$(MPI_TESTS)): $(GPU_DRIVERS)
 
+tests/gpu/calls.c: tests/gpu/calls.py abi/functions.tsv abi/tables.py
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/tests/gpu/calls.py $@
+tests/gpu/libmemory.so: tests/gpu/calls.c $(srcdir)/tests/gpu/memory.c tests/gpu/libcuda.so.1
+	$(AM_V_CCLD)$(COMPILE_TEST) -I$(srcdir)/tests/gpu -shared -fPIC $(srcdir)/tests/gpu/memory.c \
+	    tests/gpu/calls.c $(LIBS)
+CLEANFILES += tests/gpu/calls.c
+
 # make check builds them by this file, those in Fortran too.
 check_DATA += tests/built
-tests/built: $(MPI_TESTS) $(UNIT_TESTS) $(FORTRAN_TESTS)
+tests/built: $(MPI_TESTS) $(UNIT_TESTS) $(FORTRAN_TESTS) tests/gpu/libmemory.so
 	@touch $@
 
 clean-local:
 	-rm -f tests/built $(MPI_TESTS) $(MPI_TESTS:=.d) $(UNIT_TESTS) $(UNIT_TESTS:=.d)
-	-rm -f $(FORTRAN_TESTS) $(GPU_DRIVERS)
+	-rm -f $(FORTRAN_TESTS) $(GPU_DRIVERS) tests/gpu/libmemory.so
 
 # Mistakes, looked at from outside by tests/errors/run
 check_PROGRAMS += tests/errors/victim

@@ -6,7 +6,10 @@
  *     program FIRST COUNT [-v] [-d OP,OP,...]     seeds; -v: the results of each operation; -d:
  * without these operations
  */
+#define _GNU_SOURCE
 #include "program.h"
+
+#include <dlfcn.h>
 
 enum { OPERATIONS = 24, BLOCKS = 400 };
 
@@ -108,13 +111,22 @@ size_t bytes_of(const struct type *type, int count)
     return (size_t)type->extent * (size_t)count + EXTENT_MAX;
 }
 
+/* A function of tests/gpu/memory.c, or NULL: with that, buffers are in device memory. */
+static void find_device(const char *name, void *function)
+{
+    void *found = getenv("TEST_MEMORY") ? dlsym(RTLD_DEFAULT, name) : NULL;
+    memcpy(function, &found, sizeof found);
+}
+
 static void *block(size_t bytes)
 {
     if (n_blocks == BLOCKS) {
         fprintf(stderr, "too many blocks\n");
         abort();
     }
-    return blocks[n_blocks++] = malloc(bytes);
+    void *(*device)(size_t);
+    find_device("device_memory_alloc", &device);
+    return blocks[n_blocks++] = device ? device(bytes) : malloc(bytes);
 }
 
 void *to_send(const struct type *type, int count, int pattern)
@@ -180,8 +192,11 @@ static void run_operation(uint64_t seed, int i)
     n_notes = 0;
     if (!dropped[i])
         kinds[kind].run();
-    while (n_blocks)
-        free(blocks[--n_blocks]);
+    bool (*device)(void *);
+    find_device("device_memory_free", &device);
+    for (; n_blocks; n_blocks--)
+        if (!device || !device(blocks[n_blocks - 1]))
+            free(blocks[n_blocks - 1]);
     hash = mix(hash ^ hash_of_op);
     if (verbose && !dropped[i]) {
         printf("op %2d rank %d %s: %d notes:%s\n", i, world_rank, kinds[kind].name, n_notes, notes);
@@ -209,6 +224,17 @@ static void run_program(uint64_t seed)
     }
 }
 
+/* With device memory: the bytes that the driver has copied for all ranks. */
+static void report_copied(void)
+{
+    unsigned long long (*copied)(void), own, all = 0;
+    find_device("device_memory_copied", &copied);
+    own = copied ? copied() : 0;
+    MPI_Reduce(&own, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (copied && world_rank == 0)
+        printf("copied %llu\n", all);
+}
+
 int main(int argc, char **argv)
 {
     static char buffered[1 << 20];
@@ -231,6 +257,7 @@ int main(int argc, char **argv)
     void *at;
     int size;
     MPI_Buffer_detach(&at, &size);
+    report_copied();
     MPI_Finalize();
     return 0;
 }

@@ -6,9 +6,7 @@
  */
 #include "fuzz.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../mpi/check.h"
 
 enum { GUARD = 0xA5, MARGIN = 64, PARTS = 2 };
 
@@ -47,11 +45,7 @@ struct fuzz_buffer fuzz_buffer_new(int type, int room, uint64_t *random)
     if (types[type].bytes > 1)
         skew &= 8;
     b.total = data + skew + 2 * MARGIN;
-    b.base = malloc(b.total);
-    if (!b.base) {
-        fprintf(stderr, "no memory for a buffer of %zu bytes\n", b.total);
-        abort();
-    }
+    b.base = check_alloc(b.total);
     b.data = b.base + MARGIN + skew;
     fuzz_buffer_wipe(&b);
     return b;

@@ -31,7 +31,7 @@ __attribute__((format(printf, 3, 4))) void fuzz_failed(const char *file, int lin
                                                        const char *format, ...);
 int fuzz_class(int code);
 
-/* ---- data.c: elements, guarded buffers */
+/* ---- data.c: elements, guarded buffers, which are of check_alloc() */
 
 struct fuzz_buffer {
     unsigned char *base, *data;

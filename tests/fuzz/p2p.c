@@ -176,7 +176,7 @@ static void *player_main(void *arg)
     me = arg;
     int round = me->first;
     memcpy(fuzz_comms, me->comms, sizeof me->comms);
-    me->space = check_alloc((size_t)FUZZ_COMMS * BUFFER);
+    me->space = check_host((size_t)FUZZ_COMMS * BUFFER);
     make_comms();
     while (round < me->rounds && (round % BETWEEN || go_on())) {
         play(round++);

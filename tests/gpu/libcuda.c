@@ -39,6 +39,7 @@ struct memory {
     bool managed, pooled; /* memory of a pool belongs to no context */
     bool synchronous;     /* SYNC_MEMOPS */
     bool imported;        /* of another process */
+    bool open;            /* to the program: stand_in_open */
     int fd;
     unsigned long long number;
 };
@@ -82,7 +83,7 @@ static struct pinned *all_pinned;
 static unsigned long long last_number;
 static size_t events;
 static bool retained;
-static int wrong;
+static int wrong, opened;
 static char context_object;
 static __thread void *current[8];
 static __thread int depth;
@@ -263,6 +264,7 @@ static int unmap(uint64_t pointer, bool imported)
     struct memory *m = *at;
     if (m)
         *at = m->next;
+    opened -= m && m->open;
     pthread_mutex_unlock(&lock);
     if (!m)
         return refuse(INVALID, "%p is no device memory of this kind", (void *)(uintptr_t)pointer);
@@ -291,6 +293,60 @@ int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t pointer)
     pthread_mutex_unlock(&lock);
     return m ? OK : refuse(INVALID, "%p is no device memory", (void *)(uintptr_t)pointer);
 }
+
+/* ---- For memory.c: the program may touch memory while it is open. */
+
+static int protect(struct memory *m, bool open)
+{
+    m->open = open;
+    opened += open ? 1 : -1;
+    return mprotect(m->at, full_pages(m->bytes), open ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+static bool is_own(const struct memory *m)
+{
+    return m && !m->managed && !m->imported;
+}
+
+/* False: no device memory. */
+__attribute__((visibility("default"))) bool stand_in_open(uintptr_t at)
+{
+    pthread_mutex_lock(&lock);
+    struct memory *m = memory_of(at);
+    bool well = is_own(m) && (m->open || !protect(m, true));
+    pthread_mutex_unlock(&lock);
+    return well;
+}
+
+__attribute__((visibility("default"))) void stand_in_shut(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct memory *m = all; m && opened; m = m->next)
+        if (m->open)
+            protect(m, false);
+    pthread_mutex_unlock(&lock);
+}
+
+__attribute__((visibility("default"))) bool stand_in_owns(uintptr_t at)
+{
+    pthread_mutex_lock(&lock);
+    bool owns = is_own(memory_of(at));
+    pthread_mutex_unlock(&lock);
+    return owns;
+}
+
+/* Where tests/strict finds device memory on the host: NULL: it is no device memory. */
+__attribute__((visibility("default"))) char *stand_in_view(uintptr_t at, size_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    const struct memory *m = memory_of(at);
+    char *view = m && !m->managed ? reach(at, bytes) : NULL;
+    pthread_mutex_unlock(&lock);
+    return view;
+}
+
+/* Bytes that were copied. */
+__attribute__((visibility("default"))) unsigned long long stand_in_copied;
 
 /* ---- Memory of other processes */
 
@@ -420,9 +476,11 @@ static int check_copy(const struct copy *c)
 static int run(const struct copy *c)
 {
     int code = check_copy(c);
+    char *to = reach(c->to, c->bytes);
+    const char *from = reach(c->from, c->bytes);
     for (size_t i = 0; i < c->rows && !code; i++)
-        memcpy(reach(c->to + i * c->to_pitch, c->bytes),
-               reach(c->from + i * c->from_pitch, c->bytes), c->bytes);
+        memcpy(to + i * c->to_pitch, from + i * c->from_pitch, c->bytes);
+    __atomic_fetch_add(&stand_in_copied, c->rows * c->bytes, __ATOMIC_RELAXED);
     return code;
 }
 

@@ -12,9 +12,9 @@ int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
     int total = check.size * SIZES;
-    MPI_Request *receives = check_alloc((size_t)total * sizeof *receives);
-    MPI_Request *sends = check_alloc((size_t)total * sizeof *sends);
-    MPI_Status *st = check_alloc((size_t)total * sizeof *st);
+    MPI_Request *receives = check_host((size_t)total * sizeof *receives);
+    MPI_Request *sends = check_host((size_t)total * sizeof *sends);
+    MPI_Status *st = check_host((size_t)total * sizeof *st);
     unsigned char *in = check_alloc((size_t)total * LARGEST), *out = check_alloc(SIZES * LARGEST);
     for (int i = 0; i < total; i++) {
         MPI_Irecv(in + (size_t)i * LARGEST, sizes[i % SIZES], MPI_BYTE, i / SIZES, i % SIZES,

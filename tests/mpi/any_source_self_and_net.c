@@ -45,7 +45,7 @@ static int send_to(int dest, int round, int at)
 /* Among the receives that got a message of one source, in posting order, the k-th got message k. */
 static void verify(int total, int round)
 {
-    int *next = check_alloc((size_t)check.size * sizeof *next);
+    int *next = check_host((size_t)check.size * sizeof *next);
     memset(next, 0, (size_t)check.size * sizeof *next);
     for (int i = 0; i < total; i++) {
         int source = st[i].MPI_SOURCE;
@@ -93,9 +93,9 @@ int main(int argc, char **argv)
     size_t total = (size_t)EACH * (size_t)check.size;
     in = check_alloc(total * LARGEST);
     out = check_alloc((size_t)EACH * LARGEST);
-    receives = check_alloc(total * sizeof *receives);
-    sends = check_alloc(total * sizeof *sends);
-    st = check_alloc(total * sizeof *st);
+    receives = check_host(total * sizeof *receives);
+    sends = check_host(total * sizeof *sends);
+    st = check_host(total * sizeof *st);
     for (int k = 0; k < EACH; k++) {
         check_fill(out + (size_t)k * LARGEST, LARGEST, check.rank, TAG, k);
     }

@@ -9,7 +9,7 @@
 
 enum { TAG = 3, LONG = 300000, NEEDED = LONG + MPI_BSEND_OVERHEAD };
 
-static unsigned char out[LONG], in[LONG];
+static unsigned char *out, *in;
 static char of_world[NEEDED], of_process[2 * NEEDED];
 static int up, down;
 
@@ -85,6 +85,8 @@ static void falling_back(void)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
+    out = check_zeroed(LONG);
+    in = check_zeroed(LONG);
     check_errors_return();
     up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
     for (int i = 0; i < 3; i++) {
@@ -97,5 +99,7 @@ int main(int argc, char **argv)
         falling_back();
         detach(false, of_process, sizeof of_process);
     }
+    free(out);
+    free(in);
     return check_done();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=60
+// host memory: it attaches guarded buffers, and its messages are of few bytes
 /*
  * The limits of an attached buffer: of exactly the size the standard tells it suffices; what does
  * not fit is refused with MPI_ERR_BUFFER, loses nothing, and fits later; detaching and flushing
@@ -74,7 +75,7 @@ static void refused_and_later_not(void)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length, tries = 0, code;
-    void *space = check_alloc(2 * NEEDED - 1);
+    void *space = check_host(2 * NEEDED - 1);
     check_step("a message that does not fit");
     MPI_Buffer_attach(space, 2 * NEEDED - 1);
     CHECK_CLASS(send_long(0), MPI_SUCCESS);
@@ -107,7 +108,7 @@ static void detach_waits(void)
     MPI_Request marker;
     check_step("a detach that has to wait");
     if (check.rank == 0) {
-        void *space = check_alloc(NEEDED);
+        void *space = check_host(NEEDED);
         MPI_Buffer_attach(space, NEEDED);
         send_long(0);
         detach(space, NEEDED);
@@ -131,7 +132,7 @@ static void flushes(void)
 {
     int flag = 1;
     MPI_Request request = MPI_REQUEST_NULL, freed;
-    void *space = check_alloc(NEEDED);
+    void *space = check_host(NEEDED);
     check_step("flushing");
     MPI_Buffer_attach(space, NEEDED);
     CHECK_CLASS(MPI_Buffer_flush(), MPI_SUCCESS);

@@ -16,7 +16,8 @@ enum { TAG = 5, MARK = 6, LARGEST = 300000, MODES = 8, PERSISTENT = 4 };
 
 static const int sizes[] = {0, 8, 64, 65, 4000, 16384, 16385, 65536, 65537, LARGEST};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
-static unsigned char out[LARGEST], in[LARGEST], buffer[LARGEST + MPI_BSEND_OVERHEAD];
+static unsigned char *out, *in;
+static unsigned char buffer[LARGEST + MPI_BSEND_OVERHEAD];
 static const char *const modes[MODES] = {
     "standard",         "synchronous",         "ready",
     "buffered",         "persistent standard", "persistent synchronous",
@@ -204,6 +205,8 @@ static void some_of_a_row(int bytes, int dest, int source)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
+    out = check_zeroed(LARGEST);
+    in = check_zeroed(LARGEST);
     bool self = check.size == 1;
     int peer = self ? 0 : check.rank ^ 1;
     int dest = self || check.rank % 2 == 0 ? peer : -1;
@@ -229,5 +232,7 @@ int main(int argc, char **argv)
     check_step("detach after cancelled sends");
     MPI_Buffer_detach(&base, &size);
     CHECK(base == buffer && size == (int)sizeof buffer, "detach gives another buffer back");
+    free(out);
+    free(in);
     return check_done();
 }

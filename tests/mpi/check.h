@@ -12,6 +12,7 @@
 
 #include <mpi.h>
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -177,18 +178,75 @@ __attribute__((unused)) static void check_begin(int *argc, char ***argv, int min
     check_world(min_ranks);
 }
 
+/* ---- Memory for buffers. With tests/run --memory it is device memory, which programs use like any
+ * other outside of MPI: tests/gpu/memory.c. Memory that MPI itself reads and writes, as arrays of
+ * requests, counts and handles, windows and attached buffers, comes from check_host. */
+
+/* A function of memory.c, or NULL. */
+__attribute__((unused)) static void *check_device(const char *name)
+{
+    return getenv("TEST_MEMORY") ? dlsym(RTLD_DEFAULT, name) : NULL;
+}
+
+/* malloc that ends the job when there is no memory. */
+__attribute__((unused)) static void *check_host(size_t bytes)
+{
+    void *p = malloc(bytes ? bytes : 1);
+    if (!p) {
+        fprintf(stderr, "no memory for %zu bytes\n", bytes);
+        abort();
+    }
+    return p;
+}
+
+__attribute__((unused)) static void *check_alloc(size_t bytes)
+{
+    void *(*device)(size_t), *found = check_device("device_memory_alloc");
+    memcpy(&device, &found, sizeof found);
+    return device ? device(bytes) : check_host(bytes);
+}
+
+__attribute__((unused)) static void *check_zeroed(size_t bytes)
+{
+    return memset(check_alloc(bytes), 0, bytes);
+}
+
+/* Frees both. */
+__attribute__((unused)) static void check_free(void *p)
+{
+    bool (*device)(void *);
+    void *found = check_device("device_memory_free");
+    memcpy(&device, &found, sizeof found);
+    if (!device || !device(p))
+        free(p);
+}
+#define free(p) check_free(p)
+
+/* Bytes that the driver has copied for the library, which so has taken memory for device memory. */
+__attribute__((unused)) static unsigned long long check_copied(void)
+{
+    unsigned long long (*copied)(void);
+    void *found = check_device("device_memory_copied");
+    memcpy(&copied, &found, sizeof found);
+    return copied ? copied() : 0;
+}
+
 /* Finalizes and gives main its exit code: 1 on every rank when any CHECK failed on any rank. */
 __attribute__((unused)) static int check_done(void)
 {
-    int all = 0;
+    int own[2] = {check.failures, check_copied() > 0}, all[2] = {0, 0};
     check_step("summing up the failures of all ranks");
-    MPI_Allreduce(&check.failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (check.rank == 0 && all > 0) {
-        fprintf(stderr, "%d checks failed on all ranks together\n", all);
+    MPI_Allreduce(own, all, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (check_device("device_memory_copied") && !all[1] && check.size > 1) {
+        all[0]++;
+        fprintf(stderr, "rank %d: no message of this test was in device memory\n", check.rank);
+    }
+    if (check.rank == 0 && all[0] > 0) {
+        fprintf(stderr, "%d checks failed on all ranks together\n", all[0]);
     }
     check_step("MPI_Finalize");
     MPI_Finalize();
-    return all > 0 || check.failures > 0;
+    return all[0] > 0 || check.failures > 0;
 }
 
 /* Errors come back as return codes from here on. */
@@ -272,17 +330,6 @@ __attribute__((unused)) static size_t check_differs(const void *buf, size_t byte
               "status says source %d, tag %d, %lld bytes; expected %d, %d, %lld", (st).MPI_SOURCE, \
               (st).MPI_TAG, (long long)check_n_, (int)(source), (int)(tag), (long long)(bytes));   \
     } while (0)
-
-/* malloc that ends the job when there is no memory. */
-__attribute__((unused)) static void *check_alloc(size_t bytes)
-{
-    void *p = malloc(bytes ? bytes : 1);
-    if (!p) {
-        fprintf(stderr, "no memory for %zu bytes\n", bytes);
-        abort();
-    }
-    return p;
-}
 
 /* A buffer between guard bytes; everything in it is guard until something is received. */
 struct check_buffer {

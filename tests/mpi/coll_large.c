@@ -58,8 +58,8 @@ static void far_blocks(void)
     const MPI_Aint far = ((MPI_Aint)1 << 31) + 11;
     const size_t bytes = ((size_t)check.size * (size_t)far + N) * sizeof(int);
     int *out = (int *)map(bytes), *back = (int *)map(bytes), in[N];
-    MPI_Count *counts = check_alloc((size_t)check.size * sizeof *counts);
-    MPI_Aint *displs = check_alloc((size_t)check.size * sizeof *displs);
+    MPI_Count *counts = check_host((size_t)check.size * sizeof *counts);
+    MPI_Aint *displs = check_host((size_t)check.size * sizeof *displs);
     check_step("blocks that begin beyond 2^31 elements");
     for (int r = 0; r < check.size; r++) {
         counts[r] = N;
@@ -88,9 +88,9 @@ static void far_blocks(void)
 static void without_data(void)
 {
     MPI_Datatype nothing;
-    MPI_Count *counts = check_alloc((size_t)check.size * sizeof *counts);
-    MPI_Aint *displs = check_alloc((size_t)check.size * sizeof *displs);
-    MPI_Datatype *types = check_alloc((size_t)check.size * sizeof(MPI_Datatype));
+    MPI_Count *counts = check_host((size_t)check.size * sizeof *counts);
+    MPI_Aint *displs = check_host((size_t)check.size * sizeof *displs);
+    MPI_Datatype *types = check_host((size_t)check.size * sizeof(MPI_Datatype));
     MPI_Request request;
     char in = 1, out = 2;
     check_step("%lld elements without data", (long long)many);

@@ -133,7 +133,7 @@ static struct data data_new(size_t n, bool may_have_holes)
 {
     bool holes = may_have_holes && check_random(&own_seed, 2);
     struct data d = {NULL, holes ? 2 : 1, n, holes ? with_hole : MPI_INT};
-    d.at = malloc((n * (size_t)d.stride + 1) * sizeof(int));
+    d.at = check_alloc((n * (size_t)d.stride + 1) * sizeof(int));
     for (size_t i = 0; i <= n * (size_t)d.stride; i++)
         d.at[i] = GUARD;
     return d;
@@ -349,7 +349,7 @@ static void play_round(int index, uint64_t *seed, const MPI_Comm *comms)
 /* A communicator that has seen no blocking call has no area: its collectives are schedules. */
 static void compare_bits(int count, MPI_Comm other_comm)
 {
-    double *in = malloc(3 * (size_t)count * sizeof(double)), *out = in + count,
+    double *in = check_alloc(3 * (size_t)count * sizeof(double)), *out = in + count,
            *other = out + count;
     size_t bytes = (size_t)count * sizeof(double);
     MPI_Request request;

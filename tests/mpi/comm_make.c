@@ -184,12 +184,12 @@ static void pending(void)
     int peer = check.rank ^ 1;
     if (peer >= check.size)
         peer = check.rank;
-    char *out = malloc(LONG), *in[PIECES];
+    char *out = check_alloc(LONG), *in[PIECES];
     MPI_Request request[2 * PIECES];
     check_fill(out, LONG, check.rank, 0, 0);
     for (int i = 0; i < PIECES; i++) {
         MPI_Comm dup;
-        in[i] = malloc(LONG);
+        in[i] = check_alloc(LONG);
         MPI_Comm_dup(MPI_COMM_WORLD, &dup);
         MPI_Irecv(in[i], LONG, MPI_BYTE, peer, 1, dup, &request[2 * i]);
         MPI_Isend(out, i % 2 ? LONG : 100, MPI_BYTE, peer, 1, dup, &request[2 * i + 1]);

@@ -63,7 +63,7 @@ static void *use_up(void *arg)
     enum { ROOM = 200000 };
     int me = (int)(intptr_t)arg, n = 0, code = MPI_SUCCESS, length;
     char text[MPI_MAX_ERROR_STRING];
-    MPI_Comm *comm = check_alloc(ROOM * sizeof *comm), last;
+    MPI_Comm *comm = check_host(ROOM * sizeof *comm), last;
     while (check.rank == 0 && n < ROOM &&
            (code = MPI_Comm_dup(MPI_COMM_SELF, &comm[n])) == MPI_SUCCESS)
         n++;

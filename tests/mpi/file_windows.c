@@ -89,7 +89,8 @@ static void check_file(const struct pattern *p, const unsigned char *whole, long
 static void try_pattern(const struct pattern *p)
 {
     long n = records_of(p) * p->record, step = p->holes ? 2 : 1, before;
-    unsigned char *memory = malloc((size_t)(n * step)), *back = malloc((size_t)(n * step));
+    unsigned char *memory = check_alloc((size_t)(n * step)),
+                  *back = check_alloc((size_t)(n * step));
     MPI_File file = open_view(p, check.rank);
     MPI_Datatype type;
     MPI_Status status;
@@ -139,7 +140,7 @@ static void try_pattern(const struct pattern *p)
 static void overlap(void)
 {
     struct pattern p = {"overlap", 8, 2, 0, 0, 0, true};
-    unsigned char *ones = malloc(OVERLAPPING * 8), *whole = calloc(2, OVERLAPPING * 8);
+    unsigned char *ones = check_alloc(OVERLAPPING * 8), *whole = calloc(2, OVERLAPPING * 8);
     MPI_File file = open_view(&p, 0);
     int records = check.rank == 0 ? OVERLAPPING : check.rank == 1 ? OVERLAPPING - 1 : 0;
     memset(ones, 1, OVERLAPPING * 8);

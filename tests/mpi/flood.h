@@ -19,7 +19,7 @@ static int flood_size(int i)
 static void flood_send(int peer, int messages, bool one_tag)
 {
     unsigned char *out = check_alloc((size_t)messages * FLOOD_BYTES);
-    MPI_Request *requests = check_alloc((size_t)messages * sizeof *requests);
+    MPI_Request *requests = check_host((size_t)messages * sizeof *requests);
     for (int i = 0; i < messages; i++) {
         int tag = one_tag ? FLOOD_IN_ORDER : i;
         unsigned char *buf = out + (size_t)i * FLOOD_BYTES;

@@ -9,8 +9,6 @@
 
 #include "check.h"
 
-#include <dlfcn.h>
-
 static struct {
     int (*init)(unsigned);
     int (*get)(int *, int);

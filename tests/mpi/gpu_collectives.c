@@ -267,6 +267,9 @@ static void one_sided(void)
     CHECK(one == 2 * (1 + me), "fetch_and_op returned %d", one);
     MPI_Win_free(&win);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK_CLASS(MPI_Buffer_attach(b.data, 64), MPI_ERR_BUFFER);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     int code = MPI_Win_create(b.data, 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &none);
     CHECK(check_class(code) == MPI_ERR_BUFFER || check_class(code) == MPI_ERR_OTHER,
           "a window of GPU memory: class %d", check_class(code));

@@ -41,7 +41,7 @@ static void messages(MPI_Comm inter, const char *what)
     for (int i = 0; i < remote; i++)
         CHECK(seen[i] == 1, "%s: %d messages from rank %d", what, seen[i], i);
     enum { LONG = 300000 };
-    char *big = malloc(LONG), *back = malloc(LONG);
+    char *big = check_alloc(LONG), *back = check_alloc(LONG);
     int peer = rank % remote;
     check_fill(big, LONG, rank, color, 0);
     MPI_Request receive;

@@ -14,7 +14,7 @@ enum { TAG = 8, TOKEN = 9, LARGEST = 300000, MANY = 40 };
 
 static const int sizes[] = {0, 1, 8, 64, 65, 4096, 16384, 16385, 65537, LARGEST};
 enum { SIZES = (int)(sizeof sizes / sizeof sizes[0]) };
-static unsigned char out[LARGEST], in[LARGEST];
+static unsigned char *out, *in;
 static int up, down;
 
 static void shifts(void)
@@ -174,6 +174,8 @@ static void truncated(void)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
+    out = check_zeroed(LARGEST);
+    in = check_zeroed(LARGEST);
     up = (check.rank + 1) % check.size;
     down = (check.rank + check.size - 1) % check.size;
     shifts();
@@ -184,5 +186,7 @@ int main(int argc, char **argv)
     freed(false);
     freed(true);
     truncated();
+    free(out);
+    free(in);
     return check_done();
 }

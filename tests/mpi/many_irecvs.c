@@ -18,7 +18,7 @@ static void receive(int peer)
 {
     static MPI_Request requests[MESSAGES];
     static MPI_Status st[MESSAGES];
-    unsigned char **in = check_alloc(MESSAGES * sizeof *in);
+    unsigned char **in = check_host(MESSAGES * sizeof *in);
     for (int tag = 0; tag < MESSAGES; tag++) {
         in[tag] = check_alloc(size_of(tag));
         MPI_Irecv(in[tag], (int)size_of(tag), MPI_BYTE, peer, tag, MPI_COMM_WORLD, &requests[tag]);

@@ -66,8 +66,8 @@ static int million_main(int argc, char **argv, bool sends_first)
     MPI_Request *requests[2];
     values[0] = check_alloc(REQUESTS * sizeof **values);
     values[1] = check_alloc(REQUESTS * sizeof **values);
-    requests[0] = check_alloc(REQUESTS * sizeof **requests);
-    requests[1] = check_alloc(REQUESTS * sizeof **requests);
+    requests[0] = check_host(REQUESTS * sizeof **requests);
+    requests[1] = check_host(REQUESTS * sizeof **requests);
     tag_ub = (1 << 24) - 1;
     check_errors_return();
     if (MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &ub, &found) == MPI_SUCCESS && found) {

@@ -10,7 +10,7 @@
 
 enum { TAG = 3, OTHER = 4, MESSAGES = 24, LARGEST = 300000 };
 
-static unsigned char out[MESSAGES][LARGEST], in[MESSAGES][LARGEST];
+static unsigned char (*out)[LARGEST], (*in)[LARGEST];
 
 static int size_of(int i)
 {
@@ -139,6 +139,8 @@ static void nobody(void)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
+    out = check_zeroed(MESSAGES * sizeof *out);
+    in = check_zeroed(MESSAGES * sizeof *in);
     int up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
     for (int round = 0; round < 3; round++) {
         backwards(up, down);
@@ -149,5 +151,7 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
     }
     nobody();
+    free(out);
+    free(in);
     return check_done();
 }

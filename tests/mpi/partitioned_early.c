@@ -11,7 +11,7 @@
 enum { TAG = 3, PARTITIONS = 6, LARGEST = 50000 };
 
 static int up, down;
-static char out[PARTITIONS * LARGEST], in[PARTITIONS * LARGEST];
+static char *out, *in;
 
 static bool has(MPI_Request recv, int partition)
 {
@@ -99,6 +99,8 @@ static void in_pairs(int bytes)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
+    out = check_zeroed(PARTITIONS * LARGEST);
+    in = check_zeroed(PARTITIONS * LARGEST);
     up = (check.rank + 1) % check.size;
     down = (check.rank + check.size - 1) % check.size;
     one_by_one(1);
@@ -106,5 +108,7 @@ int main(int argc, char **argv)
     one_by_one(LARGEST);
     in_pairs(10);
     in_pairs(LARGEST);
+    free(out);
+    free(in);
     return check_done();
 }

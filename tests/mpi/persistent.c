@@ -18,7 +18,7 @@ typedef int (*init_c_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Co
 static const init_fn init_send[] = {MPI_Send_init, MPI_Ssend_init, MPI_Rsend_init, MPI_Bsend_init};
 static const init_c_fn init_send_c[] = {MPI_Send_init_c, MPI_Ssend_init_c, MPI_Rsend_init_c,
                                         MPI_Bsend_init_c};
-static unsigned char out[LARGEST], in[LARGEST];
+static unsigned char *out, *in;
 static int up, down;
 
 /* One pair of requests for all rounds; each mode in its int form and its large one. */
@@ -39,7 +39,7 @@ static void restarts(int mode, int bytes, bool large, bool wildcard)
     kept = send;
     for (int round = 0; round < ROUNDS; round++) {
         check_fill(out, (size_t)bytes, check.rank, TAG, round);
-        memset(in, 0, sizeof in);
+        memset(in, 0, LARGEST);
         MPI_Start(&receive);
         if (mode == 2) { /* a ready send needs its receive */
             MPI_Barrier(MPI_COMM_WORLD);
@@ -139,7 +139,7 @@ static void no_room(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-static unsigned char outs[MANY][5000], ins[MANY][5000];
+static unsigned char (*outs)[5000], (*ins)[5000];
 
 static void collect(int form, MPI_Request *requests, int n)
 {
@@ -342,6 +342,10 @@ int main(int argc, char **argv)
     void *buffer;
     int size;
     check_begin(&argc, &argv, 1);
+    out = check_zeroed(LARGEST);
+    in = check_zeroed(LARGEST);
+    outs = check_zeroed(MANY * sizeof *outs);
+    ins = check_zeroed(MANY * sizeof *ins);
     up = (check.rank + 1) % check.size;
     down = (check.rank + check.size - 1) % check.size;
     MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
@@ -360,5 +364,9 @@ int main(int argc, char **argv)
     nowhere();
     cancelled();
     failing();
+    free(out);
+    free(in);
+    free(outs);
+    free(ins);
     return check_done();
 }

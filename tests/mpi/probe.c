@@ -13,7 +13,7 @@ enum { TAG = 7, OTHER = 8, NOBODY = 9, GO = 10, LARGEST = 300000 };
 
 static const int sizes[] = {0, 1, 8, 64, 65, 4000, 16384, 16385, 65536, 65537, LARGEST};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
-static unsigned char out[SIZES][LARGEST], in[LARGEST];
+static unsigned char (*out)[LARGEST], *in;
 
 static void check_probed(const MPI_Status *st, int source, int tag, int bytes, const char *what)
 {
@@ -136,6 +136,8 @@ static void nobody(void)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
+    out = check_zeroed(SIZES * sizeof *out);
+    in = check_zeroed(LARGEST);
     int up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
     for (int round = 0; round < 3; round++) {
         lengths(up, down);
@@ -146,5 +148,7 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
     }
     nobody();
+    free(out);
+    free(in);
     return check_done();
 }

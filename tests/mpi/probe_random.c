@@ -19,8 +19,8 @@ struct plan {
 };
 
 static struct plan plans[MOST_RANKS][EACH]; /* from each source to this rank */
-static unsigned char out[MOST_RANKS][EACH][LARGEST];
-static unsigned char in[LARGEST];
+static unsigned char (*out)[EACH][LARGEST];
+static unsigned char *in;
 
 /* The same on both sides: what `from` sends to `to`, message i. */
 static unsigned plan_random(unsigned seed, int from, int to, int i)
@@ -114,6 +114,8 @@ static void take(int source, int tag)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
+    out = check_zeroed(MOST_RANKS * sizeof *out);
+    in = check_zeroed(LARGEST);
     unsigned seed = (unsigned)check_setting("WEFT_TEST_SEED", (int)(time(NULL) & 0xffffff));
     static MPI_Request sends[MOST_RANKS * EACH];
     int n = 0, left = check.size * EACH;
@@ -148,5 +150,7 @@ int main(int argc, char **argv)
         take(any ? MPI_ANY_SOURCE : source, tag);
     }
     MPI_Waitall(n, sends, MPI_STATUSES_IGNORE);
+    free(out);
+    free(in);
     return check_done();
 }

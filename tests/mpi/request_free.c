@@ -10,7 +10,7 @@
 enum { TAG = 2, DONE = 3, EACH = 20 };
 
 static const int sizes[] = {0, 8, 64, 5000, 16385, 400000};
-static unsigned char out[EACH][400000], in[EACH][400000];
+static unsigned char (*out)[400000], (*in)[400000];
 
 static void freed_sends(int up, int down, int n, bool sync)
 {
@@ -40,7 +40,7 @@ static void freed_receives(int up, int down, int n)
 {
     MPI_Request request, last, sends[EACH + 1];
     int mark = -1;
-    memset(in, 0, sizeof in);
+    memset(in, 0, EACH * sizeof *in);
     for (int k = 0; k < EACH; k++) {
         MPI_Irecv(in[k], n, MPI_BYTE, down, TAG, MPI_COMM_WORLD, &request);
         MPI_Request_free(&request);
@@ -64,6 +64,8 @@ static void freed_receives(int up, int down, int n)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
+    out = check_zeroed(EACH * sizeof *out);
+    in = check_zeroed(EACH * sizeof *in);
     int up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
     for (int s = 0; s < (int)(sizeof sizes / sizeof sizes[0]); s++) {
         for (int sync = 0; sync < 2; sync++) {
@@ -88,5 +90,7 @@ int main(int argc, char **argv)
         MPI_Recv(in[0], 1000, MPI_BYTE, down, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         CHECK_DATA(in[0], 1000, down, TAG, k);
     }
+    free(out);
+    free(in);
     return check_done();
 }

@@ -67,7 +67,7 @@ static void check_requests(MPI_Win win, MPI_Aint there, char *buffer)
 
 /* The window is freed right after an epoch that failed, before the program has completed a request.
  */
-static void check_free(MPI_Win win, MPI_Aint there, char *buffer, MPI_Request *request)
+static void check_freed_window(MPI_Win win, MPI_Aint there, char *buffer, MPI_Request *request)
 {
     MPI_Group group;
     int other = 1 - check.rank;
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 2);
     check_errors_return();
     static const char attached[] = "seven...";
-    char *memory = check_alloc(8), *buffer = check_alloc(MANY);
+    char *memory = check_host(8), *buffer = check_alloc(MANY);
     MPI_Win win;
     MPI_Request request;
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
     check_step("requests that fail");
     check_requests(win, there, buffer);
     check_step("a window freed after failed operations");
-    check_free(win, there, buffer, &request);
+    check_freed_window(win, there, buffer, &request);
     CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
     free(memory);
     free(buffer);

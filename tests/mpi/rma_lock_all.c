@@ -26,7 +26,7 @@ static void open_windows(struct setting *s, bool allocated)
             MPI_Win_allocate(8 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
                              &s->memory[i], &s->win[i]);
         } else {
-            s->memory[i] = check_alloc(8 * sizeof(int));
+            s->memory[i] = check_host(8 * sizeof(int));
             MPI_Win_create(s->memory[i], 8 * sizeof(int), sizeof(int), MPI_INFO_NULL,
                            MPI_COMM_WORLD, &s->win[i]);
         }

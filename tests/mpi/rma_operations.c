@@ -167,7 +167,7 @@ static void check_all(MPI_Win win, char *memory, bool exclusive)
 {
     int target = (check.rank + 1) % check.size, left = (check.rank + check.size - 1) % check.size;
     char *origins = check_alloc((size_t)SLOTS * SLOT), *results = check_alloc((size_t)SLOTS * SLOT);
-    int *codes = check_alloc(SLOTS * sizeof *codes);
+    int *codes = check_host(SLOTS * sizeof *codes);
     for (int i = 0; i < SLOTS; i++) {
         struct call call = call_of(i);
         fill(memory + call.disp, SLOT - 1, (uint64_t)i * 64 + 32);

@@ -66,7 +66,7 @@ int main(int argc, char **argv)
     if (node)
         return check_done();
     check_step("MPI_Win_create");
-    cells = check_alloc(BYTES);
+    cells = check_host(BYTES);
     MPI_Win_create(cells, BYTES, sizeof *cells, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     check_window(win, cells);
     MPI_Win_free(&win);

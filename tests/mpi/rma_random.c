@@ -189,8 +189,8 @@ static void check_window(uint64_t seed, uint64_t round, const int64_t *window,
                          const int64_t *fetched)
 {
     int cells = groups * CLASSES;
-    int64_t *expected = check_alloc((size_t)cells * sizeof *expected);
-    bool *open = check_alloc((size_t)cells);
+    int64_t *expected = check_host((size_t)cells * sizeof *expected);
+    bool *open = check_host((size_t)cells);
     for (int c = 0; c < cells; c++) {
         expected[c] = first_value(round, check.rank, c);
         open[c] = false;
@@ -273,15 +273,15 @@ static MPI_Win make_window(unsigned flavor, bool one_node, int64_t **memory, MPI
         MPI_Win_allocate_shared(bytes, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, memory,
                                 &win);
     } else if (flavor == 2) {
-        *memory = check_alloc((size_t)bytes);
+        *memory = check_host((size_t)bytes);
         MPI_Win_create(*memory, bytes, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     } else {
         MPI_Aint mine;
-        *memory = check_alloc((size_t)bytes);
+        *memory = check_host((size_t)bytes);
         MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
         MPI_Win_attach(win, *memory, bytes);
         MPI_Get_address(*memory, &mine);
-        bases = check_alloc((size_t)check.size * sizeof *bases);
+        bases = check_host((size_t)check.size * sizeof *bases);
         MPI_Allgather(&mine, 1, MPI_AINT, bases, 1, MPI_AINT, MPI_COMM_WORLD);
     }
     return win;
@@ -323,7 +323,7 @@ int main(int argc, char **argv)
         MPI_Aint bytes = (MPI_Aint)groups * CLASSES * (MPI_Aint)sizeof(int64_t);
         MPI_Win win = make_window(flavor, one_node, &window, bytes);
         for (int i = 0; i < OPS; i++)
-            running.data[i] = check_alloc((size_t)groups * sizeof(int64_t));
+            running.data[i] = (i % 2 ? check_alloc : check_host)((size_t)groups * sizeof(int64_t));
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check.rank, 0, win);
         for (int c = 0; c < groups * CLASSES; c++)
             window[c] = first_value(round, check.rank, c);

@@ -31,8 +31,8 @@ static struct layout layout_new(size_t bytes, long longest)
 {
     struct layout l = {.bytes = bytes};
     long room = longest ? (long)bytes : 1;
-    l.at = check_alloc((size_t)room * sizeof *l.at);
-    l.lengths = check_alloc((size_t)room * sizeof *l.lengths);
+    l.at = check_host((size_t)room * sizeof *l.at);
+    l.lengths = check_host((size_t)room * sizeof *l.lengths);
     for (size_t left = bytes; left; l.runs++) {
         size_t length = longest ? 1 + (size_t)random_below(longest) : left;
         length = length < left ? length : left;
@@ -41,7 +41,7 @@ static struct layout layout_new(size_t bytes, long longest)
         l.span += length + (longest ? (size_t)random_below(longest) : 0);
         left -= length;
     }
-    MPI_Count *at = check_alloc((size_t)l.runs * sizeof *at);
+    MPI_Count *at = check_host((size_t)l.runs * sizeof *at);
     for (long i = 0; i < l.runs; i++)
         at[i] = l.at[i];
     MPI_Type_create_hindexed_c(l.runs, l.lengths, at, MPI_BYTE, &l.type);

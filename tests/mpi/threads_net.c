@@ -66,34 +66,35 @@ static int receive_next(int *data, int way, MPI_Comm comm, int *count)
 /* Messages of each rank to each other arrive in the order in which they were sent. */
 static void order(int me, int c, int round)
 {
-    static int *out[THREADS][MESSAGES], *in[THREADS];
+    int *out[MESSAGES], *in = check_alloc(LONGEST * sizeof(int));
     MPI_Request requests[MESSAGES * 4];
     int n = 0, next[4] = {0}, count;
     for (int i = 0; i < MESSAGES; i++) {
         int length = length_of(me, i, round);
-        out[me][i] = realloc(out[me][i], (size_t)length * sizeof(int));
+        out[i] = check_alloc((size_t)length * sizeof(int));
         for (int w = 0; w < length; w++)
-            out[me][i][w] = word_of(me, c, round, check.rank, i, w);
+            out[i][w] = word_of(me, c, round, check.rank, i, w);
         for (int to = 0; to < check.size; to++)
             if (to != check.rank)
-                (i % 5 == 4 ? MPI_Issend : MPI_Isend)(out[me][i], length, MPI_INT, to, TAG_ORDER,
+                (i % 5 == 4 ? MPI_Issend : MPI_Isend)(out[i], length, MPI_INT, to, TAG_ORDER,
                                                       comms[me][c], &requests[n++]);
     }
-    if (!in[me])
-        in[me] = check_alloc(LONGEST * sizeof(int));
     for (int i = 0; i < MESSAGES * (check.size - 1); i++) {
-        int from = receive_next(in[me], i + me + round, comms[me][c], &count);
+        int from = receive_next(in, i + me + round, comms[me][c], &count);
         int number = next[from]++, last = count - 1;
         CHECK(count == length_of(me, number, round),
               "thread %d, communicator %d, round %d: message %d of rank %d has %d words", me, c,
               round, number, from, count);
-        CHECK(in[me][0] == word_of(me, c, round, from, number, 0) &&
-                  in[me][last] == word_of(me, c, round, from, number, last),
+        CHECK(in[0] == word_of(me, c, round, from, number, 0) &&
+                  in[last] == word_of(me, c, round, from, number, last),
               "thread %d, communicator %d, round %d: message %d of rank %d begins with %d, ends "
               "with %d",
-              me, c, round, number, from, in[me][0], in[me][last]);
+              me, c, round, number, from, in[0], in[last]);
     }
     MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < MESSAGES; i++)
+        free(out[i]);
+    free(in);
 }
 
 static int up(void)

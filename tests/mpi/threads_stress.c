@@ -63,7 +63,7 @@ static void collect(int me, int round)
 {
     int sum = 0, root = round % check.size, n = round % 5 ? 7 : LONG;
     int mine = value_of(me, round, check.rank, 0), want = 0;
-    int *data = malloc(LONG * sizeof *data), all[64];
+    int *data = check_alloc(LONG * sizeof *data), all[64];
     MPI_Request requests[2];
     for (int r = 0; r < check.size; r++)
         want += value_of(me, round, r, 0);

@@ -117,7 +117,7 @@ static void window(MPI_Comm comm, int tag, int me, int round)
 static void flood(int me, int round)
 {
     int *out = check_alloc(MANY * sizeof *out), in;
-    MPI_Request *requests = check_alloc(MANY * sizeof(MPI_Request));
+    MPI_Request *requests = check_host(MANY * sizeof(MPI_Request));
     MPI_Status status;
     fill(out, MANY, me, round, 0);
     for (int i = 0; i < MANY; i++)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=rxm,rxm-soft,rxm-push,net-soft,shm,shm-copy seconds=30
+// host memory: it counts registrations
 /*
  * MPI_T: what is counted for each rank on slow ways. Messages to a rank that looks away wait at
  * their sender, are counted as they begin to wait, and are no longer there when it has received
@@ -66,7 +67,7 @@ static void sender(void)
     struct pair waits = pair_of("weft_rank_backlog", "weft_net_backlog", "weft_shm_backlog");
     struct pair waited =
         pair_of("weft_rank_backlogged", "weft_net_backlogged", "weft_shm_backlogged");
-    MPI_Request *requests = check_alloc(MOST * sizeof(MPI_Request));
+    MPI_Request *requests = check_host(MOST * sizeof(MPI_Request));
     int pid, n;
     MPI_Recv(&pid, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     CHECK(count_of(waits, 1, "backlog") == 0, "something waits already");

@@ -188,7 +188,7 @@ static void bound(MPI_T_pvar_session session)
 {
     MPI_Comm comm, freed;
     MPI_T_pvar_handle handle;
-    count_t *values = check_alloc((size_t)check.size * sizeof *values);
+    count_t *values = check_host((size_t)check.size * sizeof *values);
     int n = 0, index = tool_pvar_index("weft_rank_messages_sent");
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     freed = comm;

@@ -361,8 +361,8 @@ static void by_core(void)
     sched_setaffinity(0, sizeof one, &one);
     MPI_Cart_create(MPI_COMM_WORLD, 1, size, periods, 1, &cart);
     sched_setaffinity(0, sizeof all, &all);
-    core = check_alloc((size_t)check.size * sizeof *core);
-    world = check_alloc((size_t)check.size * sizeof *world);
+    core = check_host((size_t)check.size * sizeof *core);
+    world = check_host((size_t)check.size * sizeof *world);
     MPI_Allgather(&mine, 1, MPI_INT, core, 1, MPI_INT, cart);
     MPI_Allgather(&check.rank, 1, MPI_INT, world, 1, MPI_INT, cart);
     for (int i = 1; i < check.size; i++)
@@ -383,9 +383,9 @@ static void reorder_graphs(void)
 {
     bool pairs = node_size() == 2 && check.size > 2;
     int n = check.size, rank, mapped, kept, one = 1;
-    int *index = check_alloc((size_t)n * sizeof *index),
-        *edge = check_alloc((size_t)n * sizeof *edge);
-    int *world = check_alloc((size_t)n * sizeof *world);
+    int *index = check_host((size_t)n * sizeof *index),
+        *edge = check_host((size_t)n * sizeof *edge);
+    int *world = check_host((size_t)n * sizeof *world);
     MPI_Comm dealt, graph, dist;
     for (int i = 0; i < n; i++) {
         index[i] = i < n - 1 ? i + 1 : i;
@@ -524,7 +524,7 @@ static void reorder_adjacent(void)
     MPI_Comm dealt, graph;
     MPI_Comm_split(MPI_COMM_WORLD, 0, check.rank % 2 * n + check.rank, &dealt);
     MPI_Comm_rank(dealt, &rank);
-    int(*edges)[3] = check_alloc((size_t)n * sizeof *edges);
+    int(*edges)[3] = check_host((size_t)n * sizeof *edges);
     for (int i = 0; i < n - 1; i++) {
         edges[i][0] = i;
         edges[i][1] = i + 1;

@@ -105,7 +105,7 @@ static void make_again(const struct contents *k, MPI_Datatype *out)
 /* Made of nothing but predefined types and contents; the caller frees it unless it is named. */
 static MPI_Datatype rebuild(MPI_Datatype type, bool *named)
 {
-    struct contents *k = check_alloc(sizeof *k);
+    struct contents *k = check_host(sizeof *k);
     MPI_Datatype made[64] = {0}, result;
     bool names[64] = {0};
     *named = !read_contents(type, k);
@@ -160,7 +160,7 @@ static void exact_contents(void)
 {
     int lengths[] = {2, 0, 3}, places[] = {5, 9, -4};
     MPI_Aint addresses[] = {80, 7, -64};
-    struct contents *k = check_alloc(sizeof *k);
+    struct contents *k = check_host(sizeof *k);
     MPI_Datatype type;
     MPI_Type_indexed(3, lengths, places, MPI_INT, &type);
     read_contents(type, k);

@@ -20,11 +20,12 @@ static int combiner_of(MPI_Datatype type)
     return combiner;
 }
 
-/* Three objects that have nothing to do with each other, as one message; `many` of the last. */
+/* Three objects that have nothing to do with each other, as one message; `many` of the last. All
+ * are on the host, because one message is not from both kinds of memory. */
 static void absolute_addresses(int peer, int many)
 {
-    int i = check.rank + 1, j = 0, *out = check_alloc(2 * (size_t)many * sizeof *out),
-        *in = check_alloc(2 * (size_t)many * sizeof *in);
+    int i = check.rank + 1, j = 0, *out = check_host(2 * (size_t)many * sizeof *out),
+        *in = check_host(2 * (size_t)many * sizeof *in);
     double d[3] = {1, 2, check.rank}, e[3] = {0};
     const void *from[] = {d, &i, out};
     void *to[] = {e, &j, in};

@@ -53,9 +53,9 @@ static struct mapped elsewhere(struct map_random *random, const struct map *map,
                                int more)
 {
     long n = map->count * count + more, at = 0;
-    int *lengths = check_alloc((size_t)n * sizeof *lengths);
-    MPI_Aint *places = check_alloc((size_t)n * sizeof *places);
-    MPI_Datatype *types = check_alloc((size_t)n * sizeof(MPI_Datatype));
+    int *lengths = check_host((size_t)n * sizeof *lengths);
+    MPI_Aint *places = check_host((size_t)n * sizeof *places);
+    MPI_Datatype *types = check_host((size_t)n * sizeof(MPI_Datatype));
     struct mapped m = {0};
     bool down = map_pick(random, 0, 1), gaps = map_pick(random, 0, 2);
     for (long i = 0; i < n; i++) {

@@ -10,7 +10,7 @@
 
 enum { N = 64, BYTES = 20000, FORMS = 4 };
 
-static unsigned char in[N][BYTES], out[N][BYTES];
+static unsigned char (*in)[BYTES], (*out)[BYTES];
 static MPI_Request receives[N], sends[N];
 static int seen[N];
 
@@ -83,6 +83,8 @@ static void fairness(void)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
+    in = check_zeroed(N * sizeof *in);
+    out = check_zeroed(N * sizeof *out);
     int up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
     for (int form = 0; form < FORMS; form++) {
         memset(seen, 0, sizeof seen);
@@ -101,5 +103,7 @@ int main(int argc, char **argv)
         MPI_Waitall(N, sends, MPI_STATUSES_IGNORE);
     }
     fairness();
+    free(in);
+    free(out);
     return check_done();
 }

@@ -28,7 +28,7 @@ static void use_it(void)
 static void attach_and_detach(void)
 {
     int size;
-    char *buff, *given = check_alloc(BUFFSIZE);
+    char *buff, *given = check_host(BUFFSIZE);
     check_step("the buffer of 10000 bytes");
     MPI_Buffer_attach(given, BUFFSIZE);
     use_it();

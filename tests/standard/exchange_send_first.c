@@ -34,7 +34,7 @@ static void buffered_sends(void)
     int size;
     char *buffer;
     check_step("both send first, buffered");
-    MPI_Buffer_attach(check_alloc(LONG + MPI_BSEND_OVERHEAD), LONG + MPI_BSEND_OVERHEAD);
+    MPI_Buffer_attach(check_host(LONG + MPI_BSEND_OVERHEAD), LONG + MPI_BSEND_OVERHEAD);
     for (int i = 0; i < 5; i++) {
         check_fill(out, LONG, check.rank, TAG, i);
         MPI_Bsend(out, LONG, MPI_BYTE, up, TAG, MPI_COMM_WORLD);

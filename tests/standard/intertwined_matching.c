@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     char *buffer;
     check_begin(&argc, &argv, 2);
     int peer = check.rank ^ 1;
-    MPI_Buffer_attach(check_alloc(LONG + MPI_BSEND_OVERHEAD), LONG + MPI_BSEND_OVERHEAD);
+    MPI_Buffer_attach(check_host(LONG + MPI_BSEND_OVERHEAD), LONG + MPI_BSEND_OVERHEAD);
     for (int i = 0; peer < check.size && i < 6 * 4; i++) {
         check_step("two messages of %d bytes", sizes[i / 4]);
         if (check.rank % 2 == i % 2) {

@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 1);
     int up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
     int size, room = 2 * (LONG + MPI_BSEND_OVERHEAD);
-    char *buffer = check_alloc((size_t)room);
+    char *buffer = check_host((size_t)room);
     MPI_Buffer_attach(buffer, room);
     for (int i = 0; i < SIZES * SIZES * MODES * MODES * 2; i += 3) {
         check_step("pair %d of messages", i);

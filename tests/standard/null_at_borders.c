@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
     int n = CELLS * check.size;
-    double *alone = check_alloc((size_t)(n + 2) * sizeof *alone);
+    double *alone = check_host((size_t)(n + 2) * sizeof *alone);
     memset(alone, 0, (size_t)(n + 2) * sizeof *alone);
     alone[0] = 1000;
     for (int step = 0; step < STEPS; step++) {

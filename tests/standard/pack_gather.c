@@ -65,8 +65,8 @@ static void gather(int round)
 {
     int length, total = 0;
     char *mine = pack_mine(how_many(check.rank, round), &length), *packed = NULL;
-    int *lengths = check_alloc((size_t)check.size * sizeof(int));
-    int *places = check_alloc((size_t)check.size * sizeof(int));
+    int *lengths = check_host((size_t)check.size * sizeof(int));
+    int *places = check_host((size_t)check.size * sizeof(int));
     check_step("gathering in round %d", round);
     MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, ROOT, MPI_COMM_WORLD);
     if (check.rank == ROOT) {

@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 {
     static const int sizes[] = {4, 64, 20000, LONG};
     int size, room = 2 * (LONG + MPI_BSEND_OVERHEAD);
-    char *buffer = check_alloc((size_t)room);
+    char *buffer = check_host((size_t)room);
     check_begin(&argc, &argv, 1);
     MPI_Buffer_attach(buffer, room);
     for (int i = 0; i < 4 * SENDS; i++) {

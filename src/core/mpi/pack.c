@@ -11,6 +11,7 @@
 #include "core/datatype/device.h"
 #include "core/message/process.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Elements in a buffer, and packed bytes from *position on. */
@@ -184,6 +185,20 @@ static int check_external(const struct call *call, MPI_Count *bytes)
     return code ? code : check_buffers(call, (size_t)*bytes);
 }
 
+/* Where the packed bytes are on the host: if they are in device memory a copy, which the caller
+ * frees, or NULL without memory. */
+static char *external_on_host(const struct call *call, MPI_Count bytes, char **copy)
+{
+    *copy = NULL;
+    if (!bytes || !weft_gpu_enabled || !weft_gpu_owns(address_of(call)))
+        return address_of(call);
+    *copy = malloc((size_t)bytes);
+    if (!*copy)
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a copy of %lld bytes in GPU memory",
+                       (long long)bytes);
+    return *copy;
+}
+
 int weft_mpi_pack_external(const void *inbuf, MPI_Count incount, struct weft_datatype *type,
                            void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
@@ -192,8 +207,14 @@ int weft_mpi_pack_external(const void *inbuf, MPI_Count incount, struct weft_dat
     int code = check_external(&call, &bytes);
     if (code != MPI_SUCCESS)
         return code;
+    char *copy, *packed = external_on_host(&call, bytes, &copy);
+    if (!packed && bytes)
+        return MPI_ERR_NO_MEM;
     weft_datatype_pack_external(bytes ? weft_datatype_at(type, inbuf) : type, inbuf,
-                                (size_t)incount, address_of(&call));
+                                (size_t)incount, packed);
+    if (copy)
+        weft_gpu_copy(address_of(&call), copy, (size_t)bytes);
+    free(copy);
     *position += bytes;
     return MPI_SUCCESS;
 }
@@ -206,8 +227,14 @@ int weft_mpi_unpack_external(const void *inbuf, MPI_Count insize, MPI_Count *pos
     int code = check_external(&call, &bytes);
     if (code != MPI_SUCCESS)
         return code;
+    char *copy, *packed = external_on_host(&call, bytes, &copy);
+    if (!packed && bytes)
+        return MPI_ERR_NO_MEM;
+    if (copy)
+        weft_gpu_copy(copy, address_of(&call), (size_t)bytes);
     weft_datatype_unpack_external(bytes ? weft_datatype_at(type, outbuf) : type, outbuf,
-                                  (size_t)outcount, address_of(&call));
+                                  (size_t)outcount, packed);
+    free(copy);
     *position += bytes;
     return MPI_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
 #include "core/progress/progress.h"
+#include "gpu/gpu.h"
 
 #include <stdlib.h>
 
@@ -257,6 +258,11 @@ int weft_bsend_attach(struct weft_bsend_owner owner, void *base, size_t size)
                               : owner.buffer ? "MPI_Session_detach_buffer"
                                              : "MPI_Buffer_detach");
     bool automatic = base == MPI_BUFFER_AUTOMATIC;
+    if (weft_gpu_enabled && !automatic && size && weft_gpu_owns(base))
+        return weft_error_set(MPI_ERR_BUFFER,
+                              "the buffer at %p to be attached to %s is in GPU memory; it must be "
+                              "on the host",
+                              base, name_of(owner));
     weft_assert(!buffer->oldest && !buffer->flushes);
     weft_bsend_buffer_open(buffer, base, automatic ? 0 : size);
     buffer->attached = true;

@@ -21,7 +21,7 @@ LIBRARY = libmpi_abi.a $(PMIX_LIBS) $(HWLOC_LIBS)
 # Memory of GPUs
 libmpi_abi_a_SOURCES += \
     src/gpu/cuda.c src/gpu/driver.h src/gpu/hip.c \
-    src/gpu/gpu.c src/gpu/gpu.h
+    src/gpu/gpu.c src/gpu/gpu.h src/gpu/kinds.c src/gpu/kinds.h
 
 # The entry points
 libmpi_abi_a_SOURCES += \

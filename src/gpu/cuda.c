@@ -183,6 +183,12 @@ static uint64_t buffer(const void *at)
     return get_attributes(at, &a) && a.type == MEMORY_DEVICE ? a.buffer : 0;
 }
 
+static int device_of(const void *at)
+{
+    struct attributes a;
+    return get_attributes(at, &a) ? a.device : 0;
+}
+
 WEFT_COLD _Noreturn static void fail(const char *what, int error)
 {
     const char *text = NULL;
@@ -414,6 +420,7 @@ const struct weft_gpu_driver weft_cuda = {
     .find = find,
     .owns = owns,
     .buffer = buffer,
+    .device = device_of,
     .version = get_version,
     .enter = enter,
     .leave = leave,

@@ -26,6 +26,9 @@ struct weft_gpu_driver {
     /* The number of the allocation of device memory, or 0. */
     uint64_t (*buffer)(const void *at);
 
+    /* The number of the device of device memory. */
+    int (*device)(const void *at);
+
     void (*version)(int *major, int *minor);
 
     /* For copies of device memory: begin, and end after they have ended. */

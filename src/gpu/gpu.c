@@ -7,6 +7,7 @@
 #include "core/base/assert.h"
 #include "core/base/settings.h"
 #include "gpu/driver.h"
+#include "gpu/kinds.h"
 
 #include <link.h>
 #include <pthread.h>
@@ -93,7 +94,7 @@ void weft_gpu_open(void)
         weft_settings.gpu != WEFT_GPU_OFF && (look() || device || weft_settings.gpu == WEFT_GPU_ON);
 }
 
-const char *weft_gpu_kinds(void)
+const char *weft_gpu_supported_kinds(void)
 {
     return weft_gpu_enabled && look() ? driver()->kinds : "mpi,system";
 }
@@ -171,6 +172,14 @@ void weft_gpu_copy(void *to, const void *from, size_t bytes)
     weft_gpu_begin(weft_gpu_owns(to) ? to : from);
     driver()->copy((uintptr_t)to, (uintptr_t)from, bytes);
     weft_gpu_end();
+}
+
+struct weft_gpu_device weft_gpu_device_of(const void *at)
+{
+    weft_gpu_begin(at);
+    weft_gpu_end();
+    return (struct weft_gpu_device){driver() == &weft_cuda ? WEFT_GPU_CUDA : WEFT_GPU_HIP,
+                                    driver()->device(at)};
 }
 
 bool weft_gpu_pin(void *host, size_t bytes)

@@ -34,9 +34,6 @@ void weft_gpu_open(void);
 /* True if an address is memory of a GPU that the processor cannot access. */
 WEFT_COLD bool weft_gpu_owns(const void *at);
 
-/* The value of the info key mpi_memory_alloc_kinds. */
-const char *weft_gpu_kinds(void);
-
 /* For reports: the driver, and how messages pass, as "CUDA driver 12.4, messages through host
  * memory". NULL if no library is loaded. */
 const char *weft_gpu_describe(char *buf, size_t len);
@@ -103,9 +100,22 @@ void weft_gpu_import_end(struct weft_gpu_import *import);
 /* Closes all mappings. */
 void weft_gpu_close(void);
 
-/* Bytes copied between device memory and host memory, and from memory of other processes. */
+/* ---- Device memory that adapters read and write */
+
+/* A device, as libfabric names it. */
+struct weft_gpu_device {
+    enum { WEFT_GPU_CUDA, WEFT_GPU_HIP } interface;
+    int number;
+};
+
+/* The device of memory for which weft_gpu_owns is true, after the copies of the program that have
+ * been given to the driver have ended. */
+struct weft_gpu_device weft_gpu_device_of(const void *at);
+
+/* Bytes copied between device memory and host memory, and from memory of other processes; bytes of
+ * messages whose device memory was registered with the provider. */
 struct weft_gpu_counts {
-    uint64_t staged, ipc;
+    uint64_t staged, ipc, direct;
 };
 extern WEFT_HIDDEN struct weft_gpu_counts weft_gpu_counts;
 

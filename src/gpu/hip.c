@@ -163,6 +163,12 @@ static uint64_t buffer(const void *at)
     return get_attributes(at, &a) ? a.buffer : 0;
 }
 
+static int device_of(const void *at)
+{
+    struct attributes a;
+    return get_attributes(at, &a) ? a.device : 0;
+}
+
 WEFT_COLD _Noreturn static void fail(const char *what, int error)
 {
     const char *text = hip.error_string(error);
@@ -354,6 +360,7 @@ const struct weft_gpu_driver weft_hip = {
     .find = find,
     .owns = owns,
     .buffer = buffer,
+    .device = device_of,
     .version = get_version,
     .enter = enter,
     .leave = leave,

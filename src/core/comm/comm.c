@@ -233,6 +233,7 @@ static void unmake(struct weft_comm *comm)
         free((char *)comm->name);
     weft_handle_retire(&comm->object);
     free(comm->spread);
+    free(comm->kinds);
     free(comm);
 }
 
@@ -385,6 +386,9 @@ static void close_predefined(struct weft_comm *comm)
         free((char *)comm->name);
     comm->named = false;
     comm->name = "";
+    free(comm->kinds);
+    comm->kinds = NULL;
+    comm->host_only = false;
     weft_attribute_free_all(&comm->attributes);
     weft_errhandler_release(comm->errhandler);
     comm->errhandler = &weft_errors_are_fatal;

@@ -69,6 +69,8 @@ struct weft_comm {
     struct weft_topology *topology;    /* core/comm/topology.h; NULL: none */
     struct weft_session *session;      /* core/comm/session.h; NULL: not made from a session */
     unsigned assertions;               /* core/comm/comm_info.c */
+    char *kinds;    /* the memory allocation kinds of buffers that the user asserts, or NULL */
+    bool host_only; /* all of them are on the host */
 };
 
 extern WEFT_HIDDEN struct weft_comm weft_comm_world, weft_comm_self;

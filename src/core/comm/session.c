@@ -12,7 +12,7 @@
 #include "core/comm/intercomm.h"
 #include "core/message/process.h"
 #include "pmix/boot.h"
-#include "gpu/gpu.h"
+#include "gpu/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ struct weft_info *weft_session_info(const struct weft_session *session)
 {
     struct weft_info *info = weft_info_make();
     if (info && (weft_info_set(info, "thread_level", name_of(session->thread_level)) ||
-                 weft_info_set(info, "mpi_memory_alloc_kinds", weft_gpu_kinds()))) {
+                 weft_info_set(info, "mpi_memory_alloc_kinds", weft_gpu_supported_kinds()))) {
         weft_info_free(info);
         info = NULL;
     }

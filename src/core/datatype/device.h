@@ -22,14 +22,21 @@ static inline const struct weft_datatype *weft_datatype_in_host(const struct wef
     return type->flags & WEFT_TYPE_DEVICE ? type->twin : type;
 }
 
-/* The type for a buffer: its twin if the first byte of data is in device memory. */
-static inline const struct weft_datatype *weft_datatype_at(const struct weft_datatype *type,
-                                                           const void *buffer)
+/* The type for a buffer: its twin if the first byte of data is in device memory. host_only: the
+ * user asserts that no buffer is. */
+static inline const struct weft_datatype *
+weft_datatype_in(const struct weft_datatype *type, const void *buffer, const bool *host_only)
 {
-    if (weft_likely(!weft_gpu_enabled) ||
+    if (weft_likely(!weft_gpu_enabled) || (host_only && *host_only) ||
         !weft_gpu_owns((const void *)((uintptr_t)buffer + (uintptr_t)type->true_lb)))
         return type;
     return weft_datatype_in_device(type);
+}
+
+static inline const struct weft_datatype *weft_datatype_at(const struct weft_datatype *type,
+                                                           const void *buffer)
+{
+    return weft_datatype_in(type, buffer, NULL);
 }
 
 /* weft_datatype_pack and weft_datatype_unpack for a twin. */

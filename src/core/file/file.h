@@ -61,6 +61,7 @@ struct weft_file {
     bool unreadable; /* MPI_MODE_WRONLY, and this process may not read it */
     char *name;      /* without a prefix for the file system */
     struct weft_info *info;
+    bool host_only; /* the user asserts that no buffer is in device memory */
     struct weft_file_view view;
     MPI_Offset pointer;       /* in etypes */
     int64_t identity[2];      /* device and inode */
@@ -124,7 +125,7 @@ void weft_file_describe(const struct weft_file *file, int code, char *sentence);
 /* ---- Hints (hints.c) */
 
 /* Sets the hints that are known and have a valid value. */
-int weft_file_take_hints(struct weft_info *hints, const struct weft_info *info);
+int weft_file_take_hints(struct weft_file *file, const struct weft_info *info);
 
 /* All known hints with their defaults. NULL without memory, recorded. */
 struct weft_info *weft_file_default_hints(void);

@@ -7,6 +7,7 @@
  */
 #include "core/file/file.h"
 #include "core/base/info.h"
+#include "gpu/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,13 +70,19 @@ static bool is_valid(const struct hint *hint, const char *value)
     }
 }
 
-int weft_file_take_hints(struct weft_info *to, const struct weft_info *info)
+int weft_file_take_hints(struct weft_file *file, const struct weft_info *info)
 {
     int code = MPI_SUCCESS;
     for (size_t i = 0; i < sizeof hints / sizeof *hints && code == MPI_SUCCESS; i++) {
         const char *value = weft_info_get(info, hints[i].key);
         if (value && is_valid(&hints[i], value))
-            code = weft_info_set(to, hints[i].key, value);
+            code = weft_info_set(file->info, hints[i].key, value);
+    }
+    const char *kinds = weft_info_get(info, WEFT_ASSERT_KINDS);
+    enum weft_gpu_kinds memory = weft_gpu_check_kinds(kinds);
+    if (code == MPI_SUCCESS && memory != WEFT_GPU_KINDS_UNSUPPORTED) {
+        code = weft_info_set(file->info, WEFT_ASSERT_KINDS, kinds);
+        file->host_only = memory == WEFT_GPU_KINDS_HOST;
     }
     return code;
 }
@@ -83,6 +90,10 @@ int weft_file_take_hints(struct weft_info *to, const struct weft_info *info)
 struct weft_info *weft_file_default_hints(void)
 {
     struct weft_info *info = weft_info_make();
+    if (info && weft_info_set(info, "mpi_memory_alloc_kinds", weft_gpu_supported_kinds())) {
+        weft_info_free(info);
+        return NULL;
+    }
     for (size_t i = 0; info && i < sizeof hints / sizeof *hints; i++)
         if (weft_info_set(info, hints[i].key, hints[i].value)) {
             weft_info_free(info);

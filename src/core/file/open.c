@@ -148,7 +148,7 @@ static int prepare(struct weft_file *file, const char *name, const struct weft_i
         return weft_error_set(MPI_ERR_NO_MEM, "no memory to open a file");
     int code = check_amode(file->amode);
     if (code == MPI_SUCCESS)
-        code = weft_file_take_hints(file->info, info);
+        code = weft_file_take_hints(file, info);
     if (code == MPI_SUCCESS && strlen(file->name) < MPI_MAX_INFO_VAL)
         code = weft_info_set(file->info, "filename", file->name);
     return code;

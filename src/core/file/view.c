@@ -177,7 +177,7 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
     file->strided = any;
     file->guarded = any && file->on_node;
     file->pointer = 0;
-    return weft_file_take_hints(file->info, arguments->info);
+    return weft_file_take_hints(file, arguments->info);
 }
 
 /* ---- Offsets and the pointer */

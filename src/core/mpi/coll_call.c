@@ -43,7 +43,7 @@ int weft_coll_blocking(const struct weft_coll_call *call)
     code = weft_coll_check(call, comm, &args);
     if (weft_unlikely(code != MPI_SUCCESS))
         weft_coll_refuse(comm, false, code);
-    else if (weft_unlikely(weft_gpu_enabled))
+    else if (weft_unlikely(weft_gpu_enabled) && !comm->host_only)
         code = weft_stage_run(&args);
     else
         code = weft_coll_run(&args);
@@ -79,7 +79,7 @@ static int start_call(const struct weft_coll_call *call, bool persistent, MPI_In
     if (weft_unlikely(!comm))
         return code;
     code = weft_coll_check(call, comm, &args);
-    if (weft_unlikely(weft_gpu_enabled) && code == MPI_SUCCESS)
+    if (weft_unlikely(weft_gpu_enabled) && !comm->host_only && code == MPI_SUCCESS)
         weft_stage_classify(&args);
     if (weft_unlikely(code != MPI_SUCCESS))
         weft_coll_refuse(comm, persistent, code);

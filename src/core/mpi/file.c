@@ -106,7 +106,9 @@ static int check_access(const struct weft_file *file, unsigned flags,
                               "%zu bytes are not a multiple of the %zu bytes of the "
                               "etype of the view",
                               data->bytes, etype);
-    data->type = code == MPI_SUCCESS && data->bytes ? weft_datatype_at(type, buffer->at) : type;
+    data->type = code == MPI_SUCCESS && data->bytes
+                     ? weft_datatype_in(type, buffer->at, &file->host_only)
+                     : type;
     return code;
 }
 

@@ -47,7 +47,9 @@ int weft_call_check(const struct weft_call *call, bool receive, struct weft_reso
         return weft_error_set(MPI_ERR_BUFFER,
                               "the buffer is a null pointer, but %lld elements are to be %s",
                               (long long)call->count, receive ? "received" : "sent");
-    out->type = out->bytes && !to_null ? weft_datatype_at(type, call->buffer) : type;
+    out->type = out->bytes && !to_null
+                    ? weft_datatype_in(type, call->buffer, &call->comm->host_only)
+                    : type;
     return MPI_SUCCESS;
 }
 

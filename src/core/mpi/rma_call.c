@@ -15,8 +15,8 @@ static bool is_accumulate(const struct weft_rma_arguments *a)
 
 /* ---- One side */
 
-static int check_side(const struct weft_rma_side *side, const char *what,
-                      struct weft_rma_data *data, size_t *bytes)
+static int check_side(const struct weft_win *win, const struct weft_rma_side *side,
+                      const char *what, struct weft_rma_data *data, size_t *bytes)
 {
     struct weft_datatype *type;
     int code = weft_arg_committed(side->type, &type);
@@ -24,8 +24,8 @@ static int check_side(const struct weft_rma_side *side, const char *what,
         code = weft_arg_bytes(side->count, type, bytes);
     if (code != MPI_SUCCESS)
         return code;
-    *data =
-        (struct weft_rma_data){(void *)side->at, *bytes ? weft_datatype_at(type, side->at) : type};
+    *data = (struct weft_rma_data){
+        (void *)side->at, *bytes ? weft_datatype_in(type, side->at, &win->host_only) : type};
     if (weft_unlikely(!side->at && *bytes && type->true_lb == 0))
         return weft_error_set(MPI_ERR_BUFFER, "the %s buffer is a null pointer", what);
     return MPI_SUCCESS;
@@ -107,14 +107,16 @@ static int mismatch(const char *what, size_t there, size_t here)
                           there, here, what);
 }
 
-static int check_data(const struct weft_rma_arguments *a, struct weft_rma_call *call)
+static int check_data(const struct weft_win *win, const struct weft_rma_arguments *a,
+                      struct weft_rma_call *call)
 {
     size_t origin = 0, result = 0, there = 0;
     struct weft_datatype *type = NULL;
     bool reads_origin = a->op != MPI_NO_OP || !is_accumulate(a);
-    int code = reads_origin ? check_side(a->origin, "origin", &call->origin, &origin) : MPI_SUCCESS;
+    int code =
+        reads_origin ? check_side(win, a->origin, "origin", &call->origin, &origin) : MPI_SUCCESS;
     if (code == MPI_SUCCESS && a->result)
-        code = check_side(a->result, "result", &call->result, &result);
+        code = check_side(win, a->result, "result", &call->result, &result);
     if (code == MPI_SUCCESS)
         code = weft_arg_committed(a->target->type, &type);
     if (code == MPI_SUCCESS)
@@ -132,7 +134,7 @@ static int check_data(const struct weft_rma_arguments *a, struct weft_rma_call *
 static int check_call(const struct weft_win *win, const struct weft_rma_arguments *a,
                       struct weft_rma_call *call)
 {
-    int code = check_data(a, call);
+    int code = check_data(win, a, call);
     if (code == MPI_SUCCESS && call->bytes && is_accumulate(a))
         code = check_op(a, call);
     if (code == MPI_SUCCESS && a->kind == WEFT_RMA_COMPARE_AND_SWAP)

@@ -17,6 +17,7 @@
 #include "core/message/process.h"
 #include "core/pt2pt/lane.h"
 #include "gpu/gpu.h"
+#include "gpu/kinds.h"
 #include "core/rma/message.h"
 #include "shm/shm.h"
 
@@ -77,6 +78,12 @@ int weft_win_take_hints(struct weft_win *win, const struct weft_info *info)
         const char *key = hint_default[i][0], *value = weft_info_get(info, key);
         if (value)
             code = weft_info_set(win->info, key, value);
+    }
+    const char *kinds = weft_info_get(info, WEFT_ASSERT_KINDS);
+    enum weft_gpu_kinds memory = weft_gpu_check_kinds(kinds);
+    if (!code && memory != WEFT_GPU_KINDS_UNSUPPORTED) {
+        code = weft_info_set(win->info, WEFT_ASSERT_KINDS, kinds);
+        win->host_only = memory == WEFT_GPU_KINDS_HOST;
     }
     win->no_locks = is_true(win->info, "no_locks");
     return code;

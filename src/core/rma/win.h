@@ -121,6 +121,7 @@ struct weft_win {
     struct weft_info *info;
     char name[MPI_MAX_OBJECT_NAME];
     bool no_locks;
+    bool host_only; /* the user asserts that no buffer of an operation is in device memory */
 
     /* Epochs */
     enum weft_win_access access;

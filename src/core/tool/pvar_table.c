@@ -225,6 +225,9 @@ const struct weft_pvar_row weft_pvar_table[] = {
     ROW("weft_gpu_bytes_ipc", AGGREGATE, PROCESS,
         "bytes that this rank copied from GPU memory of other ranks of the node (CUDA IPC)",
         .word = &weft_gpu_counts.ipc),
+    ROW("weft_gpu_bytes_direct", AGGREGATE, PROCESS,
+        "bytes of messages that an adapter read from this rank's GPU memory, or wrote to it",
+        .word = &weft_gpu_counts.direct),
 
     ALL("weft_net_bytes_sent", AGGREGATE, NET, bytes_sent[NET],
         "bytes of messages sent over the network"),

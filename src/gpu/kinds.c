@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Lists of memory allocation kinds: see kinds.h.
+ */
+#include "gpu/kinds.h"
+
+#include "gpu/gpu.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* The restrictors of each kind: MPI 5.0, 11.4.3, and its side document on kinds. */
+static const struct {
+    const char *kind, *restrictors;
+    bool is_host;
+} table[] = {{"mpi", "alloc_mem,win_allocate,win_allocate_shared", true},
+             {"system", "", true},
+             {"cuda", "host,device,managed", false},
+             {"rocm", "host,device,managed", false}};
+
+/* True if a word is in a list. */
+static bool is_in(const char *list, const char *word, size_t length)
+{
+    for (size_t n; *list; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        if (n == length && !strncmp(list, word, n))
+            return true;
+    }
+    return false;
+}
+
+/* One kind with its restrictors. Managed memory counts as host memory: gpu.h. */
+static enum weft_gpu_kinds check_kind(const char *at, size_t length, const char *supported)
+{
+    size_t i = 0, n = strcspn(at, ":,");
+    const char *end = at + length;
+    while (i < sizeof table / sizeof *table && !is_in(table[i].kind, at, n))
+        i++;
+    if (i == sizeof table / sizeof *table || !is_in(supported, at, n))
+        return WEFT_GPU_KINDS_UNSUPPORTED;
+    bool is_host = table[i].is_host;
+    for (at += n; at < end; at += n) {
+        n = strcspn(++at, ":,");
+        if (!is_in(table[i].restrictors, at, n))
+            return WEFT_GPU_KINDS_UNSUPPORTED;
+        is_host = is_host || is_in("host,managed", at, n);
+    }
+    return is_host ? WEFT_GPU_KINDS_HOST : WEFT_GPU_KINDS_DEVICE;
+}
+
+enum weft_gpu_kinds weft_gpu_check_kinds(const char *list)
+{
+    enum weft_gpu_kinds all = WEFT_GPU_KINDS_HOST;
+    const char *supported = weft_gpu_supported_kinds();
+    if (!list)
+        return WEFT_GPU_KINDS_UNSUPPORTED;
+    for (size_t n; *list; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        enum weft_gpu_kinds kind = check_kind(list, n, supported);
+        if (kind > all)
+            all = kind;
+    }
+    return all;
+}

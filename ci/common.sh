@@ -219,7 +219,7 @@ without_large=(--without big_4g --without unexpected_flood_20000 --without cance
     --without objects_memory)
 # shellcheck disable=SC2034  # used by those who source this
 # Those that show most of buffers in GPU memory.
-with_device_memory=(order_mixed random_p2p pingpong_sizes persistent partitioned_random coll_large
+with_device_memory=(order_mixed random_p2p pingpong_sizes persistent partitioned_random coll_random
     types_strided truncation bsend rma_random fuzz/p2p)
 sanitized_runs=(--lanes 'rxm,shm,self' --max-ranks 4 --without strided_shared --without small_stacks
     "${without_large[@]}")

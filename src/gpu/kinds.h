@@ -3,8 +3,8 @@
  * Memory allocation kinds: the values of the info keys mpi_memory_alloc_kinds, what this process
  * supports, and mpi_assert_memory_alloc_kinds, what buffers of an object are in.
  *
- * Invariant: an assertion of a kind that is not supported is ignored as a whole, as if it had not
- * been made; MPI_Comm_get_info and its like do not return it.
+ * Invariant: an assertion with a kind that is not supported is ignored, as if it had not been made;
+ * MPI_Comm_get_info and its like do not return it.
  */
 #ifndef WEFT_GPU_KINDS_H
 #define WEFT_GPU_KINDS_H

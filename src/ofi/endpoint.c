@@ -172,6 +172,7 @@ static void take_facts(const struct fi_info *info)
     weft_net.can_write = weft_net.can_read && info->tx_attr->msg_order & FI_ORDER_SAW;
     weft_net.virtual_addresses = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
     weft_net.local_mr = info->domain_attr->mr_mode & FI_MR_LOCAL;
+    weft_net.device = info->caps & FI_HMEM;
     size_reads(info);
     size_t space = info->rx_attr->size;
     weft_net.post_limit = space > 2 * RESERVED_RECEIVES ? space - RESERVED_RECEIVES : space / 2;
@@ -406,10 +407,11 @@ int weft_net_agree(const struct weft_job *job, unsigned *streams, char *why, siz
     open_fast();
     if (weft_settings.verbose > 1 || (weft_settings.verbose && job->rank == 0))
         weft_warn("%s, %s matching, eager up to %zu bytes, inject up to %zu, tags up to %d, "
-                  "rendezvous by %s",
+                  "rendezvous by %s%s",
                   weft_net_name(), weft_net.software ? "software" : "provider",
                   weft_net.eager_limit, weft_net.inject_max, weft_net_tag_ub(),
-                  weft_net.can_read ? "fi_read" : "pushed pieces");
+                  weft_net.can_read ? "fi_read" : "pushed pieces",
+                  weft_net.device ? ", also of GPU memory" : "");
     weft_nic_end_turn();
     if (weft_settings.verbose > 1 && weft_net.choice.nic[0])
         weft_warn("%s: %s", weft_net_name(), weft_net.choice.nic);

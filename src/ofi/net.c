@@ -6,9 +6,22 @@
 #include "ofi/net.h"
 
 #include "core/message/count.h"
+#include "gpu/gpu.h"
 #include "ofi/ofi_internal.h"
 
 struct weft_net weft_net;
+
+/* Counts a registration, and enables it. Returns it, or NULL if the provider refuses. */
+static struct fid_mr *enable(struct weft_net_vci *net, struct fid_mr *mr)
+{
+    weft_count_add(&weft_counts.net_registrations, 1);
+    if (weft_net.choice.info->domain_attr->mr_mode & FI_MR_ENDPOINT &&
+        (fi_mr_bind(mr, &net->objects.ep->fid, 0) || fi_mr_enable(mr))) {
+        fi_close(&mr->fid);
+        return NULL;
+    }
+    return mr;
+}
 
 struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,
                                  uint64_t access)
@@ -17,11 +30,21 @@ struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t by
     if (fi_mr_reg(net->objects.domain, data, bytes ? bytes : 1, access, 0, ++net->next_key, 0, &mr,
                   NULL))
         return NULL;
-    weft_count_add(&weft_counts.net_registrations, 1);
-    if (weft_net.choice.info->domain_attr->mr_mode & FI_MR_ENDPOINT &&
-        (fi_mr_bind(mr, &net->objects.ep->fid, 0) || fi_mr_enable(mr))) {
-        fi_close(&mr->fid);
-        return NULL;
-    }
-    return mr;
+    return enable(net, mr);
+}
+
+struct fid_mr *weft_net_register_device(struct weft_net_vci *net, void *data, size_t bytes,
+                                        uint64_t access)
+{
+    struct weft_gpu_device device = weft_gpu_device_of(data);
+    bool cuda = device.interface == WEFT_GPU_CUDA;
+    struct iovec iov = {data, bytes};
+    struct fi_mr_attr attr = {.mr_iov = &iov,
+                              .iov_count = 1,
+                              .access = access,
+                              .requested_key = ++net->next_key,
+                              .iface = cuda ? FI_HMEM_CUDA : FI_HMEM_ROCR,
+                              .device.cuda = cuda ? device.number : 0};
+    struct fid_mr *mr = NULL;
+    return fi_mr_regattr(net->objects.domain, &attr, 0, &mr) ? NULL : enable(net, mr);
 }

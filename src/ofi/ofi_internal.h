@@ -348,6 +348,7 @@ struct weft_net {
     size_t in_place_space; /* receives that exceed WEFT_NET_SMALL by fewer bytes are in place */
     uint64_t post_limit;   /* receives that the provider may hold on one endpoint */
     bool software, virtual_addresses, local_mr, can_read, can_write;
+    bool device;        /* the provider reads and writes device memory: FI_HMEM */
     unsigned rma;       /* what weft_net_rma returns, after its first call */
     size_t read_chunk;  /* bytes of one read */
     size_t read_window; /* and of all the reads from one peer */
@@ -909,9 +910,16 @@ void weft_net_regions_close(struct weft_net_vci *net);
 struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,
                                  uint64_t access);
 
+/* The same for device memory. The provider has been asked for FI_HMEM. */
+WEFT_COLD struct fid_mr *weft_net_register_device(struct weft_net_vci *net, void *data,
+                                                  size_t bytes, uint64_t access);
+
 /* rndv_read.c: as weft_net_register, for a message; counted for its peer, if that is known. */
 struct fid_mr *weft_net_register_for(const struct weft_request *request, void *data, size_t bytes,
                                      uint64_t access);
+
+/* rndv_read.c: registers the buffer of a receive that reads, if the provider requires that. */
+void weft_net_register_receive(struct weft_request *request);
 
 static inline void *weft_net_descriptor(struct fid_mr *mr)
 {

@@ -236,7 +236,8 @@ void weft_net_rails_release(struct weft_request *request)
     weft_net_of(request)->rails_busy--;
 }
 
-/* The sender: registers the message with the rails that the receiver wants. */
+/* The sender: registers the message with the rails that the receiver wants. Device memory is
+ * registered with the first NIC alone. */
 bool weft_net_rails_asked(struct weft_request *send, const struct weft_net_control *control)
 {
     struct weft_net_request *state = weft_net_state(send);
@@ -248,7 +249,8 @@ bool weft_net_rails_asked(struct weft_request *send, const struct weft_net_contr
             return false;
     if (state->rails)
         return false;
-    struct weft_net_rail_use *use = state->packed || !state->mr ? NULL : make_use(send);
+    bool may = state->mr && !state->packed && !(send->type->flags & WEFT_TYPE_DEVICE);
+    struct weft_net_rail_use *use = may ? make_use(send) : NULL;
     for (int i = 0; i < FURTHER; i++) {
         if (!wanted[i])
             continue;

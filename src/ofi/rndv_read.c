@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
- * fi_read, several pieces at a time, and replies with FIN. Of data in device memory the sender
- * exposes a copy in a bounce buffer, if they fit into a ring; else see rndv_ring.c. If the sender's
+ * fi_read, several pieces at a time, and replies with FIN. Contiguous data in device memory are
+ * registered as such (FI_HMEM) if the provider takes them. Else the sender exposes a copy in a
+ * bounce buffer, if they fit into a ring; else see rndv_ring.c. If the sender's
  * data have holes, remote access does not work, or no more memory can be registered, the sender
  * pushes messages of at most the eager limit instead (rndv_send.c).
  *
@@ -23,6 +24,7 @@
  */
 #include "core/base/error.h"
 #include "core/base/settings.h"
+#include "core/datatype/device.h"
 #include "core/message/count.h"
 #include "core/message/process.h"
 #include "core/progress/failure.h"
@@ -42,6 +44,28 @@ struct fid_mr *weft_net_register_for(const struct weft_request *request, void *d
     if (mr && request->peer)
         request->peer->counts.registrations++;
     return mr;
+}
+
+/* Registers contiguous data in device memory, so that adapters read or write them. Returns NULL if
+ * the data have holes, or the provider cannot or refuses. */
+WEFT_COLD static struct fid_mr *register_device(struct weft_request *request, uint64_t access)
+{
+    const struct weft_datatype *type = weft_datatype_in_host(request->type);
+    if (!weft_net.device || !request->bytes || !(type->flags & WEFT_TYPE_CONTIGUOUS))
+        return NULL;
+    struct fid_mr *mr =
+        weft_net_register_device(weft_net_of(request), request->buffer, request->bytes, access);
+    if (!mr)
+        return NULL;
+    __atomic_fetch_add(&weft_gpu_counts.direct, request->bytes, __ATOMIC_RELAXED);
+    if (request->peer)
+        request->peer->counts.registrations++;
+    return mr;
+}
+
+static bool is_device(const struct weft_request *request)
+{
+    return request->type->flags & WEFT_TYPE_DEVICE;
 }
 
 /* Copies data of device memory to a bounce buffer that the receiver reads. Longer data pass through
@@ -75,7 +99,8 @@ void weft_net_expose(struct weft_request *request)
     if (weft_net.can_read && contiguous)
         mr = state->mr =
             weft_net_register_for(request, request->buffer, request->bytes, FI_REMOTE_READ);
-    else if (weft_net.can_read && request->type->flags & WEFT_TYPE_DEVICE)
+    else if (weft_net.can_read && is_device(request) &&
+             !(mr = state->mr = register_device(request, FI_REMOTE_READ)))
         mr = expose_copy(request);
     if (!mr)
         return;
@@ -142,11 +167,21 @@ static bool is_contiguous(const struct weft_request *request)
     return request->type->flags & WEFT_TYPE_CONTIGUOUS;
 }
 
-/* True if reads go into the user's buffer: a contiguous one that the provider can write to. */
+void weft_net_register_receive(struct weft_request *request)
+{
+    struct weft_net_request *state = weft_net_state(request);
+    if (weft_net.local_mr && is_contiguous(request) && request->bytes)
+        state->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_READ);
+    else if (weft_unlikely(is_device(request)))
+        state->mr = register_device(request, FI_READ);
+}
+
+/* True if reads go into the user's buffer: a contiguous one that the provider can write to, in
+ * device memory one that is registered. */
 static bool reads_in_place(const struct weft_request *request)
 {
     const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
-    return is_contiguous(request) && (!weft_net.local_mr || state->mr);
+    return state->mr || (is_contiguous(request) && !weft_net.local_mr);
 }
 
 int weft_net_begin_read(struct weft_request *request, size_t offset, size_t bytes, uint64_t address,
@@ -325,9 +360,8 @@ void weft_net_fetch(struct weft_request *request, const void *header)
         return;
     }
     state->phase = WEFT_NET_READING;
-    if (weft_net.local_mr && is_contiguous(request) && request->bytes)
-        state->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_READ);
-    if (weft_net_peer(request->peer)->rails && reads_in_place(request))
+    weft_net_register_receive(request);
+    if (weft_net_peer(request->peer)->rails && !is_device(request) && reads_in_place(request))
         weft_net_rails_ask(request);
     weft_net_read_on(request);
 }

@@ -288,8 +288,8 @@ bool weft_net_piece_filled(struct weft_request *request, const struct weft_net_c
     if (first && !(state->ring = calloc(1, sizeof *state->ring)))
         weft_fatal(MPI_ERR_NO_MEM, "no memory to read a message of %zu bytes from rank %d",
                    request->bytes, request->peer->world);
-    if (first && weft_net.local_mr && request->type->flags & WEFT_TYPE_CONTIGUOUS)
-        state->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_READ);
+    if (first)
+        weft_net_register_receive(request);
     *find_piece(state->ring, EMPTY) = (struct piece){.state = FILLED,
                                                      .offset = filled->other,
                                                      .bytes = filled->length,

@@ -335,18 +335,19 @@ __attribute__((visibility("default"))) bool stand_in_owns(uintptr_t at)
     return owns;
 }
 
+/* Bytes that were copied, or that adapters have read or written. */
+__attribute__((visibility("default"))) unsigned long long stand_in_copied;
+
 /* Where tests/strict finds device memory on the host: NULL: it is no device memory. */
 __attribute__((visibility("default"))) char *stand_in_view(uintptr_t at, size_t bytes)
 {
     pthread_mutex_lock(&lock);
     const struct memory *m = memory_of(at);
     char *view = m && !m->managed ? reach(at, bytes) : NULL;
+    stand_in_copied += view ? bytes : 0;
     pthread_mutex_unlock(&lock);
     return view;
 }
-
-/* Bytes that were copied. */
-__attribute__((visibility("default"))) unsigned long long stand_in_copied;
 
 /* ---- Memory of other processes */
 

@@ -34,6 +34,7 @@ static struct fid_cq *cq;
 static struct fid_ep *ep;
 static fi_addr_t self;
 static bool managed = true;
+static bool with_device; /* the endpoint is for device memory */
 static struct fi_context2 contexts[64];
 static char data[8192], landing[8192];
 static struct fid_mr *data_mr, *landing_mr;
@@ -60,6 +61,10 @@ static struct fi_info *ask(void)
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
     hints->domain_attr->resource_mgmt = managed ? FI_RM_ENABLED : FI_RM_DISABLED;
     hints->caps = FI_TAGGED | FI_DIRECTED_RECV | FI_RMA;
+    if (with_device) {
+        hints->caps |= FI_HMEM;
+        hints->domain_attr->mr_mode |= FI_MR_HMEM;
+    }
     if (strcmp(getenv("STRICT_PROFILE"), "minimal") == 0)
         hints->caps = FI_TAGGED;
     MUST(fi_getinfo(FI_VERSION(1, 17), "127.0.0.1", NULL, FI_SOURCE, hints, &found));
@@ -455,6 +460,94 @@ static void claim_length(void)
     claim_message(sizeof data);
 }
 
+/* ---- Device memory, of the driver without a GPU */
+
+static struct {
+    int (*retain)(void **, int);
+    int (*push)(void *);
+    int (*alloc)(uint64_t *, size_t);
+    int (*copy)(uint64_t, uint64_t, size_t);
+    int (*synchronize)(void);
+} driver;
+
+static void find(void *library, const char *name, void *function)
+{
+    void *found = dlsym(library, name);
+    MUST(!found);
+    memcpy(function, &found, sizeof found);
+}
+
+/* Opens an endpoint for device memory. Returns some of it. */
+static char *open_device(void)
+{
+    void *library = dlopen(DRIVER "/libcuda.so.1", RTLD_NOW), *context;
+    uint64_t at;
+
+    MUST(!library);
+    find(library, "cuDevicePrimaryCtxRetain", &driver.retain);
+    find(library, "cuCtxPushCurrent_v2", &driver.push);
+    find(library, "cuMemAlloc_v2", &driver.alloc);
+    find(library, "cuMemcpy", &driver.copy);
+    find(library, "cuCtxSynchronize", &driver.synchronize);
+    MUST(driver.retain(&context, 0));
+    MUST(driver.push(context));
+    MUST(driver.alloc(&at, sizeof data));
+    close_all();
+    with_device = true;
+    open_all();
+    return (char *)(uintptr_t)at;
+}
+
+static struct fid_mr *make_device_region(void *at, uint64_t access, enum fi_hmem_iface iface)
+{
+    struct iovec iov = {at, sizeof data};
+    struct fi_mr_attr attr = {.mr_iov = &iov,
+                              .iov_count = 1,
+                              .access = access,
+                              .requested_key = 100 + access,
+                              .iface = iface};
+    struct fid_mr *mr;
+
+    MUST(fi_mr_regattr(domain, &attr, 0, &mr));
+    if (info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
+        MUST(fi_mr_bind(mr, &ep->fid, 0));
+        MUST(fi_mr_enable(mr));
+    }
+    return mr;
+}
+
+/* cxi has no FI_MR_LOCAL: a buffer on the host needs no descriptor. */
+static void device_region(void)
+{
+    char *device = open_device();
+    UNTIL_TAKEN(fi_read(ep, device, 8, NULL, self, 0, fi_mr_key(data_mr), &contexts[0]));
+}
+
+static void device_as_host(void)
+{
+    make_region(open_device(), sizeof data, FI_READ);
+}
+
+static void host_as_device(void)
+{
+    open_device();
+    make_device_region(landing, FI_READ, FI_HMEM_CUDA);
+}
+
+static void device_unasked(void)
+{
+    char *device = open_device();
+    close_all();
+    with_device = false;
+    open_all();
+    make_device_region(device, FI_READ, FI_HMEM_CUDA);
+}
+
+static void device_inject(void)
+{
+    UNTIL_TAKEN(fi_tinject(ep, open_device(), 8, self, 1));
+}
+
 static const struct {
     enum strict_rule rule;
     const char *profile;
@@ -499,6 +592,11 @@ static const struct {
     {STRICT_MATCH_MODE, "cxi", match_mode},
     {STRICT_ENDPOINTS, "efa", endpoints},
     {STRICT_CLAIM_LENGTH, "opx", claim_length},
+    {STRICT_DEVICE_REGION, "cxi", device_region},
+    {STRICT_DEVICE_INTERFACE, "cxi", device_as_host},
+    {STRICT_DEVICE_INTERFACE, "verbs", host_as_device},
+    {STRICT_CAPABILITY, "cxi", device_unasked},
+    {STRICT_DEVICE_INJECT, "cxi", device_inject},
 };
 
 /* ---- Programs that keep the rules */
@@ -560,6 +658,28 @@ static void reads(void)
     close_all();
 }
 
+/* From device memory to device memory. */
+static void device_reads(void)
+{
+    char *device = open_device(), *to = device + 4096;
+    struct fid_mr *from_mr = make_device_region(device, FI_REMOTE_READ, FI_HMEM_CUDA);
+    struct fid_mr *to_mr = make_device_region(device, FI_READ, FI_HMEM_CUDA);
+    bool is_virtual = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
+
+    strcpy(data, "read");
+    MUST(driver.copy((uintptr_t)device, (uintptr_t)data, 8));
+    MUST(driver.synchronize());
+    MUST(UNTIL_TAKEN(fi_read(ep, to, 8, desc(to_mr), self, is_virtual ? (uintptr_t)device : 0,
+                             fi_mr_key(from_mr), &contexts[0])));
+    finish(1, NULL, NULL);
+    MUST(driver.copy((uintptr_t)landing, (uintptr_t)to, 8));
+    printf("%s\n", landing);
+    MUST(fi_close(&from_mr->fid));
+    MUST(fi_close(&to_mr->fid));
+    close_all();
+    _exit(0); /* the driver counts memory that is not freed */
+}
+
 static const struct {
     const char *profile, *says;
     void (*run)(void);
@@ -576,6 +696,9 @@ static const struct {
     {"opx", "read\n", reads},
     {"efa", "read\n", reads},
     {"verbs", "read\n", reads},
+    {"cxi", "read\n", device_reads},
+    {"efa", "read\n", device_reads},
+    {"verbs", "read\n", device_reads},
 };
 
 /* ---- Running them */

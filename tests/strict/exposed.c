@@ -23,7 +23,7 @@ enum { ENTRIES = 1 << 15, NEAR = 8 };
 enum state { FREE, OPEN, CLOSED };
 
 struct strict_remote {
-    uint64_t key, base, bytes, access;
+    uint64_t key, base, view, bytes, access;
     uint32_t state;
     uint32_t users; /* accesses under way */
     int32_t last;   /* the process that began the last one */
@@ -142,6 +142,7 @@ void strict_expose(struct strict_exposed *exposed, const struct strict_mr *mr)
             continue;
         entry->key = mr->key;
         entry->base = (uintptr_t)mr->base;
+        entry->view = (uintptr_t)mr->view;
         entry->bytes = mr->bytes;
         entry->access = mr->access;
         __atomic_store_n(&entry->users, 0, __ATOMIC_RELAXED);
@@ -192,7 +193,7 @@ struct strict_remote *strict_remote_begin(struct strict_exposed *exposed, uint64
     if (!(entry->access & access))
         strict_breach(STRICT_KEY_ACCESS, "needs 0x%llx, the region has 0x%llx",
                       (unsigned long long)access, (unsigned long long)entry->access);
-    *real_address = strict_base_virtual() ? entry->base + offset : offset;
+    *real_address = strict_base_virtual() ? entry->view + offset : offset;
     if (access != FI_REMOTE_READ)
         return NULL;
     entry->last = (int32_t)getpid();

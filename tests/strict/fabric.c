@@ -171,8 +171,10 @@ static int open_domain(struct fid_fabric *fabric, struct fi_info *info, struct f
     domain->fid.mr = &region_ops;
     domain->fabric = owner;
     domain->threading = info->domain_attr->threading;
+    domain->device = info->caps & FI_HMEM;
     domain->managed = info->domain_attr->resource_mgmt != FI_RM_DISABLED;
     domain->exposed = strict_exposed_open();
+    strict_device_find();
     strict_enter(NULL, "fi_domain");
     owner->users++;
     domain->next = domains;

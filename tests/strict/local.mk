@@ -3,7 +3,7 @@
 # reports freed memory to it, and its own test. README.md says more; nothing of it is installed.
 check_LIBRARIES += tests/strict/libstrict.a
 tests_strict_libstrict_a_SOURCES = tests/strict/strict.h tests/strict/address.c \
-    tests/strict/chance.c tests/strict/endpoint.c tests/strict/entry.c tests/strict/exposed.c \
+    tests/strict/chance.c tests/strict/device.c tests/strict/endpoint.c tests/strict/entry.c tests/strict/exposed.c \
     tests/strict/fabric.c tests/strict/operation.c tests/strict/profile.c tests/strict/queue.c \
     tests/strict/region.c tests/strict/rma.c tests/strict/rules.c tests/strict/rules.h \
     tests/strict/tagged.c
@@ -17,7 +17,8 @@ check_PROGRAMS += tests/strict/breach_test
 TESTS += tests/strict/breach_test
 tests_strict_breach_test_SOURCES = tests/strict/breach_test.c tests/strict/rules.h
 tests_strict_breach_test_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS) \
-    -DCHECKER='"$(abs_top_builddir)/tests/strict"'
+    -DCHECKER='"$(abs_top_builddir)/tests/strict"' -DDRIVER='"$(abs_top_builddir)/tests/gpu"'
+EXTRA_tests_strict_breach_test_DEPENDENCIES = tests/gpu/libcuda.so.1
 tests_strict_breach_test_LDADD = $(LIBRARY)
 
 # A sanitizer has its own free().

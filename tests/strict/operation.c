@@ -93,8 +93,13 @@ static uint64_t sum_of(const struct strict_op *op)
 static struct strict_mr *check_descriptor(struct strict_domain *domain, const struct iovec *iov,
                                           const void *descriptor, uint64_t access, const char *call)
 {
-    if (!(strict_profile()->mr_mode & FI_MR_LOCAL) || !iov->iov_len)
+    bool device = strict_device_view(iov->iov_base, iov->iov_len);
+
+    if ((!(strict_profile()->mr_mode & FI_MR_LOCAL) && !device) || !iov->iov_len)
         return NULL;
+    if (!descriptor && device)
+        strict_breach(STRICT_DEVICE_REGION, "%s of %zu bytes at %p", call, iov->iov_len,
+                      iov->iov_base);
     if (!descriptor)
         strict_breach(STRICT_DESCRIPTOR_MISSING, "%s of %zu bytes at %p with FI_MR_LOCAL", call,
                       iov->iov_len, iov->iov_base);
@@ -121,6 +126,11 @@ void strict_op_buffers(struct strict_op *op, const struct iovec *iov, void **des
         op->bytes += iov[i].iov_len;
         op->regions[i] =
             check_descriptor(op->ep->domain, &iov[i], desc ? desc[i] : NULL, access, call);
+        char *view = strict_device_view(iov[i].iov_base, iov[i].iov_len);
+        if (view && access & (FI_SEND | FI_RECV))
+            strict_die("%s of device memory: the checker plays it in reads and writes alone", call);
+        if (view)
+            op->iov[i].iov_base = view;
     }
     if (access == FI_SEND || access == FI_WRITE)
         op->sum = sum_of(op);

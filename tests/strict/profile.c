@@ -40,6 +40,7 @@ static const struct strict_profile profiles[] = {
      .mr_mode = FI_MR_ENDPOINT | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
      .caps = TAGGED_CAPS | RMA_CAPS | FI_DIRECTED_RECV,
      .order = FI_ORDER_SAS | FI_ORDER_WAW,
+     .device = true,
      .delivers = true,
      .peek = true,
      .wait = true,
@@ -85,6 +86,7 @@ static const struct strict_profile profiles[] = {
      .mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
      .caps = TAGGED_CAPS | RMA_CAPS | FI_DIRECTED_RECV,
      .order = FI_ORDER_SAS,
+     .device = true,
      .delivers = true,
      .peek = true,
      .discard = true,
@@ -106,6 +108,7 @@ static const struct strict_profile profiles[] = {
      .caps = TAGGED_CAPS | RMA_CAPS | FI_DIRECTED_RECV,
      .order = FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAW | FI_ORDER_WAS | FI_ORDER_RAW |
               FI_ORDER_RAS | FI_ORDER_RAR,
+     .device = true,
      .peek = true,
      .discard = true,
      .wait = true,
@@ -194,7 +197,9 @@ static bool meets(const struct strict_profile *p, const struct fi_info *hints)
     const struct fi_tx_attr *tx = hints->tx_attr;
     const struct fi_rx_attr *rx = hints->rx_attr;
 
-    if (hints->caps & ~p->caps || p->mode & ~hints->mode)
+    if (hints->caps & ~(p->caps | (p->device ? FI_HMEM : 0)) || p->mode & ~hints->mode)
+        return false;
+    if (hints->caps & FI_HMEM && !(domain && domain->mr_mode & FI_MR_HMEM))
         return false;
     if (domain && (p->mr_mode & ~domain->mr_mode || domain->cq_data_size > p->cq_data_size))
         return false;
@@ -220,6 +225,11 @@ static void mask(const struct strict_profile *p, const struct fi_info *hints, st
         info->caps &= ~FI_DIRECTED_RECV;
     info->tx_attr->caps &= p->caps;
     info->rx_attr->caps &= info->caps | p->caps;
+    if (asked & FI_HMEM) {
+        info->caps |= FI_HMEM;
+        info->tx_attr->caps |= FI_HMEM;
+        info->rx_attr->caps |= FI_HMEM;
+    }
     info->mode = p->mode;
     info->tx_attr->mode = info->rx_attr->mode = p->mode;
     info->ep_attr->mem_tag_format = UINT64_C(0xaaaaaaaaaaaaaaaa) >> (64 - p->tag_bits);
@@ -231,7 +241,7 @@ static void mask(const struct strict_profile *p, const struct fi_info *hints, st
     info->tx_attr->msg_order &= p->order;
     info->rx_attr->msg_order &= p->order;
     info->tx_attr->comp_order = info->rx_attr->comp_order = 0; /* FI_ORDER_NONE */
-    info->domain_attr->mr_mode = p->mr_mode;
+    info->domain_attr->mr_mode = p->mr_mode | (asked & FI_HMEM ? FI_MR_HMEM : 0);
     info->domain_attr->mr_key_size = p->key_size;
     info->domain_attr->cq_data_size = p->cq_data_size;
     if (hints && hints->domain_attr && hints->domain_attr->threading)
@@ -250,6 +260,15 @@ static void keep_sample(const struct fi_info *info)
                    strict_base());
 }
 
+/* The real provider sees the host's view of device memory. */
+static void drop_device(struct fi_info *info)
+{
+    info->caps &= ~FI_HMEM;
+    info->tx_attr->caps &= ~FI_HMEM;
+    info->rx_attr->caps &= ~FI_HMEM;
+    info->domain_attr->mr_mode &= ~FI_MR_HMEM;
+}
+
 int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
                const struct fi_info *hints, struct fi_info **list)
 {
@@ -262,6 +281,7 @@ int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t
     if (!asked)
         return -FI_ENOMEM;
     rename_provider(asked->fabric_attr, strict_base());
+    drop_device(asked);
     asked->domain_attr->resource_mgmt = FI_RM_ENABLED;
     int rc = strict_real()->getinfo(version, node, service, flags, asked, list);
     strict_real()->freeinfo(asked);
@@ -279,6 +299,7 @@ struct fi_info *strict_unmask(const struct fi_info *info)
     if (!real)
         return NULL;
     rename_provider(real->fabric_attr, strict_base());
+    drop_device(real);
     real->mode = real->tx_attr->mode = real->rx_attr->mode = 0;
     real->ep_attr->mem_tag_format = sample->ep_attr->mem_tag_format;
     real->tx_attr->inject_size = sample->tx_attr->inject_size;

@@ -93,6 +93,20 @@ static int choose_key(struct strict_domain *domain, uint64_t requested, uint64_t
     return key_exists(domain, requested) ? -FI_ENOKEY : 0;
 }
 
+/* Device memory is registered as what it is, and only if FI_HMEM was asked for. */
+static void check_interface(const struct strict_domain *domain, const void *buffer, size_t bytes,
+                            const struct fi_mr_attr *attr)
+{
+    bool device = strict_device_view(buffer, bytes);
+    enum fi_hmem_iface right = device ? strict_device_interface() : FI_HMEM_SYSTEM;
+
+    if (attr->iface != FI_HMEM_SYSTEM && !domain->device)
+        strict_breach(STRICT_CAPABILITY, "fi_mr_regattr with an interface without FI_HMEM");
+    if (attr->iface != right || (attr->iface == FI_HMEM_CUDA && attr->device.cuda))
+        strict_breach(STRICT_DEVICE_INTERFACE, "%d, device %d; %zu bytes at %p are of %d, device 0",
+                      attr->iface, attr->device.cuda, bytes, buffer, right);
+}
+
 static void check_region(const void *buffer, size_t bytes, uint64_t access)
 {
     if (!(access & (LOCAL_ACCESS | REMOTE_ACCESS)))
@@ -196,7 +210,7 @@ static int register_region(struct strict_domain *domain, struct strict_mr *mr, u
     int rc = is_too_much(domain, mr->bytes) ? -FI_ENOMEM : choose_key(domain, requested, &mr->key);
 
     if (!rc && mr->access & REMOTE_ACCESS)
-        rc = fi_mr_reg(domain->real, mr->base, mr->bytes, mr->access, 0, mr->key, 0, &mr->real,
+        rc = fi_mr_reg(domain->real, mr->view, mr->bytes, mr->access, 0, mr->key, 0, &mr->real,
                        NULL);
     if (rc)
         return rc;
@@ -214,23 +228,29 @@ static int register_region(struct strict_domain *domain, struct strict_mr *mr, u
     return 0;
 }
 
-int strict_mr_reg(struct fid *fid, const void *buffer, size_t bytes, uint64_t access,
-                  uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **out, void *context)
+int strict_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
+                      struct fid_mr **out)
 {
     struct strict_domain *domain = (struct strict_domain *)fid;
     struct strict_mr *mr = calloc(1, sizeof *mr);
+    const void *buffer = attr->mr_iov->iov_base;
+    size_t bytes = attr->mr_iov->iov_len;
 
     if (!mr)
         return -FI_ENOMEM;
-    if (offset || flags)
-        strict_die("fi_mr_reg with an offset or flags: the checker knows neither");
+    if (attr->offset || flags || attr->iov_count != 1)
+        strict_die("fi_mr_reg with an offset, flags or several pieces: the checker knows none");
     strict_enter(domain, "fi_mr_reg");
-    check_region(buffer, bytes, access);
+    check_region(buffer, bytes, attr->access);
+    check_interface(domain, buffer, bytes, attr);
     mr->base = (char *)buffer;
+    mr->view = strict_device_view(buffer, bytes);
+    if (!mr->view)
+        mr->view = mr->base;
     mr->bytes = bytes;
-    mr->access = access;
-    mr->fid.fid.context = context;
-    int rc = register_region(domain, mr, key);
+    mr->access = attr->access;
+    mr->fid.fid.context = attr->context;
+    int rc = register_region(domain, mr, attr->requested_key);
     strict_leave(domain);
     if (rc)
         free(mr);
@@ -239,11 +259,15 @@ int strict_mr_reg(struct fid *fid, const void *buffer, size_t bytes, uint64_t ac
     return rc;
 }
 
-int strict_mr_regattr(struct fid *domain, const struct fi_mr_attr *attr, uint64_t flags,
-                      struct fid_mr **mr)
+int strict_mr_reg(struct fid *domain, const void *buffer, size_t bytes, uint64_t access,
+                  uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
 {
-    if (attr->iov_count != 1)
-        return -FI_EINVAL;
-    return strict_mr_reg(domain, attr->mr_iov->iov_base, attr->mr_iov->iov_len, attr->access,
-                         attr->offset, attr->requested_key, flags, mr, attr->context);
+    struct iovec iov = {(void *)buffer, bytes};
+    struct fi_mr_attr attr = {.mr_iov = &iov,
+                              .iov_count = 1,
+                              .access = access,
+                              .offset = offset,
+                              .requested_key = key,
+                              .context = context};
+    return strict_mr_regattr(domain, &attr, flags, mr);
 }

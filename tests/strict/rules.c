@@ -70,6 +70,11 @@ static const struct {
     [STRICT_ENDPOINTS] = {"endpoints", "a process opens more endpoints than it has queue pairs"},
     [STRICT_CLAIM_LENGTH] = {"claim-length",
                              "a claim of a message of several packets, which never completes"},
+    [STRICT_DEVICE_REGION] = {"device-region",
+                              "FI_MR_HMEM: device memory without the descriptor of a region"},
+    [STRICT_DEVICE_INTERFACE] = {"device-interface",
+                                 "a region names another interface than that of its memory"},
+    [STRICT_DEVICE_INJECT] = {"device-inject", "device memory is injected"},
 };
 
 const char *strict_rule_name(enum strict_rule rule)

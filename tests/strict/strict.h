@@ -47,6 +47,7 @@ struct strict_profile {
     size_t claimable;         /* bytes of the longest message that a claim receives; 0: all */
     bool peek_lacks_data;     /* the completion of a PEEK has no completion data */
     unsigned misses;          /* PEEKs that claim, of a thousand, that miss a message */
+    bool device;              /* FI_HMEM and FI_MR_HMEM */
 };
 
 const struct strict_profile *strict_profile(void);
@@ -92,6 +93,7 @@ struct strict_domain {
     struct strict_fabric *fabric;
     enum fi_threading threading;
     bool managed; /* FI_RM_ENABLED */
+    bool device;  /* FI_HMEM was asked for */
     int inside;   /* the thread that is in a call, or 0 */
     unsigned users;
     bool has_peers;            /* an address was inserted */
@@ -117,7 +119,7 @@ struct strict_mr {
     struct fid_mr *real; /* NULL: for local operations only */
     struct strict_domain *domain;
     struct strict_ep *ep; /* FI_MR_ENDPOINT: bound to */
-    char *base;
+    char *base, *view;    /* view: base, or of device memory where the real provider finds it */
     size_t bytes;
     uint64_t access, key;
     unsigned users; /* operations in flight */
@@ -194,6 +196,12 @@ void strict_check_memory(enum strict_rule rule, const void *memory, size_t bytes
 
 /* Under AddressSanitizer: no buffer of an operation in flight is freed. */
 void strict_check_in_flight(const struct strict_domain *domain);
+
+/* device.c: looks for a driver of tests/gpu; the view on the host of its device memory, or NULL for
+ * other memory; the interface of all device memory. */
+void strict_device_find(void);
+char *strict_device_view(const void *at, size_t bytes);
+enum fi_hmem_iface strict_device_interface(void);
 
 /* operation.c */
 struct strict_op *strict_op_new(struct strict_ep *ep, enum strict_kind kind, void *user);

@@ -141,6 +141,8 @@ static ssize_t inject_tagged(struct fid_ep *fid, const void *buffer, size_t byte
         strict_breach(STRICT_INJECT_SIZE, "%s of %zu bytes, %zu allowed", call, bytes,
                       strict_profile()->inject_size);
     strict_check_memory(STRICT_BUFFER_UNMAPPED, buffer, bytes, call);
+    if (strict_device_view(buffer, bytes))
+        strict_breach(STRICT_DEVICE_INJECT, "%s of %zu bytes at %p", call, bytes, buffer);
     if (may_send(ep, to, tag, data, call))
         rc = with_data ? fi_tinjectdata(ep->real, buffer, bytes, data, to, tag)
                        : fi_tinject(ep->real, buffer, bytes, to, tag);

@@ -144,6 +144,11 @@ const struct weft_setting weft_settings_table[] = {
      "1: long messages from GPU memory between ranks of a node are one copy, by the receiver "
      "(CUDA IPC); 0: they pass through host memory",
      WEFT_SETTING_LIVE},
+    {"WEFT_GPU_DIRECT", WEFT_SETTING_CHOICE, FIELD(gpu_direct), "auto", 0, 0, "auto|off|on",
+     "long messages from GPU memory over the network: auto: the adapter reads GPU memory (FI_HMEM) "
+     "over cxi, efa and verbs, if they offer it; off: they pass through host memory; on: the "
+     "adapter reads GPU memory over any provider that offers it",
+     0},
     {"WEFT_CHILD", WEFT_SETTING_CHOICE, FIELD(child), "error", 0, 0, "error|alone",
      "what MPI_Init does in a program that a rank starts between its own MPI_Init and "
      "MPI_Finalize: "

@@ -185,8 +185,8 @@ static int check_external(const struct call *call, MPI_Count *bytes)
     return code ? code : check_buffers(call, (size_t)*bytes);
 }
 
-/* Where the packed bytes are on the host: if they are in device memory a copy, which the caller
- * frees, or NULL without memory. */
+/* The address of the packed bytes on the host. If they are in device memory it is that of a copy,
+ * which the caller fills and frees, or NULL without memory. */
 static char *external_on_host(const struct call *call, MPI_Count bytes, char **copy)
 {
     *copy = NULL;

@@ -58,8 +58,10 @@ enum weft_provider_flag {
                                        waits probes its peers, see keepalive.c */
     WEFT_PROVIDER_EACH_NIC = 32768, /* each NIC of a network serves any rank of the node, and an
                                        endpoint uses one: the ranks share the NICs, see nic.h */
-    WEFT_PROVIDER_MISSES = 65536    /* PEEK may not find a message that is there, while the provider
-                                       recovers from too many of them: see cancel.c */
+    WEFT_PROVIDER_MISSES = 65536,   /* PEEK may not find a message that is there, while the provider
+                                         recovers from too many of them: see cancel.c */
+    WEFT_PROVIDER_DEVICE = 131072   /* reads to and from GPU memory that is registered (FI_HMEM)
+                                       go past the host, where the machine is set up for that */
 };
 
 struct weft_provider_row {

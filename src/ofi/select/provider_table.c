@@ -7,6 +7,9 @@
  * first, the utility provider above it second. A row has WEFT_MATCHING_PROVIDER only if
  * 'weft_info --check' passed, or if the provider's sources and users leave no doubt.
  *
+ * WEFT_PROVIDER_DEVICE is set for the providers whose manual pages describe memory of
+ * GPUs (verbs with dmabuf or a peer memory driver); Weft has run with none of them.
+ *
  * The eager limit of verbs;ofi_rxm is the length at which its segmentation starts, which crashes on
  * a claimed or truncated message. Over streams the limit of ofi_rxm is raised (rxm_env.c): an RTS
  * is a packet of its own there, which takes the sender 4 to 6 us, a tenth of the time of 256 KiB.
@@ -24,7 +27,8 @@ enum { KIB = 1024 };
 
 const struct weft_provider_row weft_provider_table[] = {
     {"cxi", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 100,
-     WEFT_PROVIDER_OWN_QUEUES | WEFT_PROVIDER_EACH_NIC | WEFT_PROVIDER_MISSES,
+     WEFT_PROVIDER_OWN_QUEUES | WEFT_PROVIDER_EACH_NIC | WEFT_PROVIDER_MISSES |
+         WEFT_PROVIDER_DEVICE,
      "Slingshot: matching in hardware; 48 tag bits, one receive iovec, no discard"},
     {"opx", ALL, WEFT_MATCHING_PROVIDER, 4 * KIB, 96,
      WEFT_PROVIDER_SOURCE_SEQ | WEFT_PROVIDER_ONE_ENDPOINT,
@@ -37,10 +41,12 @@ const struct weft_provider_row weft_provider_table[] = {
      WEFT_PROVIDER_CONNECTS | WEFT_PROVIDER_ONE_ENDPOINT,
      "Intel Ethernet and Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
     {"efa", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 90,
-     WEFT_PROVIDER_REPORTS | WEFT_PROVIDER_ONE_ENDPOINT | WEFT_PROVIDER_EACH_NIC,
+     WEFT_PROVIDER_REPORTS | WEFT_PROVIDER_ONE_ENDPOINT | WEFT_PROVIDER_EACH_NIC |
+         WEFT_PROVIDER_DEVICE,
      "AWS: keeps the order with a reorder buffer of its own; 256 queue pairs an adapter"},
     {"verbs;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 85,
-     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM | WEFT_PROVIDER_REPORTS | WEFT_PROVIDER_EACH_NIC,
+     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM | WEFT_PROVIDER_REPORTS | WEFT_PROVIDER_EACH_NIC |
+         WEFT_PROVIDER_DEVICE,
      "InfiniBand and RoCE: above 16 KiB its segmentation crashes on claim and truncation"},
     {"net", ALL, WEFT_MATCHING_SOFTWARE, 64 * KIB, 61,
      WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL,

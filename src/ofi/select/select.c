@@ -4,12 +4,14 @@
  * first one that can be opened is used.
  *
  * Invariants:
- *  - The hints do not depend on the settings, so weft_info lists exactly the offers that a job has.
+ *  - The hints that list the offers do not depend on the settings, so weft_info lists exactly the
+ *    offers that a job has. GPU memory is requested of the chosen one.
  *  - Weft never sets FI_PROVIDER: it is the user's filter.
  */
 #include "ofi/select/provider_score.h"
 
 #include "core/base/error.h"
+#include "gpu/gpu.h"
 #include "ofi/select/adapter.h"
 #include "ofi/select/load.h"
 #include "ofi/select/nic.h"
@@ -266,6 +268,59 @@ static void report_fall(const struct weft_settings *settings, const struct weft_
                   weft_verdict_rank(next), same ? "" : " (WEFT_PROVIDER names the one to use)");
 }
 
+/* Requests reads to and from GPU memory (FI_HMEM) of the chosen provider, if the setting
+ * WEFT_GPU_DIRECT and the table want them. Returns the choice's former fi_info, for the case that
+ * the offer cannot be opened, or NULL if there is none. */
+static struct fi_info *ask_for_device(const struct weft_settings *settings,
+                                      struct weft_provider_choice *choice)
+{
+    struct fi_info *old = choice->info, *hints, *list = NULL;
+    bool known = choice->row->flags & WEFT_PROVIDER_DEVICE;
+
+    if (!weft_gpu_enabled || choice->push || settings->gpu_direct == WEFT_GPU_OFF ||
+        !(known || settings->gpu_direct == WEFT_GPU_ON))
+        return NULL;
+    hints = make_hints(FI_TAGGED | RMA_BOTH | FI_HMEM | (old->caps & FI_DIRECTED_RECV));
+    if (hints == NULL)
+        return NULL;
+    hints->domain_attr->mr_mode |= FI_MR_HMEM;
+    hints->fabric_attr->prov_name = strdup(old->fabric_attr->prov_name);
+    hints->domain_attr->name = strdup(old->domain_attr->name);
+    hints->addr_format = old->addr_format;
+    if (fi_getinfo(WEFT_FI_VERSION, NULL, NULL, 0, hints, &list) != 0)
+        list = NULL;
+    fi_freeinfo(hints);
+    choice->info = NULL;
+    for (struct fi_info *info = list; info != NULL && choice->info == NULL; info = info->next)
+        if (info->src_addrlen == old->src_addrlen &&
+            (old->src_addrlen == 0 || memcmp(info->src_addr, old->src_addr, old->src_addrlen) == 0))
+            choice->info = fi_dupinfo(info);
+    if (list != NULL)
+        fi_freeinfo(list);
+    if (choice->info != NULL)
+        return old;
+    choice->info = old;
+    return NULL;
+}
+
+/* Opens the choice, with GPU memory if that is wanted and works. */
+static int open_choice(const struct weft_settings *settings, const struct weft_job *job,
+                       struct weft_provider_choice *choice, struct weft_objects *objects, char *why,
+                       size_t len)
+{
+    struct fi_info *plain = ask_for_device(settings, choice);
+
+    if (plain != NULL) {
+        if (weft_objects_open(objects, choice, job->size, 1, why, len) == 0) {
+            fi_freeinfo(plain);
+            return 0;
+        }
+        fi_freeinfo(choice->info);
+        choice->info = plain;
+    }
+    return weft_objects_open(objects, choice, job->size, 1, why, len);
+}
+
 /* Chooses the first verdict that can be opened; without objects, the first one. Returns its index,
  * or the number of offers with a sentence about the first one in why. */
 static size_t settle(const struct list *m, const struct weft_settings *settings,
@@ -283,7 +338,7 @@ static size_t settle(const struct list *m, const struct weft_settings *settings,
         }
         int rc = objects == NULL
                      ? 0
-                     : weft_objects_open(objects, choice, job->size, 1, failure, sizeof failure);
+                     : open_choice(settings, job, choice, objects, failure, sizeof failure);
         if (rc == 0)
             break;
         weft_provider_free(choice);

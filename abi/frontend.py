@@ -82,7 +82,7 @@ HAND = re.compile(
     r"^MPI_(Op_create(_c)?|\w+_create_errhandler|(Comm|Type|Win)_create_keyval|Keyval_create|"
     r"Grequest_start|Register_datarep(_c)?|(Comm|Type|Win)_get_attr|Attr_get|Comm_set_errhandler|"
     r"Buffer_(at|de)tach(_c)?|Intercomm_create|Type_get_contents(_c)?|Type_create_struct|"
-    r"Get_version|Get_library_version|Pcontrol|Status_(get|set)_(source|tag|error))$")
+    r"Get_version|Get_library_version|Pcontrol|Status_(get|set)_(source|tag|error)|Wait)$")
 LEFT_OUT = re.compile(r"^MPI_(\w+_(to|from)int$|T_event_)")
 
 
@@ -114,9 +114,15 @@ class Call:
 
     def __init__(self, function, interface):
         self.function, self.interface = function, interface
-        self.before, self.arguments, self.after, self.always = [], [], [], []
+        self.first, self.before, self.arguments, self.after, self.always = [], [], [], [], []
         self.parameters = split_parameters(function.parameters)
         self.names = [p.name for p in self.parameters]
+        self.peers = [p.name for p in self.parameters
+                      if p.type == "int" and not p.suffix and self.role(p.name) in ("rank", "tag")]
+        if len(self.peers) > 1:  # one test for all
+            self.first = [f"if (weft_unlikely(({' | '.join(self.peers)}) < 0)) {{",
+                          *[f"    {name} = front_{self.role(name)}_in({name});" for name in self.peers],
+                          "}"]
         for p in self.parameters:
             self.convert(p)
 
@@ -160,8 +166,8 @@ class Call:
         reads = READS.search(name)
         if kind == "Request" and self.interface.pointers:  # the core writes only one predefined one
             if reads:
-                self.before.append(f"front_Requests_begin(1, {p.name}, NULL);")
-                self.always.append(f"front_Requests_end(1, {p.name}, NULL, NULL);")
+                self.before += [f"if ({p.name})", f"    front_Request_begin({p.name}, NULL);"]
+                self.always += [f"if ({p.name})", f"    front_Request_end({p.name}, NULL);"]
             self.arguments.append(f"(MPI_Request *){p.name}")
             return
         mine = f"{p.name}_"
@@ -236,7 +242,7 @@ class Call:
         role = self.role(p.name)
         if p.type == "MPI_Offset" and p.name == "disp":
             role = "displacement"
-        if not role:
+        if not role or (self.first and p.name in self.peers):
             self.arguments.append(p.name)
         elif not pointer:
             self.arguments.append(f"front_{role}_in({p.name})")
@@ -260,10 +266,10 @@ class Call:
         bare = self.function.name[len("MPI_"):]
         if self.function.returns != "int":
             return [f"return {call_text(bare, self.arguments)};"]
-        lines = list(self.before)
+        lines = [*self.first, *self.before]
         call = wrap(f"    int code = weft_abi_{bare}(", self.arguments, ");").strip()
         if not self.before and not self.after and not self.always:
-            return [wrap(f"    return front_code(weft_abi_{bare}(", self.arguments, "));").strip()]
+            return [*lines, wrap(f"    return front_code(weft_abi_{bare}(", self.arguments, "));").strip()]
         lines.append(call)
         if self.after:
             lines.append("if (weft_likely(code == MPI_SUCCESS)) {")
@@ -366,8 +372,8 @@ def integer_handles(interface):
         null = name.endswith("_NULL")
         if standard == "-" or kind == "File" or (value == 0x0c000000 and not null):
             continue
-        if name == "MPI_COMM_WORLD":
-            lines.append(f"#define FRONT_COMM_WORLD {theirs}")
+        if name in ("MPI_COMM_WORLD", "MPI_REQUEST_NULL"):
+            lines.append(f"#define FRONT_{name[len('MPI_'):]} {theirs}")
         if kind in others:
             others[kind].append(f"{{{theirs}, {ours}}}, /* {name} */")
             continue
@@ -412,11 +418,11 @@ def objects(interface):
         back.append(f"    [{value:#x}] = &{name},")
     back += [f"    [FRONT_{name}] = &ompi_mpi_{name.lower()}," for name in ("LB", "UB")]
     lines += ["", "void *const front_back[FRONT_PREDEFINED] = {", *back, "};", ""]
-    ints = {name: int(theirs) for name, theirs, _ in interface.of("fortran-constant")
+    ints = {name: int(theirs) for name, theirs, _ in interface.of("fortran-constant", "later-fortran-constant")
             if re.fullmatch(r"-?\d+", theirs)}
     lines.append("const struct front_fortran front_fortran[] = {")
     done = set()
-    for name, theirs, ours in interface.of("handle"):
+    for name, theirs, ours in interface.of("handle", "later-handle"):
         key = (kind_of(name), ints.get(name))
         if name in ints and ours != "-" and key not in done:
             done.add(key)
@@ -489,10 +495,10 @@ def pointer_handles(interface):
 
 def module_constants(interface):
     """CONSTANT(name, INTEGER) for each handle that has one."""
-    ints = {name: theirs for name, theirs, _ in interface.of("fortran-constant")}
-    found = [(name, ints.get(name, theirs)) for name, theirs, _ in interface.of("handle")]
-    return [f"CONSTANT({name.lower()}, {value})" for name, value in found
-            if re.fullmatch(r"-?\d+|0x\w+", value)]
+    ints = {name: theirs for name, theirs, _ in interface.of("fortran-constant", "later-fortran-constant")}
+    found = {name: value for name, theirs, _ in interface.of("handle", "later-handle")
+             for value in (ints.get(name, theirs), theirs) if re.fullmatch(r"-?\d+|0x\w+", value)}
+    return [f"CONSTANT({name.lower()}, {value})" for name, value in found.items()]
 
 
 def functions_table():

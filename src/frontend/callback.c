@@ -88,20 +88,37 @@ int front_Comm_set_errhandler(front_Comm comm, front_Errhandler errhandler)
 struct keyval {
     front_function *copy, *delete;
     void *extra;
+    front_function *copy_proxy, *delete_proxy; /* of another language, or NULL */
 };
 
 static struct keyval *make_keyval(front_function *copy, front_function *delete, void *extra)
 {
     struct keyval *keyval = front_allocate(1, sizeof *keyval);
-    *keyval = (struct keyval){copy, delete, extra};
+    *keyval = (struct keyval){copy, delete, extra, NULL, NULL};
     return keyval;
 }
+
+void front_keyval_proxies(int number, front_function *copy, front_function *delete)
+{
+    struct keyval *keyval = weft_abi_keyval_extra(front_keyval_in(number));
+    keyval->copy_proxy = copy;
+    keyval->delete_proxy = delete;
+}
+
+/* A proxy gets the user's function, and after the key or the extra state the type of the attribute:
+ * 0 is a pointer. */
 
 #define KEYVAL(Name, Kind, name)                                                                   \
     static int copy_##name(MPI_##Kind object, int number, void *extra, void *in, void *out,        \
                            int *flag)                                                              \
     {                                                                                              \
         struct keyval *keyval = extra;                                                             \
+        if (keyval->copy_proxy)                                                                    \
+            return front_error_in(                                                                 \
+                ((int (*)(front_function *, front_##Kind, int, void *, int, void *, void *,        \
+                          int *))keyval->copy_proxy)(keyval->copy, front_##Kind##_out(object),     \
+                                                     front_keyval_out(number), keyval->extra, 0,   \
+                                                     in, out, flag));                              \
         return front_error_in((                                                                    \
             (int (*)(front_##Kind, int, void *, void *, void *, int *))keyval->copy)(              \
             front_##Kind##_out(object), front_keyval_out(number), keyval->extra, in, out, flag));  \
@@ -109,6 +126,13 @@ static struct keyval *make_keyval(front_function *copy, front_function *delete, 
     static int delete_##name(MPI_##Kind object, int number, void *value, void *extra)              \
     {                                                                                              \
         struct keyval *keyval = extra;                                                             \
+        if (keyval->delete_proxy)                                                                  \
+            return front_error_in(                                                                 \
+                ((int (*)(front_function *, front_##Kind, int, int, void *,                        \
+                          void *))keyval->delete_proxy)(keyval->delete,                            \
+                                                        front_##Kind##_out(object),                \
+                                                        front_keyval_out(number), 0, value,        \
+                                                        keyval->extra));                           \
         return front_error_in(((int (*)(front_##Kind, int, void *, void *))keyval->delete)(        \
             front_##Kind##_out(object), front_keyval_out(number), value, keyval->extra));          \
     }                                                                                              \

@@ -13,6 +13,7 @@
 #ifndef WEFT_FRONTEND_H
 #define WEFT_FRONTEND_H
 
+#include "core/message/request.h"
 #include "core/message/status.h"
 #include "core/mpi/api.h"
 #include "core/mpi/frontend.h"
@@ -225,5 +226,8 @@ extern const int front_version[2];
 
 /* A predefined function for attributes: 0 or 1 of the standard, or -1 if it is another. */
 int front_predefined_function(front_function *function);
+
+/* From now on `copy` and `delete` call the user's functions of a key; C++ has such. */
+void front_keyval_proxies(int number, front_function *copy, front_function *delete);
 
 #endif

@@ -60,18 +60,23 @@ libfront_mpich_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(MPICH_DIR) -I$(srcdir)/$(MPICH_DI
     -I$(srcdir)/src/frontend/mpich
 libfront_mpich_a_CFLAGS = $(FRONTEND_CFLAGS)
 libfront_mpich_a_SOURCES = $(FRONTEND_SOURCES) src/frontend/mpich/interface.h \
-    src/frontend/mpich/mpich.c
+    src/frontend/mpich/cxx.c src/frontend/mpich/mpich.c
 nodist_libfront_mpich_a_SOURCES = $(MPICH_DIR)/entries.c
 $(libfront_mpich_a_OBJECTS): | $(MPICH_STAMP)
 
 mpichdir = $(libdir)/weft/mpich
-mpich_DATA = lib/weft/mpich/libmpi.so.12 lib/weft/mpich/libmpich.so.12
+mpich_DATA = lib/weft/mpich/libmpi.so.12 lib/weft/mpich/libmpich.so.12 \
+    lib/weft/mpich/libmpicxx.so.12 lib/weft/mpich/libmpichcxx.so.12
 lib/weft/mpich/libmpi.so.12: libfront_mpich.a lib/libmpi_abi.so Makefile
 	$(link_front_end) $(call all_of,libfront_mpich.a) lib/libmpi_abi.so
 # The name that distributions give it: an empty library that needs the other.
 lib/weft/mpich/libmpich.so.12: lib/weft/mpich/libmpi.so.12 Makefile
 	$(link_shared) -x c /dev/null -x none -Wl,--no-as-needed -Wl,-rpath,'$$ORIGIN' \
 	    -Wl,-rpath-link,lib lib/weft/mpich/libmpi.so.12
+# C++ programs list these, and import nothing of them unless they call the C++ bindings: those are in
+# MPICH's own library, which calls the C library (cxx.c).
+lib/weft/mpich/libmpicxx.so.12 lib/weft/mpich/libmpichcxx.so.12: Makefile
+	$(link_shared) -x c /dev/null
 
 if FORTRAN
 # ---- Open MPI's Fortran library: the sources of src/fortran, which call MPI_ functions, compiled with
@@ -148,7 +153,8 @@ libmpifort_mpich_a_LIBADD = $(MPICH_CALLS) $(MPICH_CALLS:.o=.pmpi.o)
 libmpifort_mpich_a_DEPENDENCIES = $(libmpifort_mpich_a_LIBADD)
 libmpifort_mpich_a_SOURCES = src/fortran/attribute.c src/fortran/callback.c src/fortran/common.c \
     src/fortran/kept.c src/fortran/predefined.c src/fortran/section.c \
-    src/frontend/mpich/fortran.h src/frontend/mpich/modules.c src/frontend/mpich/section.c
+    src/frontend/mpich/extensions_fortran.c src/frontend/mpich/fortran.h \
+    src/frontend/mpich/modules.c src/frontend/mpich/section.c
 $(libglue_mpich_a_OBJECTS) $(libmpifort_mpich_a_OBJECTS): $(FORTRAN_STAMP) $(MPICH_STAMP)
 
 mpich_DATA += lib/weft/mpich/libmpifort.so.12 lib/weft/mpich/libmpichfort.so.12

@@ -39,9 +39,36 @@ FRONT_HANDLE(Errhandler, Errhandler)
 FRONT_HANDLE(Group, Group)
 FRONT_HANDLE(Info, Info)
 FRONT_HANDLE(Message, Message)
-FRONT_HANDLE(Request, Request)
 FRONT_HANDLE(Session, Session)
 FRONT_HANDLE(Win, Win)
+
+/* ---- Requests: the number of the object, which is for good. The core made what comes out. */
+FRONT_INTEGERS(Request, Request)
+MPI_Request front_Request_in_other(front_Request handle);
+
+static inline MPI_Request front_Request_in(front_Request handle)
+{
+    return weft_likely(handle >= WEFT_REQUEST_INTEGERS) ? weft_abi_request_numbered(handle)
+                                                        : front_Request_in_other(handle);
+}
+
+static inline front_Request front_Request_out(MPI_Request handle)
+{
+    return weft_likely((uintptr_t)handle >= FRONT_PREDEFINED)
+               ? WEFT_REQUEST_INTEGERS + (int)((struct weft_request *)handle)->number
+               : FRONT_REQUEST_NULL;
+}
+
+static inline MPI_Request *front_Request_begin(const front_Request *theirs, MPI_Request *one)
+{
+    *one = front_Request_in(*theirs);
+    return one;
+}
+
+static inline void front_Request_end(front_Request *theirs, const MPI_Request *one)
+{
+    *theirs = front_Request_out(*one);
+}
 
 /* ---- Communicators, datatypes and operations: those of most messages first */
 FRONT_INTEGERS(Comm, Comm)
@@ -66,14 +93,13 @@ static inline front_Comm front_Comm_out(MPI_Comm handle)
                                 (int)(uintptr_t)handle, 0);
 }
 
-static inline MPI_Datatype front_Datatype_in(front_Datatype handle)
+MPI_Datatype front_Datatype_in_other(front_Datatype handle);
+
+static inline __attribute__((always_inline)) MPI_Datatype front_Datatype_in(front_Datatype handle)
 {
-    unsigned kind = (unsigned)handle >> 24;
-    if (weft_likely(kind == 0x4c))
-        return (MPI_Datatype)(uintptr_t)front_types_in[handle & 0xff];
-    if (kind == 0x8c)
-        return (MPI_Datatype)(uintptr_t)front_pairs_in[handle & 0xf];
-    return kind == 0x0c ? MPI_DATATYPE_NULL : weft_abi_Type_fromint(handle);
+    return weft_likely((unsigned)handle >> 24 == 0x4c)
+               ? (MPI_Datatype)(uintptr_t)front_types_in[handle & 0xff]
+               : front_Datatype_in_other(handle);
 }
 
 static inline front_Datatype front_Datatype_out(MPI_Datatype handle)

@@ -12,6 +12,19 @@ const int front_version[2] = {4, 0};
 /* Programs choose constants by how this begins. */
 const char front_library_version[] = "MPICH Version:      4.0.3 (Weft " PACKAGE_VERSION ")\n";
 
+MPI_Request front_Request_in_other(front_Request handle)
+{
+    return handle == FRONT_REQUEST_NULL ? MPI_REQUEST_NULL : weft_abi_Request_fromint(handle);
+}
+
+MPI_Datatype front_Datatype_in_other(front_Datatype handle)
+{
+    unsigned kind = (unsigned)handle >> 24;
+    if (kind == 0x8c)
+        return (MPI_Datatype)(uintptr_t)front_pairs_in[handle & 0xf];
+    return kind == 0x0c ? MPI_DATATYPE_NULL : weft_abi_Type_fromint(handle);
+}
+
 MPI_Request *front_Requests_begin(int n, const front_Request *array, MPI_Request *few)
 {
     return front_Requests_in(n, array, few);
@@ -90,28 +103,57 @@ EXPORT front_Status *MPI_F08_STATUSES_IGNORE = MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
 
 /* ---- Extensions */
 
-EXPORT int MPIX_Query_cuda_support(void);
-int MPIX_Query_cuda_support(void)
-{
-    return 0;
-}
+#define EXTENSION(name, parameters)                                                                \
+    EXPORT int PMPIX_##name parameters;                                                            \
+    EXPORT extern __typeof__(PMPIX_##name) MPIX_##name                                             \
+        __attribute__((weak, alias("PMPIX_" #name)));                                              \
+    int PMPIX_##name parameters
 
-EXPORT int MPIX_Query_hip_support(void);
-int MPIX_Query_hip_support(void)
-{
-    return 0;
-}
+#define NO_SUPPORT(name)                                                                           \
+    EXTENSION(name, (void))                                                                        \
+    {                                                                                              \
+        return 0;                                                                                  \
+    }
+NO_SUPPORT(Query_cuda_support)
+NO_SUPPORT(Query_hip_support)
+NO_SUPPORT(Query_ze_support)
 
-EXPORT int MPIX_Query_ze_support(void);
-int MPIX_Query_ze_support(void)
-{
-    return 0;
-}
-
-EXPORT int MPIX_GPU_query_support(int type, int *is_supported);
-int MPIX_GPU_query_support(int type, int *is_supported)
+EXTENSION(GPU_query_support, (int type, int *is_supported))
 {
     (void)type;
     *is_supported = 0;
     return MPI_SUCCESS;
 }
+
+/* Recovery from dead processes, which Weft has not. These read no parameter but the first. */
+#define UNSUPPORTED(name)                                                                          \
+    EXTENSION(name, (front_Comm comm))                                                             \
+    {                                                                                              \
+        return front_code(weft_abi_unsupported("MPIX_" #name, front_Comm_in(comm)));               \
+    }
+UNSUPPORTED(Comm_agree)
+UNSUPPORTED(Comm_failure_ack)
+UNSUPPORTED(Comm_failure_get_acked)
+UNSUPPORTED(Comm_revoke)
+UNSUPPORTED(Comm_shrink)
+
+/* The names that MPI 4.1's functions had in MPICH 4.0 */
+#define DELETE(what, of)                                                                           \
+    extern __typeof__(PMPI_Remove_error_##what) weft_abi_Remove_error_##what;                      \
+    EXTENSION(Delete_error_##what, (int of))                                                       \
+    {                                                                                              \
+        return front_code(weft_abi_Remove_error_##what(front_error_in(of)));                       \
+    }
+DELETE(class, errorclass)
+DELETE(code, errorcode)
+DELETE(string, errorcode)
+
+/* Extended generalized requests, which are progressed by functions of the user's */
+#define UNSUPPORTED_GREQUEST(name)                                                                 \
+    EXTENSION(name, (void))                                                                        \
+    {                                                                                              \
+        return front_code(weft_abi_unsupported("MPIX_" #name, MPI_COMM_SELF));                     \
+    }
+UNSUPPORTED_GREQUEST(Grequest_class_allocate)
+UNSUPPORTED_GREQUEST(Grequest_class_create)
+UNSUPPORTED_GREQUEST(Grequest_start)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * MPICH's extensions in Fortran, by the names of its three interfaces: mpix_<name> in all spellings
+ * and, of mpi_f08, mpix_<name>_f08.
+ */
+#include "fortran/glue.h"
+
+#define NAME(start, lower, symbol)                                                                 \
+    extern __typeof(mpix_##lower##_) WEFT_JOIN(start, mpix_##lower##_) __asm__(symbol)             \
+        __attribute__((weak, alias(WEFT_STRING(mpix_##lower##_))));
+#define PROFILED(lower, start, START, UPPER)                                                       \
+    NAME(start##_plain_, lower, #start "_" #lower)                                                 \
+    NAME(start##_two_, lower, #start "_" #lower "__")                                              \
+    NAME(start##_upper_, lower, #START "_" #UPPER)
+
+/* The procedure mpix_<lower>_ with all its names; its definition follows. */
+#define EXTENSION(lower, UPPER, parameters)                                                        \
+    WEFT_FORTRAN_LINKAGE void mpix_##lower##_ parameters;                                          \
+    PROFILED(lower, mpix, MPIX, UPPER)                                                             \
+    PROFILED(lower, pmpix, PMPIX, UPPER)                                                           \
+    NAME(pmpix_one_, lower, "pmpix_" #lower "_")                                                   \
+    NAME(mpix_f08_, lower, "mpix_" #lower "_f08_")                                                 \
+    NAME(pmpix_f08_, lower, "pmpixr_" #lower "_f08_")                                              \
+    void mpix_##lower##_ parameters
+
+/* ierror of the queries is their result, 1 if there is support. */
+#define QUERY(what, WHAT)                                                                          \
+    EXTENSION(query_##what##_support, QUERY_##WHAT##_SUPPORT, (int *ierror))                       \
+    {                                                                                              \
+        finish(ierror, 0);                                                                         \
+    }
+QUERY(cuda, CUDA)
+QUERY(hip, HIP)
+QUERY(ze, ZE)
+
+EXTENSION(gpu_query_support, GPU_QUERY_SUPPORT, (const int *type, int *is_supported, int *ierror))
+{
+    (void)type;
+    *is_supported = weft_fortran_logical(false);
+    finish(ierror, MPI_SUCCESS);
+}
+
+/* Recovery from dead processes: C's functions report that it is missing. */
+#define WITHOUT_RESULT(lower, UPPER, Name)                                                         \
+    extern int MPIX_##Name(MPI_Comm comm);                                                         \
+    EXTENSION(lower, UPPER, (const int *comm, int *ierror))                                        \
+    {                                                                                              \
+        finish(ierror, MPIX_##Name(weft_Comm_of(*comm)));                                          \
+    }
+#define WITH_RESULT(lower, UPPER, Name)                                                            \
+    extern int MPIX_##Name(MPI_Comm comm);                                                         \
+    EXTENSION(lower, UPPER, (const int *comm, int *result, int *ierror))                           \
+    {                                                                                              \
+        (void)result;                                                                              \
+        finish(ierror, MPIX_##Name(weft_Comm_of(*comm)));                                          \
+    }
+WITH_RESULT(comm_agree, COMM_AGREE, Comm_agree)
+WITHOUT_RESULT(comm_failure_ack, COMM_FAILURE_ACK, Comm_failure_ack)
+WITH_RESULT(comm_failure_get_acked, COMM_FAILURE_GET_ACKED, Comm_failure_get_acked)
+WITHOUT_RESULT(comm_revoke, COMM_REVOKE, Comm_revoke)
+WITH_RESULT(comm_shrink, COMM_SHRINK, Comm_shrink)

@@ -42,11 +42,12 @@ OP_CREATE(Op_create_c, _c)
 /* ---- Error handlers */
 
 #define ERRHANDLER(kind, member)                                                                   \
-    static void call_##member(union weft_errhandler_call user, void *handle, int code)             \
+    static int call_##member(union weft_errhandler_call user, void *handle, int code)              \
     {                                                                                              \
         front_##kind theirs = front_##kind##_out(handle);                                          \
         int passed = front_code(code); /* the handler may change it */                             \
         ((void (*)(front_##kind *, int *, ...))user.member)(&theirs, &passed);                     \
+        return code;                                                                               \
     }                                                                                              \
     FRONT_EXPORT(kind##_create_errhandler);                                                        \
     int front_##kind##_create_errhandler(front_function *member##_errhandler_fn,                   \
@@ -114,11 +115,10 @@ void front_keyval_proxies(int number, front_function *copy, front_function *dele
     {                                                                                              \
         struct keyval *keyval = extra;                                                             \
         if (keyval->copy_proxy)                                                                    \
-            return front_error_in(                                                                 \
-                ((int (*)(front_function *, front_##Kind, int, void *, int, void *, void *,        \
-                          int *))keyval->copy_proxy)(keyval->copy, front_##Kind##_out(object),     \
-                                                     front_keyval_out(number), keyval->extra, 0,   \
-                                                     in, out, flag));                              \
+            return front_error_in(((int (*)(front_function *, front_##Kind, int, void *, int,      \
+                                            void *, void *, int *))keyval->copy_proxy)(            \
+                keyval->copy, front_##Kind##_out(object), front_keyval_out(number), keyval->extra, \
+                0, in, out, flag));                                                                \
         return front_error_in((                                                                    \
             (int (*)(front_##Kind, int, void *, void *, void *, int *))keyval->copy)(              \
             front_##Kind##_out(object), front_keyval_out(number), keyval->extra, in, out, flag));  \
@@ -127,12 +127,10 @@ void front_keyval_proxies(int number, front_function *copy, front_function *dele
     {                                                                                              \
         struct keyval *keyval = extra;                                                             \
         if (keyval->delete_proxy)                                                                  \
-            return front_error_in(                                                                 \
-                ((int (*)(front_function *, front_##Kind, int, int, void *,                        \
-                          void *))keyval->delete_proxy)(keyval->delete,                            \
-                                                        front_##Kind##_out(object),                \
-                                                        front_keyval_out(number), 0, value,        \
-                                                        keyval->extra));                           \
+            return front_error_in(((int (*)(front_function *, front_##Kind, int, int, void *,      \
+                                            void *))keyval->delete_proxy)(                         \
+                keyval->delete, front_##Kind##_out(object), front_keyval_out(number), 0, value,    \
+                keyval->extra));                                                                   \
         return front_error_in(((int (*)(front_##Kind, int, void *, void *))keyval->delete)(        \
             front_##Kind##_out(object), front_keyval_out(number), value, keyval->extra));          \
     }                                                                                              \

@@ -209,7 +209,7 @@ char *weft_other_mpi_preload(const char *path, const char *folder, const char *l
 }
 
 /* Writes the name of another MPI's library that the process has mapped to buf. False: none, or it
- * has mapped Weft too. */
+ * has mapped Weft too. The loader maps a front end before Weft. */
 static bool has_mapped(int pid, char *buf, size_t len)
 {
     char path[64], line[4352];
@@ -219,7 +219,8 @@ static bool has_mapped(int pid, char *buf, size_t len)
     while (file && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = 0;
         const char *slash = strrchr(line, '/'), *name = slash ? slash + 1 : "";
-        if (!found && weft_mpi_library_interface(name)) {
+        bool is_front_end = strstr(line, "/weft/openmpi/") || strstr(line, "/weft/mpich/");
+        if (!found && !is_front_end && weft_mpi_library_interface(name)) {
             snprintf(buf, len, "%s", name);
             found = true;
         }

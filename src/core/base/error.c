@@ -224,16 +224,18 @@ void weft_error_end_job(int errclass, const struct weft_request *on)
             weft_error_hooks.function ? weft_error_hooks.function(on, buf, sizeof buf) : "MPI");
 }
 
-/* False: it is a predefined handler, which ends the job. */
-static bool call_handler(const struct weft_errhandler *handler, void *handle, int code)
+/* False: it is a predefined handler, which ends the job. A front end's function may change the code
+ * that MPI's function returns. */
+static bool call_handler(const struct weft_errhandler *handler, void *handle, int *returned)
 {
+    int code = *returned;
     MPI_Comm comm = handle;
     MPI_Session session = handle;
     MPI_Win win = handle;
     MPI_File file = handle;
     int passed = code; /* the handler may change it */
     if (handler->caller) {
-        handler->caller(handler->call, handle, code);
+        *returned = handler->caller(handler->call, handle, code);
         return true;
     }
     switch (handler->kind) {
@@ -261,7 +263,7 @@ int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, i
         return code;
     __atomic_fetch_add(&handler->refs, 1, __ATOMIC_RELAXED); /* the handler may free itself */
     unsigned held = weft_error_hooks.release ? weft_error_hooks.release() : 0; /* it may call MPI */
-    if (!call_handler(handler, handle, code))
+    if (!call_handler(handler, handle, &code))
         end_job(cause, function);
     if (held)
         weft_error_hooks.retake(held);

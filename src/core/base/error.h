@@ -25,8 +25,9 @@ union weft_errhandler_call {
     MPI_File_errhandler_function *file;
 };
 
-/* Calls a user's function for a front end, whose handles and error codes are not the standard's. */
-typedef void weft_errhandler_caller(union weft_errhandler_call user, void *handle, int code);
+/* Calls a user's function for a front end, whose handles and error codes are not the standard's.
+ * Returns what the function of MPI returns. */
+typedef int weft_errhandler_caller(union weft_errhandler_call user, void *handle, int code);
 
 struct weft_errhandler {
     struct weft_object object;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What MPICH's library of C++ bindings (libmpicxx.so.12, libmpichcxx.so.12) imports of the C library:
- * callbacks in C++ take objects, so that library passes one function that makes the objects and
- * calls the user's function, for operations, error handlers and attributes each.
+ * What MPICH's library of C++ bindings (libmpicxx.so.12, libmpichcxx.so.12) imports of the C
+ * library: callbacks in C++ take objects, so that library passes one function that makes the
+ * objects and calls the user's function, for operations, error handlers and attributes each.
  *
  * Invariant: a process has one library of C++ bindings, so there is one such function of each kind.
  */
@@ -28,17 +28,19 @@ void MPII_Op_set_cxx(front_Op op, op_proxy *proxy)
     weft_abi_op_caller(front_Op_in(op), call_op, NULL);
 }
 
-/* ---- Error handlers: `kind` is 0 for a communicator, 1 for a file and 2 for a window. */
+/* ---- Error handlers: `kind` is 0 for a communicator, 1 for a file and 2 for a window. The C++
+ * function calls the handler itself if that of C returns an error, which is why it does not. */
 
 typedef void errhandler_proxy(int kind, void *handle, int *code, front_function *user);
 static errhandler_proxy *raise_in_cxx;
 
 #define CALL(Kind, member, kind)                                                                   \
-    static void call_##member(union weft_errhandler_call user, void *handle, int code)             \
+    static int call_##member(union weft_errhandler_call user, void *handle, int code)              \
     {                                                                                              \
         front_##Kind theirs = front_##Kind##_out(handle);                                          \
         int passed = front_code(code); /* the handler may change it */                             \
         raise_in_cxx(kind, &theirs, &passed, (front_function *)user.member);                       \
+        return MPI_SUCCESS;                                                                        \
     }
 CALL(Comm, comm, 0)
 CALL(File, file, 1)

@@ -10,6 +10,7 @@ dist_doc_DATA += docs/RELIABILITY.md docs/FAULTS.md SECURITY.md
 
 # What bench/report drew, and from what
 EXTRA_DIST += docs/performance/index.html docs/performance/latency.dat \
+    docs/performance/frontend.dat \
     docs/performance/rate.dat docs/performance/net.dat docs/performance/staged.dat \
     docs/performance/memory.dat docs/performance/limits.dat docs/performance/coll_cost.dat \
     docs/performance/coll_node.dat $(wildcard $(srcdir)/docs/performance/osu.dat)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What MPICH's library of C++ bindings (libmpicxx.so.12, libmpichcxx.so.12) imports of the C
- * library: callbacks in C++ take objects, so that library passes one function that makes the
- * objects and calls the user's function, for operations, error handlers and attributes each.
+ * MPICH's own library of C++ bindings (libmpicxx.so.12, libmpichcxx.so.12) imports these functions:
+ * callbacks in C++ take objects, so that library passes one function that makes the objects and
+ * calls the user's function, for operations, error handlers and attributes each.
  *
  * Invariant: a process has one library of C++ bindings, so there is one such function of each kind.
  */

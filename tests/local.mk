@@ -75,6 +75,7 @@ BELOW_LANES = core/base core/datatype core/message core/progress gpu
 LIBS_shm_lane_test = $(call objects_of,shm $(BELOW_LANES))
 LIBS_ofi_lane_test = $(call objects_of,ofi ofi/select $(BELOW_LANES)) \
     -DCHECKER='"$(abs_top_builddir)/tests/strict"' -DDRIVER='"$(abs_top_builddir)/tests/gpu"'
+LIBS_peer_user_test = tools/weftrun/weftrun-peer_user.o
 check_PROGRAMS += tests/unit/match_bench
 tests_unit_match_bench_LDADD = $(UNIT_LIBS)
 
@@ -83,6 +84,7 @@ $(UNIT_TESTS): %.test: $(abs_top_srcdir)/%.c libmpi_abi.a
 	$(AM_V_CCLD)$(COMPILE_TEST) $(CMOCKA_CFLAGS) $(FABRIC_CFLAGS) $< \
 	    $(or $(LIBS_$(*F)),$(UNIT_LIBS)) $(CMOCKA_LIBS) $(LIBS)
 tests/unit/ofi_lane_test.test: tests/strict/libfabric.so.1 tests/gpu/libcuda.so.1
+tests/unit/peer_user_test.test: $(LIBS_peer_user_test)
 -include $(UNIT_TESTS:=.d)
 endif
 

@@ -140,8 +140,8 @@ openmpi_options()
     esac
 }
 
-# launcher MPI WAY RANKS: sets the array launch to what starts a peer's job by its way (node,
-# staged: one node; tcp: its own way over TCP; ofi: over libfabric's TCP).
+# launcher MPI WAY RANKS [no]: sets the array launch to what starts a peer's job by its way (node,
+# staged: one node; tcp: its own way over TCP; ofi: over libfabric's TCP). no: no rank is bound.
 launcher()
 {
     # shellcheck disable=SC2178
@@ -155,7 +155,7 @@ launcher()
         ;;
     esac
     local bound=
-    (($3 > $(nproc))) || bound=yes
+    [[ ${4:-} == no ]] || (($3 > $(nproc))) || bound=yes
     case $1.$bound in
     openmpi.yes) launch+=(--allow-run-as-root --bind-to core --map-by core -n "$3") ;;
     openmpi.) launch+=(--allow-run-as-root --oversubscribe --bind-to none -n "$3") ;;

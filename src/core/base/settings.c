@@ -161,7 +161,7 @@ const struct weft_setting weft_settings_table[] = {
      WEFT_SETTING_TUNES},
     {"WEFT_VERBOSE", WEFT_SETTING_CHOICE, FIELD(verbose), "0", 0, 0, "0|1|2",
      "0: silent, 1: one line per job, and what is left at MPI_Finalize, 2: one line per rank and "
-     "per peer",
+     "per peer, and where the time of MPI's start and end goes",
      WEFT_SETTING_LIVE},
 };
 

@@ -10,6 +10,7 @@
 #include "core/pt2pt/probe.h"
 #include "core/comm/context_alloc.h"
 #include "core/base/clock.h"
+#include "core/base/phases.h"
 #include "core/process/weft.h"
 #include "core/progress/progress.h"
 #include "core/coll/coll.h"
@@ -191,6 +192,7 @@ static void open_net(bool threads, uint64_t network)
     if (weft_net_open(&weft.job, vcis, network, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     weft.net = true;
+    weft_phase_end("endpoints");
 }
 
 /* Before the addresses are exchanged only the launcher can name the missing ranks. */
@@ -214,6 +216,7 @@ static void synchronize(void)
     if (weft_boot_fence_idle(weft_settings.hang_timeout > 0 ? report_waiting : NULL, times, why,
                              sizeof why))
         weft_fatal(MPI_ERR_OTHER, "starting MPI: %s", why);
+    weft_phase_end("fence");
 }
 
 /* Moves the lane to the network that all nodes share, if their choices differ. One rank of a node
@@ -271,25 +274,30 @@ static void join(bool threads)
     bool all = weft_shm_expects_all(&weft.job);
     weft_shm_publish(&weft.job, threads);
     publish_cores();
+    weft_phase_end("shared memory");
     if (!all)
         open_net(threads, 0);
     weft_shm_open(&weft.job);
+    weft_phase_end("shared memory");
     synchronize();
     if (all && !weft_shm_has_all()) {
         open_net(threads, 0);
         synchronize();
     }
     settle_network(threads);
+    weft_phase_end("networks");
     weft.shm = weft_shm_is_open();
     open_vcis(threads);
     weft_shm_begin();
     fetch_cores();
+    weft_phase_end("VCIs and rings");
     if (!weft.net || !weft_net_must_connect_all())
         return;
     for (unsigned stream = 0; stream < weft_net_streams(); stream++)
         for (int i = 0; i < weft.job.size; i++)
             if (!weft_shm_reaches(i) && !weft_peer_connect(stream, i))
                 weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
+    weft_phase_end("connections");
     synchronize();
 }
 
@@ -309,10 +317,12 @@ static void weft_start(int thread_level)
 {
     char why[768];
     weft_assert(!weft.running);
+    weft_phases_begin();
     init_tables();
     weft_net_free_signals();
     if (weft_settings_load(why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
+    weft_phase_end("tables and settings");
     if (weft_boot_init(&weft.job, weft_settings.child, why, sizeof why)) {
         weft.job.size = 0;
         if (world == WORLD_WAS)
@@ -323,8 +333,10 @@ static void weft_start(int thread_level)
                        why);
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     }
+    weft_phase_end("join the job");
     bool threads = thread_level == MPI_THREAD_MULTIPLE;
     open_gpu();
+    weft_phase_end("look for GPUs");
     weft_count_open();
     weft.tag_ub = INT32_MAX;
     weft.eager_credits = choose_credits();
@@ -340,6 +352,8 @@ static void weft_start(int thread_level)
     static bool registered;
     if (!registered)
         registered = pthread_atfork(NULL, NULL, mark_forked) == 0;
+    weft_phase_end("communicators");
+    weft_phases_report("the start of MPI");
 }
 
 /* Starts the progress thread too, if it is wanted and MPI has a user. */
@@ -422,6 +436,7 @@ static void weft_stop(void)
     char why[768];
     unsigned idle = 0;
     drain();
+    weft_phase_end("drain");
     weft_assert(weft.running && weft_lane_is_idle());
     weft_gpu_close(); /* before the owners of the memory may free it */
     weft_net_leave();
@@ -429,17 +444,21 @@ static void weft_stop(void)
     if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why) &&
         !weft_boot_has_failed(WEFT_BOOT_ANYBODY))
         weft_warn("MPI_Finalize: %s", why);
+    weft_phase_end("fence");
     weft.running = false;
     weft_file_close_all();
     weft_pvar_freeze();
     weft_count_close();
     weft_shm_close();
     weft.shm = false;
+    weft_phase_end("shared memory");
     if (weft.net)
         weft_net_close();
     weft.net = false;
+    weft_phase_end("endpoints");
     if (weft_boot_finalize(why, sizeof why))
         weft_warn("MPI_Finalize: %s", why);
+    weft_phase_end("leave the job");
     weft_partitioned_close();
     weft_comm_finalize();
     weft_nodes_finalize();
@@ -450,6 +469,8 @@ static void weft_stop(void)
     weft_request_finalize();
     weft_datatype_finalize();
     weft_vcis_close();
+    weft_phase_end("memory");
+    weft_phases_report("the end of MPI");
 }
 
 /* The attributes of the predefined communicators are deleted first, while MPI can still be used
@@ -466,6 +487,7 @@ static void delete_attributes(void)
 
 int weft_finalize(void)
 {
+    weft_phases_begin();
     weft_progress_thread_stop(); /* from here on this thread progresses until the end */
     delete_attributes();
     if (weft.job.size > 1) {
@@ -475,6 +497,7 @@ int weft_finalize(void)
         if (code != MPI_SUCCESS && code != MPI_ERR_PROC_ABORTED)
             weft_error_raise(&weft_comm_world, code, "MPI_Finalize");
     }
+    weft_phase_end("barrier");
     drain();
     weft_hang_close();
     if (sessions) {
@@ -499,6 +522,7 @@ static void stop_at_exit(void)
     if (getpid() != stops_at_exit)
         return;
     weft_progress_thread_stop();
+    weft_phases_begin();
     if (weft.running && world != WORLD_IS && !sessions)
         weft_stop();
 }

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "gpu/gpu.h"
+#include "core/base/phases.h"
 #include "ofi/select/adapter.h"
 #include "ofi/select/load.h"
 #include "ofi/select/nic.h"
@@ -488,10 +489,12 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
     }
     if (weft_fabric_load(why, len) != 0)
         return -1;
+    weft_phase_end("load libfabric");
     weft_rxm_prepare(job->size);
     if (settings->matching != WEFT_MATCHING_PROVIDER)
         keep_no_messages();
     rc = gather(&list);
+    weft_phase_end("list of providers");
     if (rc != 0 || list.count == 0) {
         explain_nothing(rc, why, len);
         goto out;
@@ -534,6 +537,7 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
     if (network == 0)
         report_adapter(settings, job, &list, result == 0 ? choice->row : NULL, candidates != NULL,
                        why, len);
+    weft_phase_end("open the provider");
 out:
     free(verdicts);
     free(interfaces);

@@ -15,9 +15,9 @@
  *
  * Invariants:
  *  - The messages of one sender are delivered in the order of their numbers, each once.
- *  - next[s] is counted before its message is delivered: delivery may make progress and receive the
- *    messages that follow.
- *  - A kept message of sender s has a number in (next[s], next[s] + window).
+ *  - next of s is counted before its message is delivered: delivery may make progress and receive
+ * the messages that follow.
+ *  - A kept message of sender s has a number in (next, next + window).
  */
 #include "ofi/sequence.h"
 
@@ -39,6 +39,8 @@ void weft_sequences_close(struct weft_sequences *s)
             next = early->next;
             free(early);
         }
+    for (uint32_t i = 0; s->next && i < s->senders; i += WEFT_SEQUENCE_BLOCK)
+        free(s->next[i / WEFT_SEQUENCE_BLOCK]);
     free(s->next);
     *s = (struct weft_sequences){0};
 }
@@ -53,6 +55,21 @@ static struct weft_early **find_early(struct weft_sequences *s, uint32_t sender,
     return link;
 }
 
+/* Allocates the numbers of a sender's block, all 0, and the table for the first of all. */
+static bool make_block(struct weft_sequences *s, uint32_t sender)
+{
+    uint32_t blocks = (s->ranks + WEFT_SEQUENCE_BLOCK - 1) / WEFT_SEQUENCE_BLOCK;
+    if (!s->next)
+        s->next = calloc(blocks, sizeof *s->next);
+    if (!s->next)
+        return false;
+    s->senders = s->ranks;
+    uint32_t **block = &s->next[sender / WEFT_SEQUENCE_BLOCK];
+    weft_assert(!*block);
+    *block = calloc(WEFT_SEQUENCE_BLOCK, sizeof **block);
+    return *block;
+}
+
 enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t sender,
                                               uint64_t tag, uint64_t cq_data, const void *data,
                                               size_t bytes, weft_sequence_deliver *deliver,
@@ -60,15 +77,13 @@ enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t
 {
     if (sender >= s->ranks)
         return WEFT_SEQUENCE_IMPOSSIBLE;
-    if (!s->next) {
-        s->next = calloc(s->ranks, sizeof *s->next);
-        if (!s->next)
-            return WEFT_SEQUENCE_NO_MEMORY;
-        s->senders = s->ranks;
-        return weft_sequence_arrive(s, sender, tag, cq_data, data, bytes, deliver, arg);
-    }
-    uint32_t ahead = (weft_sequence_number(s, cq_data) - s->next[sender]) & s->mask;
-    uint32_t number = s->next[sender] + ahead;
+    if (!s->next || !weft_sequence_next(s, sender))
+        return make_block(s, sender)
+                   ? weft_sequence_arrive(s, sender, tag, cq_data, data, bytes, deliver, arg)
+                   : WEFT_SEQUENCE_NO_MEMORY;
+    uint32_t due = *weft_sequence_next(s, sender);
+    uint32_t ahead = (weft_sequence_number(s, cq_data) - due) & s->mask;
+    uint32_t number = due + ahead;
     if (ahead == 0 || ahead >= s->window)
         return WEFT_SEQUENCE_IMPOSSIBLE;
     struct weft_early **link = find_early(s, sender, number);
@@ -95,11 +110,13 @@ void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
                                 weft_sequence_deliver *deliver, void *arg)
 {
     struct weft_early **link, *early;
-    while (link = find_early(s, sender, s->next[sender]), (early = *link) != NULL) {
+    uint32_t *next = weft_sequence_next(s, sender); /* stays where it is */
+    weft_assert(next);
+    while (link = find_early(s, sender, *next), (early = *link) != NULL) {
         *link = early->next;
         weft_assert(s->early > 0);
         s->early--;
-        s->next[sender]++;
+        ++*next;
         deliver(arg, early->tag, early->cq_data, early->data, early->bytes);
         free(early);
     }
@@ -108,6 +125,6 @@ void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
 bool weft_sequence_reached(const struct weft_sequences *s, uint32_t sender, uint32_t number)
 {
     weft_assert(sender < s->ranks);
-    uint32_t ahead = number - (s->next ? s->next[sender] : 0);
+    uint32_t ahead = number - weft_sequence_delivered(s, sender);
     return ahead == 0 || ahead > s->window;
 }

@@ -20,11 +20,13 @@ struct weft_early {
     _Alignas(16) unsigned char data[];
 };
 
-enum { WEFT_SEQUENCE_BUCKETS = 256 };
+enum { WEFT_SEQUENCE_BUCKETS = 256, WEFT_SEQUENCE_BLOCK = 256 /* senders */ };
 
 struct weft_sequences {
-    uint32_t *next; /* by sender: number of the next message to be delivered; NULL, and senders is
-                       0, before the first message: a rank that receives nothing takes no memory */
+    /* By sender, in blocks: number of the next message to be delivered. A block whose senders have
+     * sent nothing is NULL, and so is the table, with senders 0, before the first message of all.
+     */
+    uint32_t **next;
     uint32_t senders, ranks;
     uint32_t mask;   /* the bits of a number that a message carries */
     unsigned shift;  /* and where in its CQ data */
@@ -52,7 +54,7 @@ typedef void weft_sequence_deliver(void *arg, uint64_t tag, uint64_t cq_data, co
                                    size_t bytes);
 
 /* The general path of weft_sequence_arrive: keeps a copy of a message that is not the next of its
- * sender, and allocates the table of numbers for the first message of all. */
+ * sender, and allocates the numbers of a block of senders for their first message. */
 enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t sender,
                                               uint64_t tag, uint64_t cq_data, const void *data,
                                               size_t bytes, weft_sequence_deliver *deliver,
@@ -68,16 +70,23 @@ static inline uint32_t weft_sequence_number(const struct weft_sequences *s, uint
     return (uint32_t)(cq_data >> s->shift) & s->mask;
 }
 
+/* The number of a sender's next message, or NULL if its block is not there. */
+static inline uint32_t *weft_sequence_next(const struct weft_sequences *s, uint32_t sender)
+{
+    uint32_t *block = s->next[sender / WEFT_SEQUENCE_BLOCK];
+    return weft_likely(block != NULL) ? &block[sender % WEFT_SEQUENCE_BLOCK] : NULL;
+}
+
 /* A message arrived; deliver(arg, ...) is called for each that is due. Delivers it and those that
  * waited for it, or keeps a copy. */
 static inline __attribute__((always_inline)) enum weft_sequence_verdict
 weft_sequence_arrive(struct weft_sequences *s, uint32_t sender, uint64_t tag, uint64_t cq_data,
                      const void *data, size_t bytes, weft_sequence_deliver *deliver, void *arg)
 {
-    if (weft_unlikely(sender >= s->senders) ||
-        weft_unlikely((s->next[sender] ^ cq_data >> s->shift) & s->mask))
+    uint32_t *next = weft_likely(sender < s->senders) ? weft_sequence_next(s, sender) : NULL;
+    if (weft_unlikely(!next) || weft_unlikely((*next ^ cq_data >> s->shift) & s->mask))
         return weft_sequence_keep(s, sender, tag, cq_data, data, bytes, deliver, arg);
-    s->next[sender]++;
+    ++*next;
     deliver(arg, tag, cq_data, data, bytes);
     if (weft_unlikely(s->early))
         weft_sequence_deliver_kept(s, sender, deliver, arg);
@@ -87,7 +96,8 @@ weft_sequence_arrive(struct weft_sequences *s, uint32_t sender, uint64_t tag, ui
 /* The messages of a sender that have been delivered, modulo 2^32. */
 static inline uint32_t weft_sequence_delivered(const struct weft_sequences *s, uint32_t sender)
 {
-    return sender < s->senders ? s->next[sender] : 0;
+    const uint32_t *next = sender < s->senders ? weft_sequence_next(s, sender) : NULL;
+    return next ? *next : 0;
 }
 
 /* True if every message of a sender with a number below that one has been delivered. A number that

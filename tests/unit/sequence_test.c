@@ -18,7 +18,17 @@
 
 #include <cmocka.h>
 
-enum { SENDERS = 5, MOST_IN_FLIGHT = SENDERS * 2050, MOST_NESTED = 4, RANK_BITS = 8 };
+#include <malloc.h>
+
+/* Sender i has the number i * SPREAD: some share a block of numbers. */
+enum {
+    SPREAD = 150,
+    RANKS = 4 * SPREAD + 1,
+    SENDERS = 5,
+    MOST_IN_FLIGHT = SENDERS * 2050,
+    MOST_NESTED = 4,
+    RANK_BITS = 8
+};
 
 struct flying {
     uint32_t sender, number;
@@ -56,7 +66,7 @@ static enum weft_sequence_verdict arrive(struct flying message)
     /* The number again, and so many bytes that lengths differ. */
     uint32_t payload[4] = {message.number, message.number, message.number, message.number};
     size_t bytes = (1 + message.number % 4) * sizeof payload[0];
-    return weft_sequence_arrive(&world.sequences, message.sender, message.sender,
+    return weft_sequence_arrive(&world.sequences, message.sender * SPREAD, message.sender,
                                 cq_data_of(message.number), payload, bytes, deliver, NULL);
 }
 
@@ -113,11 +123,23 @@ static void send_one(uint32_t sender)
 static void check_reached(void)
 {
     uint32_t sender = draw(SENDERS), next = world.first + world.delivered[sender];
-    assert_true(weft_sequence_reached(&world.sequences, sender, next - draw(1000)));
-    assert_false(
-        weft_sequence_reached(&world.sequences, sender, next + 1 + draw(world.sequences.window)));
-    assert_true(weft_sequence_reached(&world.sequences, sender,
+    assert_true(weft_sequence_reached(&world.sequences, sender * SPREAD, next - draw(1000)));
+    assert_false(weft_sequence_reached(&world.sequences, sender * SPREAD,
+                                       next + 1 + draw(world.sequences.window)));
+    assert_true(weft_sequence_reached(&world.sequences, sender * SPREAD,
                                       next + world.sequences.window + 1 + draw(1000)));
+}
+
+/* As if each sender had sent so many messages. */
+static void begin_at(uint32_t first)
+{
+    world.sequences.next = calloc(RANKS / WEFT_SEQUENCE_BLOCK + 1, sizeof *world.sequences.next);
+    world.sequences.senders = RANKS;
+    for (int i = 0; i < RANKS; i += WEFT_SEQUENCE_BLOCK)
+        world.sequences.next[i / WEFT_SEQUENCE_BLOCK] =
+            calloc(WEFT_SEQUENCE_BLOCK, sizeof **world.sequences.next);
+    for (int i = 0; i < SENDERS; i++)
+        *weft_sequence_next(&world.sequences, (uint32_t)i * SPREAD) = first;
 }
 
 static void run(uint64_t seed, uint32_t mask, uint32_t window, uint32_t first, int steps)
@@ -125,11 +147,9 @@ static void run(uint64_t seed, uint32_t mask, uint32_t window, uint32_t first, i
     memset(&world, 0, sizeof world);
     world.random = seed;
     world.first = first;
-    weft_sequences_open(&world.sequences, SENDERS, mask, mask == UINT8_MAX ? 0 : 32, window);
-    world.sequences.next = calloc(SENDERS, sizeof *world.sequences.next);
-    world.sequences.senders = SENDERS;
-    for (int i = 0; i < SENDERS; i++)
-        world.sequences.next[i] = first;
+    weft_sequences_open(&world.sequences, RANKS, mask, mask == UINT8_MAX ? 0 : 32, window);
+    if (first)
+        begin_at(first);
     for (int step = 0; step < steps; step++) {
         uint32_t what = draw(100);
         if (what < 52)
@@ -186,10 +206,38 @@ static void closed_with_messages(void **state)
 {
     (void)state;
     memset(&world, 0, sizeof world);
-    weft_sequences_open(&world.sequences, SENDERS, UINT32_MAX, 32, 2050);
+    weft_sequences_open(&world.sequences, RANKS, UINT32_MAX, 32, 2050);
     for (uint32_t number = 1; number < 1000; number++)
         assert_int_equal(arrive((struct flying){3, number}), WEFT_SEQUENCE_KEPT);
     assert_int_equal(world.sequences.early, 999);
+    weft_sequences_close(&world.sequences);
+}
+
+static void take(void *arg, uint64_t tag, uint64_t cq_data, const void *data, size_t bytes)
+{
+    (void)arg, (void)tag, (void)cq_data, (void)data, (void)bytes;
+}
+
+/* Senders that are silent take next to no memory, whoever else sends. */
+static void memory_of_silent_senders(void **state)
+{
+    enum { MANY = 100000 };
+    uint64_t payload = 0;
+    (void)state;
+    memset(&world, 0, sizeof world);
+    weft_sequences_open(&world.sequences, MANY, UINT32_MAX, 32, 2050);
+    struct mallinfo2 before = mallinfo2();
+    for (uint32_t number = 0; number < 2; number++)
+        assert_int_equal(weft_sequence_arrive(&world.sequences, MANY - 1, 0, (uint64_t)number << 32,
+                                              &payload, sizeof payload, take, NULL),
+                         WEFT_SEQUENCE_DELIVERED);
+    struct mallinfo2 after = mallinfo2();
+    assert_true(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd < 8192);
+    assert_int_equal(weft_sequence_delivered(&world.sequences, MANY - 1), 2);
+    assert_int_equal(weft_sequence_delivered(&world.sequences, MANY - 2), 0);
+    assert_int_equal(weft_sequence_delivered(&world.sequences, 0), 0);
+    assert_true(weft_sequence_reached(&world.sequences, 0, 0));
+    assert_false(weft_sequence_reached(&world.sequences, 0, 1));
     weft_sequences_close(&world.sequences);
 }
 
@@ -197,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_of_32_bits), cmocka_unit_test(numbers_of_8_bits),
-        cmocka_unit_test(numbers_wrap), cmocka_unit_test(closed_with_messages)};
+        cmocka_unit_test(numbers_wrap), cmocka_unit_test(closed_with_messages),
+        cmocka_unit_test(memory_of_silent_senders)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,9 @@
  *  - the most messages and bytes that the ranks of a node together send to other nodes, or receive
  *    from them if that is more.
  * The root is rank 0, so the first node has it; all other nodes do the same, except for the last
- * one, which may have fewer ranks.
+ * one, which may have fewer ranks. The v-forms have blocks of equal length here. A row of several
+ * collectives is their sum: MPI_Win_create has an agreement on context ids, whose rounds are those
+ * of a barrier, three exchanges of records, a minimum and a barrier (src/core/rma/make.c).
  *
  * Invariant: nothing is sent and no rank exists. A schedule depends on the arguments only
  * (src/core/coll/schedule.h), so the buffers have addresses and no memory.
@@ -18,25 +20,42 @@
 #include "core/coll/schedule.h"
 #include "core/base/settings.h"
 #include "core/comm/nodes.h"
+#include "core/comm/context.h"
 #include "core/message/process.h"
+#include "core/rma/win.h"
+#include "shm/piece.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { RANKS_MAX = 1000000, GAP = 1 << 20, NODES_SEEN = 3 };
 
-static const struct {
+struct row {
     enum weft_coll_kind kind;
     size_t bytes[2]; /* of one operand or block; 0 ends */
-} rows[] = {{WEFT_COLL_BARRIER, {0}},
-            {WEFT_COLL_BCAST, {8, 1 << 20}},
-            {WEFT_COLL_REDUCE, {8, 1 << 20}},
-            {WEFT_COLL_ALLREDUCE, {8, 1 << 20}},
-            {WEFT_COLL_GATHER, {8, 16 << 10}},
-            {WEFT_COLL_SCATTER, {8, 16 << 10}},
-            {WEFT_COLL_ALLGATHER, {8, 16 << 10}},
-            {WEFT_COLL_ALLTOALL, {8, 16 << 10}},
-            {WEFT_COLL_REDUCE_SCATTER_BLOCK, {8, 16 << 10}}};
+};
+
+static const struct row rows[] = {{WEFT_COLL_BARRIER, {0}},
+                                  {WEFT_COLL_BCAST, {8, 1 << 20}},
+                                  {WEFT_COLL_REDUCE, {8, 1 << 20}},
+                                  {WEFT_COLL_ALLREDUCE, {8, 1 << 20}},
+                                  {WEFT_COLL_GATHER, {8, 16 << 10}},
+                                  {WEFT_COLL_SCATTER, {8, 16 << 10}},
+                                  {WEFT_COLL_ALLGATHER, {8, 16 << 10}},
+                                  {WEFT_COLL_ALLTOALL, {8, 16 << 10}},
+                                  {WEFT_COLL_REDUCE_SCATTER_BLOCK, {8, 16 << 10}},
+                                  {WEFT_COLL_GATHERV, {8, 16 << 10}},
+                                  {WEFT_COLL_ALLTOALLV, {8, 16 << 10}},
+                                  {WEFT_COLL_REDUCE_SCATTER, {8, 16 << 10}}};
+
+/* The collectives of MPI_Win_create. The bytes of a barrier are those that each of its messages
+ * carries. */
+static const struct row window[] = {{WEFT_COLL_BARRIER, {WEFT_CONTEXT_WORDS * sizeof(uint64_t)}},
+                                    {WEFT_COLL_ALLGATHER, {WEFT_WIN_EXTENT_BYTES}},
+                                    {WEFT_COLL_ALLGATHER, {sizeof(struct weft_shm_piece_record)}},
+                                    {WEFT_COLL_ALLREDUCE, {sizeof(int)}},
+                                    {WEFT_COLL_ALLGATHER, {WEFT_WIN_RECORD_BYTES}},
+                                    {WEFT_COLL_BARRIER, {0}}};
 static const int sizes[] = {2, 16, 128, 1024, 8192, 0};
 static const int nodes_of[] = {1, 32, 128};
 
@@ -55,7 +74,8 @@ struct cost {
 
 struct job {
     int size, per_node;
-    int32_t *node; /* of each rank */
+    int32_t *node;        /* of each rank */
+    int *counts, *displs; /* of the v-forms */
     enum weft_coll_kind kind;
     size_t bytes;
 };
@@ -78,16 +98,36 @@ static struct weft_blocks blocks_at(uintptr_t address, size_t count)
         .at = (void *)address, .count = count, .type = weft_handle_object(MPI_BYTE)};
 }
 
-/* The buffers of any kind: what a kind does not use is ignored. */
-static struct weft_coll_args args_of(const struct job *job, struct weft_comm *comm)
+static bool has_arrays(enum weft_coll_kind kind)
 {
-    bool sum = job->kind == WEFT_COLL_REDUCE_SCATTER_BLOCK;
+    return kind == WEFT_COLL_GATHERV || kind == WEFT_COLL_ALLTOALLV ||
+           kind == WEFT_COLL_REDUCE_SCATTER;
+}
+
+/* Fills the arrays of the v-forms. */
+static void fill_arrays(const struct job *job)
+{
+    for (int r = 0; r < job->size && has_arrays(job->kind); r++) {
+        job->counts[r] = (int)job->bytes;
+        job->displs[r] = (int)((size_t)r * job->bytes);
+    }
+}
+
+/* The buffers of any kind: what a kind does not use is ignored. */
+static struct weft_coll_args args_of(const struct job *job, const struct weft_arrays *arrays,
+                                     struct weft_comm *comm)
+{
+    bool sum = job->kind == WEFT_COLL_REDUCE_SCATTER_BLOCK || job->kind == WEFT_COLL_REDUCE_SCATTER;
     size_t all = job->bytes * (size_t)job->size;
     struct weft_coll_args args = {.kind = job->kind, .comm = comm};
     args.in = blocks_at(GAP, sum ? all : job->bytes);
     args.out = job->kind == WEFT_COLL_BCAST ? args.in : blocks_at(2 * GAP + all, job->bytes);
     if (sum || job->kind == WEFT_COLL_REDUCE || job->kind == WEFT_COLL_ALLREDUCE)
         args.op = weft_handle_object(MPI_BXOR);
+    if (has_arrays(job->kind))
+        args.out.arrays = arrays;
+    if (job->kind == WEFT_COLL_ALLTOALLV)
+        args.in.arrays = arrays;
     return args;
 }
 
@@ -99,7 +139,10 @@ static enum weft_algorithm count_rank(const struct job *job, struct weft_group *
     struct both all = {0};
     comm.coll.comm = &comm;
     comm.group = group;
-    struct weft_coll_args args = args_of(job, &comm);
+    struct weft_arrays arrays = {
+        .counts = {job->counts, false},
+        .displs = {job->kind == WEFT_COLL_REDUCE_SCATTER ? NULL : job->displs, false}};
+    struct weft_coll_args args = args_of(job, &arrays, &comm);
     struct weft_schedule *s = weft_schedule_get(&args);
     if (s)
         weft_schedule_build(s, &args);
@@ -129,6 +172,7 @@ static struct cost count(const struct job *job)
 {
     struct cost cost = {0};
     int last = job->node[job->size - 1], seen[NODES_SEEN] = {0, last / 2, last};
+    fill_arrays(job);
     for (int i = 0; i < NODES_SEEN; i++) {
         struct both outside = {0};
         int begin = seen[i] * job->per_node;
@@ -146,7 +190,28 @@ static struct cost count(const struct job *job)
     return cost;
 }
 
-static void count_sizes(struct job *job, int most)
+/* The sum over the collectives of a window; the algorithm is that of the exchanges. */
+static struct cost count_window(struct job *job)
+{
+    struct cost sum = {0};
+    for (size_t i = 0; i < sizeof window / sizeof window[0]; i++) {
+        job->kind = window[i].kind;
+        job->bytes = window[i].bytes[0];
+        struct cost cost = count(job);
+        if (job->kind == WEFT_COLL_BARRIER) {
+            cost.rank.bytes = cost.rank.messages * job->bytes;
+            cost.node.bytes = cost.node.messages * job->bytes;
+        } else if (job->kind == WEFT_COLL_ALLGATHER) {
+            sum.algorithm = cost.algorithm;
+        }
+        add(&sum.rank, cost.rank);
+        add(&sum.node, cost.node);
+    }
+    return sum;
+}
+
+/* NULL: a collective of job->kind. */
+static void count_sizes(struct job *job, const char *name, int most)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         job->size = sizes[i] && sizes[i] < most ? sizes[i] : most;
@@ -154,11 +219,12 @@ static void count_sizes(struct job *job, int most)
             job->node[r] = r / job->per_node;
         if (job->per_node > 1 && job->per_node > job->size)
             continue;
-        struct cost cost = count(job);
-        printf("%-24s %8zu %7d %8d %-14s %10ju %14ju %12ju %14ju\n", weft_coll_name(job->kind),
-               job->bytes, job->size, job->per_node, weft_algorithm_name(cost.algorithm),
-               (uintmax_t)cost.rank.messages, (uintmax_t)cost.rank.bytes,
-               (uintmax_t)cost.node.messages, (uintmax_t)cost.node.bytes);
+        struct cost cost = name ? count_window(job) : count(job);
+        printf("%-24s %8zu %7d %8d %-14s %10ju %14ju %12ju %14ju\n",
+               name ? name : weft_coll_name(job->kind), name ? 0 : job->bytes, job->size,
+               job->per_node, weft_algorithm_name(cost.algorithm), (uintmax_t)cost.rank.messages,
+               (uintmax_t)cost.rank.bytes, (uintmax_t)cost.node.messages,
+               (uintmax_t)cost.node.bytes);
         if (job->size == most)
             return;
     }
@@ -171,8 +237,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: coll_cost [RANKS], from 2 to %d\n", RANKS_MAX);
         return 2;
     }
-    struct job job = {.node = malloc((size_t)most * sizeof(int32_t))};
-    if (!job.node)
+    struct job job = {.node = malloc((size_t)most * sizeof(int32_t)),
+                      .counts = malloc((size_t)most * sizeof(int)),
+                      .displs = malloc((size_t)most * sizeof(int))};
+    if (!job.node || !job.counts || !job.displs)
         return 1;
     weft_datatype_init();
     weft_op_init();
@@ -189,9 +257,15 @@ int main(int argc, char **argv)
                 job.kind = rows[row].kind;
                 job.bytes = rows[row].bytes[i];
                 job.per_node = nodes_of[n];
-                count_sizes(&job, most);
+                count_sizes(&job, NULL, most);
             }
+    for (size_t n = 0; n < sizeof nodes_of / sizeof nodes_of[0]; n++) {
+        job.per_node = nodes_of[n];
+        count_sizes(&job, "MPI_Win_create", most);
+    }
     weft_schedule_finalize();
     free(job.node);
+    free(job.counts);
+    free(job.displs);
     return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * tables: what a rank holds in memory for each other rank before it talks to any.
+ * tables: what a rank holds in memory for each other rank before it talks to any, and what it
+ * exchanges with them through the launcher when MPI starts.
  *
  *     tables [--check] [RANKS]      (100000)
  *
@@ -8,7 +9,10 @@
  * file's own (boot.h) tells of them and of nothing else. Everything above it is the library: its
  * tables, the communicators, the network with its provider. What the greater job has more, divided
  * by the ranks it has more, is the state per peer. With --check, more than 8 bytes of it fail, but
- * for what a large table takes to end with a page.
+ * for what a large table takes to end with a page, and so does a start that publishes more in the
+ * greater job, or has more fences. The launcher collects the values of all ranks; a fetch after the
+ * fence finds its value in the process: the first rank of a node compares the networks of all
+ * nodes, which are as many as ranks here.
  *
  * What the real bootstrap keeps is not in the figure: src/pmix has 5 bytes a rank for reports of
  * deaths, which no one touches before there are any; PMIx keeps what it likes.
@@ -31,8 +35,13 @@ enum { DEFAULT_RANKS = 100000, FEW = 256, BAR = 8 };
 
 struct memory {
     double heap, resident; /* bytes */
+    struct {
+        int values, fences, fetches;
+        size_t bytes; /* of the values that this rank publishes */
+    } start;
 };
 
+static struct memory used;
 static int ranks;
 static char networks[8192]; /* of this node, and so of all: what it put for them */
 static size_t networks_bytes;
@@ -57,13 +66,14 @@ int weft_boot_init(struct weft_job *job, bool child_alone, char *why, size_t len
 
 int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why, size_t len)
 {
-    (void)key, (void)bytes, (void)size, (void)why, (void)len;
-    return 0;
+    return weft_boot_put(key, bytes, size, why, len);
 }
 
 int weft_boot_put(const char *key, const void *bytes, size_t size, char *why, size_t len)
 {
     (void)why, (void)len;
+    used.start.values++;
+    used.start.bytes += size;
     if (strcmp(key, "weft.networks") == 0 && size <= sizeof networks)
         memcpy(networks, bytes, networks_bytes = size);
     return 0;
@@ -72,12 +82,14 @@ int weft_boot_put(const char *key, const void *bytes, size_t size, char *why, si
 int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
 {
     (void)progress, (void)arg, (void)why, (void)len;
+    used.start.fences++;
     return 0;
 }
 
 int weft_boot_fence_idle(void (*report)(void *), void *arg, char *why, size_t len)
 {
     (void)report, (void)arg, (void)why, (void)len;
+    used.start.fences++;
     return 0;
 }
 
@@ -85,6 +97,7 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
                     size_t len)
 {
     (void)timeout_s;
+    used.start.fetches++;
     if (strcmp(key, "weft.networks") == 0 && networks_bytes && *bytes >= networks_bytes) {
         memcpy(value, networks, *bytes = networks_bytes);
         return 0;
@@ -149,7 +162,7 @@ int weft_boot_finalize(char *why, size_t len)
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
-static struct memory look(void)
+static void look(void)
 {
     struct mallinfo2 heap = mallinfo2();
     long pages = 0, all = 0;
@@ -159,25 +172,26 @@ static struct memory look(void)
         _exit(1);
     }
     fclose(f);
-    return (struct memory){(double)heap.uordblks + (double)heap.hblkhd,
-                           (double)pages * (double)sysconf(_SC_PAGESIZE)};
+    used.heap = (double)heap.uordblks + (double)heap.hblkhd;
+    used.resident = (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
 /* What a job of so many ranks takes, in a process of its own. */
 static struct memory measure(int size)
 {
     int ends[2], status;
-    struct memory used;
     if (pipe(ends) != 0)
         exit(1);
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
         ranks = size;
-        struct memory before = look();
+        used = (struct memory){0};
+        look();
+        struct memory before = used;
         if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
             _exit(1);
-        used = look();
+        look();
         used.heap -= before.heap;
         used.resident -= before.resident;
         _exit(write(ends[1], &used, sizeof used) != (ssize_t)sizeof used);
@@ -210,8 +224,20 @@ int main(int argc, char **argv)
     printf("%-10d %12.0f %12.0f\n", FEW, small.heap / 1024, small.resident / 1024);
     printf("%-10d %12.0f %12.0f\n", many, great.heap / 1024, great.resident / 1024);
     printf("per peer   %12.2f %12.2f\n", heap, resident);
+    printf("# What a rank exchanges through the launcher when MPI starts\n"
+           "# %-8s %12s %12s %12s %12s\n",
+           "ranks", "values", "bytes", "fences", "fetches");
+    printf("%-10d %12d %12zu %12d %12d\n", FEW, small.start.values, small.start.bytes,
+           small.start.fences, small.start.fetches);
+    printf("%-10d %12d %12zu %12d %12d\n", many, great.start.values, great.start.bytes,
+           great.start.fences, great.start.fetches);
     if (!check)
         return 0;
+    if (great.start.bytes != small.start.bytes || great.start.fences != small.start.fences ||
+        great.start.fetches > many) {
+        printf("# bar of the start, the bytes and fences of %d ranks: MISSED\n", FEW);
+        return 1;
+    }
     double most = BAR * (double)(many - FEW) + (double)sysconf(_SC_PAGESIZE);
     bool met = great.heap - small.heap <= most;
     printf("# bar %d bytes: %s\n", BAR, met ? "met" : "MISSED");

@@ -36,12 +36,15 @@ struct extent {
     int64_t pid;
 };
 
+_Static_assert(sizeof(struct extent) == WEFT_WIN_EXTENT_BYTES, "bench/coll_cost counts it");
+
 /* The record that ranks exchange when their control blocks and regions are open. */
 struct record {
     int32_t code; /* MPI_SUCCESS or an error class */
     int32_t exposed;
     struct weft_net_memory location;
 };
+_Static_assert(sizeof(struct record) == WEFT_WIN_RECORD_BYTES, "bench/coll_cost counts it");
 
 /* The offsets at which the memory of members begins in the segment. */
 struct offsets {

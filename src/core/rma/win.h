@@ -51,6 +51,9 @@ struct weft_win_control {
                                                processor atomics, or 0 */
 };
 
+/* Bytes of the records of each rank that all ranks of a new window exchange: make.c. */
+enum { WEFT_WIN_EXTENT_BYTES = 32, WEFT_WIN_RECORD_BYTES = 24 };
+
 /* A lock that this rank holds at a target. */
 enum weft_win_lock {
     WEFT_WIN_UNLOCKED,

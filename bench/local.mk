@@ -26,6 +26,8 @@ bench_weft_mt_rate_SOURCES = bench/mt_rate.c $(bench_windows)
 BENCHES += bench/weft_gpu
 bench_weft_gpu_SOURCES = bench/gpu.c
 bench_weft_gpu_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)
+BENCHES += bench/weft_overlap
+bench_weft_overlap_SOURCES = bench/overlap_kinds.c
 BENCHES += bench/weft_startup
 bench_weft_startup_SOURCES = bench/start_end.c
 BENCHES += bench/weft_memory
@@ -155,5 +157,5 @@ bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h benc
 bench_side_by_side_LDADD =
 
 dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers bench/rma bench/files \
-    bench/threads bench/startup bench/report bench/peers_coll bench/coll_tune bench/linear_commit
+    bench/threads bench/startup bench/overlap bench/report bench/peers_coll bench/coll_tune bench/linear_commit
 dist_noinst_DATA += bench/where.sh bench/peer_mpis.sh bench/svg_plot.py

@@ -119,6 +119,13 @@ bool weft_shm_is_idle(void);
  * Touches nothing of the core: with threads, called without the lock. */
 void weft_shm_sleep(unsigned microseconds);
 
+/* The same in two steps, for a thread that polls in between: from the first on writers wake this
+ * rank, and what was written before the first is found by polls after it, if it returns true, else
+ * perhaps not. The second sleeps, 0 not at all, and ends that. weft_shm_wake_self is a writer. */
+bool weft_shm_set_doorbell(void);
+void weft_shm_await_doorbell(unsigned microseconds);
+void weft_shm_wake_self(void);
+
 /* After a rank's death: takes what it has sent completely; ends what was to be sent to it and what
  * it was pushing. Then: true for a send that only waits for its ACK or FIN; ends a send: ACK, FIN,
  * the last piece, or its error is set. */

@@ -9,6 +9,10 @@
 
 #include <sys/stat.h>
 
+#ifndef MODE
+#define MODE "on"
+#endif
+
 enum { LONG = 3000000, ROUNDS = 3 };
 
 static char path[] = "/tmp/weft-progress-XXXXXX";
@@ -74,7 +78,7 @@ static void receive(int round)
 
 int main(int argc, char **argv)
 {
-    setenv("WEFT_PROGRESS_THREAD", "on", 0);
+    setenv("WEFT_PROGRESS_THREAD", MODE, 0);
     check_begin(&argc, &argv, 2);
     if (check.rank == 0) {
         file = mkstemp(path);

@@ -5,6 +5,7 @@
  */
 #include "lane_test.h"
 
+#include "core/base/clock.h"
 #include "shm/shm.h"
 
 enum { LONG = 300000, MANY = 2000, FIRST = 1000, LINES = 200 };
@@ -176,6 +177,35 @@ static void run_dead_peer(int rank)
     weft_shm_close();
 }
 
+/* Sleeps as the progress thread does; true if it was woken. */
+static bool sleeps_until_woken(void)
+{
+    enum { LONG_US = 20 * 1000000 };
+    double begin = weft_seconds();
+    weft_shm_await_doorbell(LONG_US);
+    return weft_seconds() - begin < 10;
+}
+
+static void run_doorbell(int rank)
+{
+    unsigned char byte = 7;
+    open_lane(rank);
+    exchange(rank, 8, WEFT_SEND_STANDARD);
+    if (rank == 0) {
+        usleep(100000);
+        CHECK(finish_request(start_send(&byte, 1, 6, WEFT_SEND_STANDARD)) == MPI_SUCCESS);
+    } else {
+        struct weft_request *receive = start_receive(&byte, 1, 6);
+        weft_shm_set_doorbell();
+        CHECK(sleeps_until_woken());
+        CHECK(finish_request(receive) == MPI_SUCCESS);
+        weft_shm_set_doorbell();
+        weft_shm_wake_self();
+        CHECK(sleeps_until_woken());
+    }
+    close_lane();
+}
+
 static void messages_of_each_protocol_arrive_both_ways(void **state)
 {
     (void)state;
@@ -202,6 +232,12 @@ static void operations_with_a_dead_peer_fail(void **state)
     assert_int_equal(fork_ranks(run_dead_peer), 0);
 }
 
+static void a_writer_wakes_a_sleeping_thread(void **state)
+{
+    (void)state;
+    assert_int_equal(fork_ranks(run_doorbell), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +245,7 @@ int main(void)
         cmocka_unit_test(pushed_messages_arrive_both_ways),
         cmocka_unit_test(messages_wait_in_order_for_a_full_ring),
         cmocka_unit_test(operations_with_a_dead_peer_fail),
+        cmocka_unit_test(a_writer_wakes_a_sleeping_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,10 +95,11 @@ const struct weft_setting weft_settings_table[] = {
      "polls without an event before a waiting rank yields its core; 0: many, or few if there are "
      "more ranks than cores",
      WEFT_SETTING_TUNES},
-    {"WEFT_PROGRESS_THREAD", WEFT_SETTING_CHOICE, FIELD(progress_thread), "off", 0, 0, "off|on",
-     "a thread that makes progress while the program is outside of MPI: each call takes a lock, "
-     "and "
-     "the thread uses a small part of a core",
+    {"WEFT_PROGRESS_THREAD", WEFT_SETTING_CHOICE, FIELD(progress_thread), "off", 0, 0,
+     "off|on|poll",
+     "a thread that makes progress while the program is outside of MPI; each call takes a lock. "
+     "on: the thread sleeps until something arrives; poll: it polls while the program uses MPI, if "
+     "each rank has a core for it",
      0},
     {"WEFT_VCIS", WEFT_SETTING_INT, FIELD(vcis), "4", 1, 8, NULL,
      "communication interfaces of a process with MPI_THREAD_MULTIPLE, to which its "

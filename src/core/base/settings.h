@@ -23,6 +23,8 @@ enum weft_shm_copy { WEFT_SHM_COPY_AUTO, WEFT_SHM_COPY_DIRECT, WEFT_SHM_COPY_STA
 
 enum weft_rendezvous { WEFT_RENDEZVOUS_AUTO, WEFT_RENDEZVOUS_READ, WEFT_RENDEZVOUS_PUSH };
 
+enum weft_progress_mode { WEFT_PROGRESS_OFF, WEFT_PROGRESS_SLEEPS, WEFT_PROGRESS_POLLS };
+
 struct weft_settings {
     const char *provider;    /* provider to use, by name or glob; "" = choose */
     const char *iface;       /* interface by name, glob, address or CIDR; "" = choose */
@@ -39,7 +41,7 @@ struct weft_settings {
     int shm_copy;            /* enum weft_shm_copy */
     int64_t shm_coll;        /* collective calls before the ranks share memory for them */
     int64_t spin;            /* polls without an event before a waiting rank yields; 0 = auto */
-    int progress_thread;     /* 1: start a progress thread */
+    int progress_thread;     /* enum weft_progress_mode */
     int64_t vcis;            /* VCIs of a process with MPI_THREAD_MULTIPLE */
     int64_t connect_timeout; /* seconds without a connection to a peer before it is reported */
     int64_t network_timeout; /* seconds without an answer of a host until the job ends; 0 = never */

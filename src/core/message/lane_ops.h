@@ -34,6 +34,9 @@ struct weft_lane_ops {
     int (*shm_progress)(unsigned vci);
     bool (*shm_is_idle)(void);
     void (*shm_sleep)(unsigned microseconds);
+    bool (*shm_set_doorbell)(void);
+    void (*shm_await_doorbell)(unsigned microseconds);
+    void (*shm_wake_self)(void);
     int (*shm_cores)(void);
     int (*net_progress)(unsigned vci);
     int (*net_wait_fds)(int fds[WEFT_LOCKS_MAX]);

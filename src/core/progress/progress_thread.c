@@ -3,54 +3,136 @@
  * The progress thread: takes the locks, calls weft_progress and sleeps.
  *
  * The thread never waits for a lock. A thread that holds one is inside MPI and makes progress, or
- * is about to leave, so the progress thread tries again a little later. Therefore it delays no
- * other thread, and a thread that holds the locks can stop it. It sleeps until the provider's
- * completion queue has an entry, if the provider has a file descriptor for that; everything else (a
- * backlog, shared memory, connections) is polled every PERIOD_MS.
+ * is about to leave, so the progress thread tries again a little later: first after RETRY_US,
+ * because a call that starts an operation is short, then, because the program waits, after
+ * BUSY_US. Therefore it delays no other thread, and a thread that holds the locks can stop it.
  *
- * Invariant: of the library it calls only weft_progress, with the locks held.
+ * It sleeps until another rank of the node writes to this one (the doorbell of shm/doorbell.c), or,
+ * without shared memory, until a completion queue has an entry, if the provider has a file
+ * descriptor for that. What wakes it by neither (a backlog, connections, the network beside shared
+ * memory) is polled each time BUSY_US are over.
+ *
+ * With WEFT_PROGRESS_THREAD=poll it polls without sleeping for ACTIVE_SECONDS after the last event
+ * and the last time that it found the program in MPI, because a wake takes as long as a message of
+ * some 100 KiB. It yields the core between two polls, for a rank that waits on the same one.
+ *
+ * Invariant: of the library it calls only weft_progress, with the locks held, and the functions of
+ * lanes for its sleep.
  */
 #include "core/progress/progress_thread.h"
+#include "core/base/clock.h"
+#include "core/base/settings.h"
 #include "core/progress/progress.h"
 #include "core/message/lane_ops.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
-enum { PERIOD_MS = 10, BUSY_PERIOD_MS = 1 };
+enum {
+    PERIOD_US = 10000, /* where everything wakes the thread */
+    BUSY_US = 1000,
+    STALLED_US = 50, /* a message waits for space in a ring */
+    RETRY_US = 50,
+    RETRIES = 8,
+    PAUSES = 16,          /* between two polls, about half a microsecond */
+    TIMER_SLACK_NS = 1000 /* the default of 50 us would double the short sleeps */
+};
+
+static const double ACTIVE_SECONDS = 10e-3;
 
 static pthread_t thread;
 static bool running;
+static _Atomic bool stopping;
 static int stop_pipe[2]; /* closed at its writing end: stop */
 
-/* Sleeps until a completion queue has an entry, a period is over, or the thread must stop. Returns
- * true in the last case. */
-static bool sleep_until_news(const int *net_fds, int count, int period)
+enum outcome { REFUSED, EVENTS, QUIET };
+
+/* The next sleep of the thread. */
+struct rest {
+    bool doorbell;
+    int fds[WEFT_LOCKS_MAX], count; /* of the network */
+    unsigned microseconds;
+};
+
+/* Prepares a sleep in shared memory. Returns the events since the last poll. */
+static int prepare_doorbell(struct rest *rest)
+{
+    bool sure = weft_lane_ops->shm_set_doorbell();
+    int events = weft_progress();
+    bool stalled = !weft_lane_ops->shm_is_idle();
+    rest->doorbell = true;
+    rest->microseconds = events              ? 0
+                         : stalled           ? STALLED_US
+                         : sure && !weft.net ? PERIOD_US
+                                             : BUSY_US;
+    return events;
+}
+
+/* Makes progress; without an event and if it may sleep, prepares the sleep. */
+static enum outcome look(struct rest *rest, bool may_sleep)
+{
+    *rest = (struct rest){.microseconds = BUSY_US};
+    if (!weft_vcis_try())
+        return REFUSED;
+    int events = weft_progress();
+    if (!events && may_sleep && weft.shm)
+        events = prepare_doorbell(rest);
+    else if (!events && may_sleep && (rest->count = weft_lane_ops->net_wait_fds(rest->fds)) > 0)
+        rest->microseconds = PERIOD_US;
+    weft_vcis_leave();
+    return events ? EVENTS : QUIET;
+}
+
+static void sleep_for(const struct rest *rest)
 {
     struct pollfd fds[1 + WEFT_LOCKS_MAX] = {{.fd = stop_pipe[0], .events = POLLIN}};
-    for (int i = 0; i < count; i++)
-        fds[1 + i] = (struct pollfd){.fd = net_fds[i], .events = POLLIN};
-    poll(fds, (nfds_t)count + 1, period);
-    return fds[0].revents != 0;
+    struct timespec time = {.tv_nsec = (long)rest->microseconds * 1000};
+    if (rest->doorbell) {
+        /* weft_progress_thread_stop sets stopping, then rings. */
+        weft_lane_ops->shm_await_doorbell(atomic_load(&stopping) ? 0 : rest->microseconds);
+        return;
+    }
+    for (int i = 0; i < rest->count; i++)
+        fds[1 + i] = (struct pollfd){.fd = rest->fds[i], .events = POLLIN};
+    ppoll(fds, (nfds_t)rest->count + 1, &time, NULL);
+}
+
+static void pause_between_polls(void)
+{
+    for (int i = 0; i < PAUSES; i++)
+        weft_lock_pause();
+    sched_yield();
 }
 
 static void *run(void *arg)
 {
-    bool stop = false;
-    while (!stop) {
-        int net_fds[WEFT_LOCKS_MAX], events = 0, count = 0, period = BUSY_PERIOD_MS;
-        if (weft_vcis_try()) {
-            events = weft_progress();
-            if (!events && !weft.shm && weft.net &&
-                (count = weft_lane_ops->net_wait_fds(net_fds)) > 0)
-                period = PERIOD_MS;
-            weft_vcis_leave();
-        }
-        stop = sleep_until_news(net_fds, count, events ? 0 : period);
+    bool polls = weft_settings.progress_thread == WEFT_PROGRESS_POLLS;
+    double active_until = 0;
+    unsigned refused = 0; /* times in a row */
+    prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+    while (!atomic_load(&stopping)) {
+        struct rest rest;
+        double now = polls ? weft_seconds() : 0;
+        enum outcome outcome = look(&rest, now >= active_until);
+        if (polls && outcome != QUIET)
+            active_until = now + ACTIVE_SECONDS;
+        refused = outcome == REFUSED ? refused + 1 : 0;
+        if (refused && refused <= RETRIES)
+            rest.microseconds = RETRY_US;
+        bool awake = outcome == EVENTS || (polls && now < active_until);
+        if (awake)
+            rest.microseconds = 0;
+        if (rest.doorbell || !awake)
+            sleep_for(&rest);
+        else
+            pause_between_polls();
     }
     return arg;
 }
@@ -62,6 +144,7 @@ int weft_progress_thread_start(void)
         return 0;
     if (pipe(stop_pipe))
         return errno;
+    atomic_store(&stopping, false);
     sigfillset(&all); /* signals are the program's own threads' affair */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int rc = pthread_create(&thread, NULL, run, NULL);
@@ -78,7 +161,10 @@ void weft_progress_thread_stop(void)
 {
     if (!running)
         return;
+    atomic_store(&stopping, true);
     close(stop_pipe[1]);
+    if (weft.shm)
+        weft_lane_ops->shm_wake_self();
     pthread_join(thread, NULL);
     close(stop_pipe[0]);
     running = false;

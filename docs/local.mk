@@ -13,7 +13,8 @@ EXTRA_DIST += docs/performance/index.html docs/performance/latency.dat \
     docs/performance/frontend.dat \
     docs/performance/rate.dat docs/performance/net.dat docs/performance/staged.dat \
     docs/performance/memory.dat docs/performance/limits.dat docs/performance/coll_cost.dat \
-    docs/performance/coll_node.dat $(wildcard $(srcdir)/docs/performance/osu.dat)
+    docs/performance/coll_node.dat $(wildcard $(srcdir)/docs/performance/osu.dat) \
+    docs/performance/overlap.dat $(wildcard $(srcdir)/docs/performance/startup.dat)
 
 # Whether they say what the tree is
 dist_check_SCRIPTS += tests/docs/run

@@ -210,6 +210,7 @@ libmpi_abi_a_SOURCES += \
     src/core/file/open.c \
     src/core/file/shared.c \
     src/core/file/system.c src/core/file/system.h \
+    src/core/file/systems.c src/core/file/systems.h \
     src/core/file/view.c \
     src/core/file/windows.c src/core/file/windows_internal.h \
     src/core/rma/apply.c \

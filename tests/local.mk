@@ -55,7 +55,9 @@ TESTS += tests/examples/run
 # ---- Files on disks that fail
 check_PROGRAMS += tests/files/disk
 tests_files_disk_SOURCES = tests/files/disk.c
-dist_check_SCRIPTS += tests/files/run
+check_PROGRAMS += tests/files/nodes
+tests_files_nodes_SOURCES = tests/files/nodes.c
+dist_check_SCRIPTS += tests/files/run tests/files/nfs
 TESTS += tests/files/run
 
 # ---- Unit tests

@@ -80,8 +80,8 @@ static void ranks_add(void **state)
 {
     (void)state;
     struct weft_file_sums whole = {0}, even = {0}, odd = {0};
-    weft_file_add_block(&even, (struct weft_file_block){0, 16, 8, 65536});
-    weft_file_add_block(&odd, (struct weft_file_block){8, 16, 8, 65536});
+    weft_file_add_block(&even, (struct weft_file_block){0, 16, 8, WEFT_FILE_WINDOW_MOST / 16});
+    weft_file_add_block(&odd, (struct weft_file_block){8, 16, 8, WEFT_FILE_WINDOW_MOST / 16});
     add_run(&whole, 0, WEFT_FILE_WINDOW_MOST);
     assert_int_equal(weft_file_add_hash(even.hash, odd.hash), whole.hash);
     assert_int_equal(odd.end, WEFT_FILE_WINDOW_MOST);

@@ -3,9 +3,9 @@
  * Independent access to the bytes of a view.
  *
  * One run of the file is one system call, from or to the user's buffer if its data are contiguous,
- * else 256 KiB at a time through a bounce buffer. Many short runs are moved by the sieve: one call
- * reads their span of up to 512 KiB; a read gathers its data from it, a write scatters its data
- * into it and writes it back.
+ * else 256 KiB at a time through a bounce buffer. Many short runs, by the table of file systems, are
+ * moved by the sieve: one call reads their span, up to 512 KiB on local disks; a read gathers its
+ * data from it, a write scatters its data into it and writes it back.
  *
  * Invariants:
  *  - Positions below *moved have been moved, and none at or behind it when a read ends at the end
@@ -30,16 +30,13 @@
 enum {
     RUNS = 256,
     BOUNCE_BYTES = 256 << 10,
-    SIEVE_BYTES = 512 << 10,
-    SHORT_RUN = 4096,  /* a system call costs as much as the copy of 4 KiB */
-    SHORT_HOLE = 8192, /* of a read; a sieve that writes moves the hole two times */
-    FEW_RUNS = 4       /* as many calls as the sieve makes, or little more */
+    FEW_RUNS = 4 /* as many calls as the sieve makes, or little more */
 };
 
 struct access {
     struct weft_file *file;
     bool write;
-    char *sieve; /* SIEVE_BYTES, or NULL until they are needed */
+    char *sieve; /* NULL until it is needed */
 };
 
 static int no_memory(const struct weft_file *file, size_t bytes)
@@ -76,11 +73,11 @@ static int sieve(struct access *access, size_t from, size_t to, char *memory, si
     const struct weft_layout *layout = file->view.filetype->layout;
     MPI_Aint extent = file->view.filetype->extent, disp = file->view.disp;
     struct weft_run first, last;
-    size_t got, limit;
-    if (!access->sieve && !(access->sieve = malloc(SIEVE_BYTES)))
-        return no_memory(file, SIEVE_BYTES);
+    size_t got, limit, most = file->system->sieve;
+    if (!access->sieve && !(access->sieve = malloc(most)))
+        return no_memory(file, most);
     weft_layout_list_runs(layout, extent, disp, from, from + 1, &first, 1);
-    limit = weft_layout_position(layout, extent, first.at - disp + SIEVE_BYTES);
+    limit = weft_layout_position(layout, extent, first.at - disp + (MPI_Aint)most);
     to = limit < to ? limit : to;
     weft_assert(to > from);
     weft_layout_list_runs(layout, extent, disp, to - 1, to, &last, 1);
@@ -120,13 +117,14 @@ static bool may_sieve(const struct access *access)
 /* True if these runs are moved faster with their holes. */
 static bool sieves(const struct access *access, const struct weft_run *runs, size_t n)
 {
-    size_t bytes = 0, hole = access->write ? SHORT_HOLE / 2 : SHORT_HOLE;
+    const struct weft_file_system *system = access->file->system;
+    size_t bytes = 0, hole = access->write ? system->short_hole / 2 : system->short_hole;
     if (!access->file->view.ascends || n < (access->write ? FEW_RUNS : 2))
         return false;
     for (size_t i = 0; i < n; i++)
         bytes += runs[i].bytes;
     size_t span = (size_t)(runs[n - 1].at - runs[0].at) + runs[n - 1].bytes;
-    return bytes / n < SHORT_RUN && (span - bytes) / n < hole && may_sieve(access);
+    return bytes / n <= system->short_run && (span - bytes) / n <= hole && may_sieve(access);
 }
 
 /* In atomic mode the access holds the lock already. */

@@ -5,8 +5,8 @@
  *
  * Invariant: the hash of bytes is the sum of R^i over the offsets i of all of them, modulo the
  * prime 2^61 - 1, for a random R. The polynomials of two sets of bytes are equal exactly if each
- * byte is as often in one as in the other; different polynomials of a degree of at most 2^20 have
- * equal values for less than one R in 2^40. Sums of offsets or of their squares can be equal for
+ * byte is as often in one as in the other; different polynomials of a degree of at most 2^23 have
+ * equal values for less than one R in 2^37. Sums of offsets or of their squares can be equal for
  * runs that overlap and leave holes, such as two times the bytes 0, 3, 5 and 6 of 8.
  *
  * The hash is kept times R - 1: the run [a, b) adds R^b - R^a. For a block this is a geometric

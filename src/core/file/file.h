@@ -19,6 +19,7 @@
 
 #include "core/comm/comm.h"
 #include "core/datatype/datatype.h"
+#include "core/file/systems.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -62,6 +63,8 @@ struct weft_file {
     char *name;      /* without a prefix for the file system */
     struct weft_info *info;
     bool host_only; /* the user asserts that no buffer is in device memory */
+    const struct weft_file_system *system; /* as the next, that of rank 0 */
+    struct weft_file_stripes stripes;
     struct weft_file_view view;
     MPI_Offset pointer;       /* in etypes */
     int64_t identity[2];      /* device and inode */

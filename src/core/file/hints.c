@@ -45,6 +45,7 @@ static const struct hint {
     {"romio_cb_fr_alignment", "1", NUMBER},
     {"romio_min_fdomain_size", "0", NUMBER},
     {"romio_lustre_co_ratio", "1", NUMBER},
+    {"romio_filesystem_type", "", TEXT},
 };
 
 static bool is_number(const char *text, int base)
@@ -66,7 +67,8 @@ static bool is_valid(const struct hint *hint, const char *value)
     case BOOLEAN:
         return !strcmp(value, "true") || !strcmp(value, "false");
     default:
-        return strcmp(hint->key, "filename") != 0; /* the file's own */
+        return strcmp(hint->key, "filename") != 0 && /* set by the open */
+               strcmp(hint->key, "romio_filesystem_type") != 0;
     }
 }
 

@@ -11,6 +11,7 @@
 #include "core/comm/comm_make.h"
 #include "core/file/file.h"
 #include "core/file/system.h"
+#include "core/base/assert.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/message/count.h"
@@ -25,9 +26,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- Agreement */
+
+enum {
+    MOST_VALUES = 8,
+    NAME_RETRIES = 500 /* 5 s: attributes of NFS's folders are kept 30 s at least, names less */
+};
 
 /* The error of a rank, as it is broadcast. */
 struct report {
@@ -45,17 +52,27 @@ void weft_file_describe(const struct weft_file *file, int code, char *sentence)
              after ? after + 2 : text);
 }
 
-int weft_file_agree(const struct weft_file *file, int code)
+/* Gives all ranks the least of each of their values, or the error of the lowest rank that failed. */
+static int reduce(const struct weft_file *file, int code, int64_t *values, int n)
 {
     struct weft_comm *comm = file->comm;
     struct report report = {0};
-    int rank = code == MPI_SUCCESS ? INT_MAX : comm->rank, lowest = INT_MAX;
+    int64_t mine[1 + MOST_VALUES], least[1 + MOST_VALUES];
     if (comm->size == 1)
         return code;
-    struct weft_elements mine = {&rank, 1, weft_handle_object(MPI_INT)};
-    int failed = weft_coll_allreduce(comm, mine, &lowest, weft_handle_object(MPI_MIN));
-    if (failed != MPI_SUCCESS || lowest == INT_MAX)
-        return failed != MPI_SUCCESS ? failed : code;
+    weft_assert(n <= MOST_VALUES);
+    mine[0] = code == MPI_SUCCESS ? INT64_MAX : comm->rank;
+    for (int i = 0; i < n; i++)
+        mine[1 + i] = values[i];
+    struct weft_elements elements = {mine, 1 + n, weft_handle_object(MPI_INT64_T)};
+    int failed = weft_coll_allreduce(comm, elements, least, weft_handle_object(MPI_MIN));
+    if (failed != MPI_SUCCESS)
+        return failed;
+    for (int i = 0; i < n; i++)
+        values[i] = least[1 + i];
+    if (least[0] == INT64_MAX)
+        return MPI_SUCCESS;
+    int lowest = (int)least[0];
     if (lowest == comm->rank) {
         report.class = code;
         weft_file_describe(file, code, report.sentence);
@@ -69,15 +86,27 @@ int weft_file_agree(const struct weft_file *file, int code)
     return weft_error_set_secondary(report.class, "%s", report.sentence);
 }
 
+int weft_file_agree(const struct weft_file *file, int code)
+{
+    return reduce(file, code, NULL, 0);
+}
+
 int weft_file_compare(const struct weft_file *file, int code, const int64_t *values, int n,
                       const char *what)
 {
-    int64_t first[4] = {0};
+    int64_t bounds[MOST_VALUES], first[MOST_VALUES];
     size_t bytes = (size_t)n * sizeof *values;
-    memcpy(first, values, bytes);
-    code = weft_file_agree(file, code);
-    if (code != MPI_SUCCESS || file->comm->size == 1)
+    bool differ = false;
+    for (int i = 0; i < n; i++) {
+        bounds[2 * i] = values[i];
+        bounds[2 * i + 1] = ~values[i]; /* the least of these is that of the greatest value */
+    }
+    code = reduce(file, code, bounds, 2 * n);
+    for (int i = 0; i < n; i++)
+        differ = differ || bounds[2 * i] != ~bounds[2 * i + 1];
+    if (code != MPI_SUCCESS || !differ)
         return code;
+    memcpy(first, values, bytes);
     code = weft_coll_bcast(file->comm, weft_elements_of_bytes(first, bytes), 0);
     if (code == MPI_SUCCESS && memcmp(first, values, bytes))
         code = weft_error_set(MPI_ERR_NOT_SAME, "%.200s: %s differs from that of rank 0",
@@ -127,22 +156,13 @@ static int check_amode(int amode)
     return MPI_SUCCESS;
 }
 
-/* The name without ROMIO's prefix for a file system. */
-static const char *without_prefix(const char *name)
-{
-    static const char *const prefixes[] = {"ufs:", "nfs:", "lustre:", "gpfs:", "xfs:", "panfs:"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
-            return name + strlen(prefixes[i]);
-    return name;
-}
-
 static int prepare(struct weft_file *file, const char *name, const struct weft_info *info)
 {
     if (!name || !*name)
         return weft_error_set(MPI_ERR_BAD_FILE, "the name of the file is %s",
                               name ? "empty" : "a null pointer");
-    file->name = strdup(without_prefix(name));
+    file->system = weft_file_skip_prefix(&name);
+    file->name = strdup(name);
     file->info = weft_file_default_hints();
     if (!file->name || !file->info)
         return weft_error_set(MPI_ERR_NO_MEM, "no memory to open a file");
@@ -156,6 +176,12 @@ static int prepare(struct weft_file *file, const char *name, const struct weft_i
 
 /* ---- Opening */
 
+static int64_t number_hint(const struct weft_file *file, const char *key)
+{
+    const char *value = weft_info_get(file->info, key);
+    return value ? strtoll(value, NULL, 10) : 0;
+}
+
 /* Opens the file. *created: this call created it. */
 static void open_as(struct weft_file *file, int flags, bool create, bool *created)
 {
@@ -163,7 +189,8 @@ static void open_as(struct weft_file *file, int flags, bool create, bool *create
     mode_t mode = (mode_t)(strtoul(perm ? perm : "0666", NULL, 8) & 07777);
     flags |= O_CLOEXEC;
     do {
-        file->fd = open(file->name, create ? flags | O_CREAT | O_EXCL : flags, mode);
+        file->fd = open(file->name,
+                        create ? flags | O_CREAT | O_EXCL | WEFT_FILE_DELAYED : flags, mode);
         *created = create && file->fd >= 0;
         /* O_CREAT: another process may have removed the file since, or it is a link without target.
          */
@@ -172,20 +199,74 @@ static void open_as(struct weft_file *file, int flags, bool create, bool *create
     } while (file->fd < 0 && errno == EINTR);
 }
 
+/* Opens the file. A node that caches names may see only later that rank 0 created it. */
+static void open_soon(struct weft_file *file, int flags, bool create, bool *created)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    bool waits = !create && file->system && file->system->caches && file->comm->rank > 0;
+    open_as(file, flags, create, created);
+    for (int i = 0; file->fd < 0 && errno == ENOENT && waits && i < NAME_RETRIES; i++) {
+        nanosleep(&pause, NULL);
+        weft_file_refresh_folder(file->name);
+        open_as(file, flags, create, created);
+    }
+}
+
 /* A collective write may have to read. A file for sequential access may be a pipe, which is opened
  * for one direction. */
 static int open_here(struct weft_file *file, bool create, bool *created)
 {
     int amode = file->amode, write = amode & MPI_MODE_SEQUENTIAL ? O_WRONLY : O_RDWR;
     create = create && amode & MPI_MODE_CREATE;
-    open_as(file, amode & MPI_MODE_RDONLY ? O_RDONLY : write, create, created);
+    open_soon(file, amode & MPI_MODE_RDONLY ? O_RDONLY : write, create, created);
     if (file->fd < 0 && errno == EACCES && amode & MPI_MODE_WRONLY) {
         file->unreadable = true;
-        open_as(file, O_WRONLY, create, created);
+        open_soon(file, O_WRONLY, create, created);
     }
     return file->fd >= 0
                ? MPI_SUCCESS
                : weft_file_failed(file->name, errno, "the open at rank %d", file->comm->rank);
+}
+
+/* The file system of rank 0, and the stripes that it gives the file. */
+static int share_system(struct weft_file *file, int code, bool created)
+{
+    enum { ROW, UNIT, COUNT, SHARED };
+    int64_t values[SHARED] = {INT64_MAX, INT64_MAX, INT64_MAX};
+    if (file->comm->rank == 0 && code == MPI_SUCCESS) {
+        if (!file->system)
+            file->system = weft_file_find_system(file->fd);
+        if (created && file->system->alignment == WEFT_FILE_STRIPE)
+            weft_file_set_stripes(file->fd, (struct weft_file_stripes){
+                                                number_hint(file, "striping_unit"),
+                                                number_hint(file, "striping_factor")});
+        file->stripes = weft_file_get_stripes(file->system, file->fd);
+        values[ROW] = file->system - weft_file_systems;
+        values[UNIT] = file->stripes.unit;
+        values[COUNT] = file->stripes.count;
+    }
+    code = reduce(file, code, values, SHARED);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (values[ROW] < 0 || values[ROW] >= weft_file_system_count || values[UNIT] < 0 ||
+        values[COUNT] < 0)
+        return weft_error_set(MPI_ERR_OTHER, "%.200s: rank 0 has sent an unknown file system",
+                              file->name);
+    file->system = &weft_file_systems[values[ROW]];
+    file->stripes = (struct weft_file_stripes){values[UNIT], values[COUNT]};
+    return MPI_SUCCESS;
+}
+
+static int report_stripes(const struct weft_file *file)
+{
+    char text[24];
+    int code = weft_info_set(file->info, "romio_filesystem_type", file->system->name);
+    if (file->stripes.count == 0 || code != MPI_SUCCESS)
+        return code;
+    snprintf(text, sizeof text, "%lld", (long long)file->stripes.unit);
+    code = weft_info_set(file->info, "striping_unit", text);
+    snprintf(text, sizeof text, "%lld", (long long)file->stripes.count);
+    return code == MPI_SUCCESS ? weft_info_set(file->info, "striping_factor", text) : code;
 }
 
 /* A folder is no file. */
@@ -210,15 +291,17 @@ static int open_everywhere(struct weft_file *file, int code)
         return code;
     if (first)
         code = open_here(file, true, &created);
-    if (file->comm->size > 1)
-        code = weft_file_agree(file, code);
+    code = share_system(file, code, created);
     if (code == MPI_SUCCESS && !first)
         code = open_here(file, false, &created);
     else if (code != MPI_SUCCESS)
         return code;
     if (code == MPI_SUCCESS)
         code = identify(file, identity);
-    code = weft_file_compare(file, code, identity, 2, "the file behind this name");
+    if (code == MPI_SUCCESS)
+        code = report_stripes(file);
+    code = weft_file_compare(file, code, identity, file->system->network ? 0 : 2,
+                             "the file behind this name");
     if (code == MPI_SUCCESS && file->amode & MPI_MODE_APPEND)
         code = weft_file_agree(file, weft_file_size(file, &file->pointer));
     if (code == MPI_SUCCESS)
@@ -334,9 +417,10 @@ int weft_file_delete(const char *name)
     if (!name || !*name)
         return weft_error_set(MPI_ERR_BAD_FILE, "the name of the file is %s",
                               name ? "empty" : "a null pointer");
-    if (unlink(without_prefix(name)) == 0)
+    weft_file_skip_prefix(&name);
+    if (unlink(name) == 0)
         return MPI_SUCCESS;
-    return weft_file_failed(without_prefix(name), errno, "the removal");
+    return weft_file_failed(name, errno, "the removal");
 }
 
 /* ---- Sizes and synchronization */
@@ -393,5 +477,10 @@ int weft_file_sync(struct weft_file *file)
     while (rc && errno == EINTR);
     if (rc && errno != EINVAL && errno != EROFS) /* a device that holds nothing back */
         code = weft_file_failed(file->name, errno, "fsync");
+    code = weft_file_agree(file, code);
+    if (code != MPI_SUCCESS || !file->system->caches)
+        return code;
+    if (weft_file_reopen(file->fd)) /* after the fsync of all ranks */
+        code = weft_file_failed(file->name, errno, "to open the file again");
     return weft_file_agree(file, code);
 }

@@ -193,15 +193,22 @@ int weft_file_byte_offset(const struct weft_file *file, MPI_Offset etypes, MPI_O
 {
     const struct weft_file_view *view = &file->view;
     size_t size = view->filetype->size;
-    __extension__ __int128 position = (__int128)etypes * (__int128)view->etype->size;
-    __extension__ __int128 tiles = size ? position / (__int128)size + 1 : 0;
-    struct weft_run run = {view->disp, 0};
     if (etypes < 0)
         return weft_error_set(MPI_ERR_ARG, "the offset of %lld etypes is negative",
                               (long long)etypes);
-    if (position > INT64_MAX || tiles * view->filetype->extent + view->disp > INT64_MAX / 2)
+    __extension__ __int128 position = (__int128)etypes * (__int128)view->etype->size;
+    __extension__ __int128 end = position + view->disp;
+    if (position <= INT64_MAX && size && !view->contiguous)
+        end = ((__int128)((int64_t)position / (int64_t)size) + 1) * view->filetype->extent +
+              view->disp;
+    if (position > INT64_MAX || end > INT64_MAX / 2)
         return weft_error_set(MPI_ERR_ARG, "the offset of %lld etypes is too large for a file",
                               (long long)etypes);
+    if (view->contiguous && size) {
+        *offset = (MPI_Offset)end;
+        return MPI_SUCCESS;
+    }
+    struct weft_run run = {view->disp, 0};
     if (view->filetype->layout)
         weft_layout_list_runs(view->filetype->layout, view->filetype->extent, view->disp,
                               (size_t)position, (size_t)position + 1, &run, 1);

@@ -34,13 +34,9 @@
 
 enum {
     SMALL_WINDOW = 256 << 10, /* larger ones cost page faults at the first use */
-    LARGE_WINDOW =
-        WEFT_FILE_WINDOW_MOST, /* if there are many rounds: a barrier is dear on busy cores */
+    LARGE_WINDOW = 1 << 20, /* if there are many rounds: a barrier is dear on busy cores */
     MANY_ROUNDS = 16,
-    PIECE_BYTES = 256 << 10,
-    LONG_RUN = 64 << 10, /* a system call for each run costs little */
-    SHORT_RUN = 4096,    /* a system call costs as much as the copy of 4 KiB */
-    SHORT_HOLE = 4096    /* a hole that is longer costs more than a system call */
+    PIECE_BYTES = 256 << 10
 };
 
 /* The access of a rank, gathered by all. */
@@ -113,10 +109,11 @@ static bool interleaves(struct weft_file_access *access, const struct range *ran
         runs += (double)ranges[i].runs;
         spans += (double)(ranges[i].end - ranges[i].first);
     }
+    const struct weft_file_system *system = access->file->system;
     double span = (double)access->high - (double)access->low;
-    bool tiny = access->write && bytes / runs < SHORT_RUN;
-    return runs > n && (spans > span || tiny) && bytes / runs < LONG_RUN &&
-           (span - bytes) / runs < SHORT_HOLE;
+    bool tiny = access->write && bytes / runs <= (double)system->short_run;
+    return runs > n && (spans > span || tiny) && bytes / runs < (double)system->long_run &&
+           (span - bytes) / runs <= (double)system->short_hole / 2;
 }
 
 bool weft_file_maps_all(const struct weft_win *win)
@@ -130,6 +127,25 @@ bool weft_file_maps_all(const struct weft_win *win)
 static size_t control_bytes(const struct weft_file *file)
 {
     return sizeof(struct control) + (size_t)file->comm->size * sizeof(struct weft_file_sums);
+}
+
+/* Windows go round the owners as stripes go round the servers of the file. If one number is a
+ * multiple of the other, each server is written by the fewest owners, so fewer owners may be faster;
+ * not less than half of them. */
+static void keep_owners(struct weft_file *file)
+{
+    int n = file->nowners, count = file->stripes.count < n ? (int)file->stripes.count : n;
+    if (count < 1 || file->stripes.count % n == 0)
+        return;
+    if (count < n)
+        n -= n % count;
+    else
+        while (n > file->nowners / 2 && file->stripes.count % n)
+            n--;
+    if (file->stripes.count % n && n % count)
+        return;
+    file->nowners = n;
+    file->own = file->own < n ? file->own : -1;
 }
 
 /* On one node all ranks own windows, else the lowest of each node. */
@@ -154,7 +170,21 @@ static int find_owners(struct weft_file *file)
             file->own = file->nowners;
         owners[file->nowners++] = rank;
     }
+    if (!on_node)
+        keep_owners(file);
     return failed;
+}
+
+/* Windows are aligned to their size. So no stripe or block of the file system is in two of them, and
+ * no page of a network file system is written by two nodes. */
+static int64_t window_bytes(const struct weft_file *file, int64_t span)
+{
+    int64_t unit = file->stripes.unit, rounds = span / ((int64_t)SMALL_WINDOW * file->comm->size);
+    int64_t window =
+        rounds < MANY_ROUNDS && !file->system->network ? SMALL_WINDOW : LARGE_WINDOW;
+    if (unit > WEFT_FILE_WINDOW_MOST) /* a divisor, if the unit is a power of 2 */
+        return WEFT_FILE_WINDOW_MOST;
+    return unit > 1 ? (window + unit - 1) / unit * unit : window;
 }
 
 /* Makes the memory at the first need, and larger memory at the first access with many rounds.
@@ -162,9 +192,7 @@ static int find_owners(struct weft_file *file)
 static bool has_windows(struct weft_file_access *access)
 {
     struct weft_file *file = access->file;
-    int64_t each = (int64_t)SMALL_WINDOW * file->comm->size;
-    access->window =
-        (access->high - access->low) / each < MANY_ROUNDS ? SMALL_WINDOW : LARGE_WINDOW;
+    access->window = window_bytes(file, access->high - access->low);
     struct weft_win_arguments arguments = {
         .flavor = MPI_WIN_FLAVOR_ALLOCATE,
         .bytes = WEFT_FILE_WINDOWS * (access->window + (MPI_Aint)control_bytes(file)),
@@ -305,7 +333,9 @@ static enum method method_of(const struct weft_file_access *access,
     if (all->bytes == full.bytes && all->hash == full.hash)
         return AT_ONCE;
     uint64_t holes = full.bytes > all->bytes ? full.bytes - all->bytes : 0;
-    bool few = all->bytes / all->runs >= SHORT_RUN || holes / all->runs >= SHORT_HOLE;
+    const struct weft_file_system *system = access->file->system;
+    bool few = all->bytes / all->runs > system->short_run ||
+               holes / all->runs > system->short_hole / 2;
     return few || access->file->unreadable ? SEPARATELY : MERGED;
 }
 

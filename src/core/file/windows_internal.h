@@ -12,7 +12,7 @@
 enum {
     WEFT_FILE_WINDOWS = 2,          /* of a rank */
     WEFT_FILE_RUNS = 256,           /* listed at once */
-    WEFT_FILE_WINDOW_MOST = 1 << 20 /* bytes of a window */
+    WEFT_FILE_WINDOW_MOST = 8 << 20 /* bytes of a window */
 };
 
 /* count runs of equal length, at equal distances. Offsets are relative to the window. */

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "nodes FOLDER...\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    snprintf(name, sizeof name, "%s/shared", argv[1 + check.rank % (argc - 1)]);
+    snprintf(name, sizeof name, "%s/shared-%d", argv[1 + check.rank % (argc - 1)], check.size);
     CHECK(stat(name, &stat_of) && errno == ENOENT, "%s is there", name);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File file = open_file();

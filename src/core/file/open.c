@@ -282,6 +282,14 @@ static int identify(const struct weft_file *file, int64_t identity[2])
     return MPI_SUCCESS;
 }
 
+static int reopen(const struct weft_file *file, int flags)
+{
+    int code = MPI_SUCCESS;
+    if (weft_file_reopen(file->fd, flags))
+        code = weft_file_failed(file->name, errno, "to open the file again");
+    return weft_file_agree(file, code);
+}
+
 static int open_everywhere(struct weft_file *file, int code)
 {
     int64_t mode = file->amode, *identity = file->identity;
@@ -306,6 +314,8 @@ static int open_everywhere(struct weft_file *file, int code)
         code = weft_file_agree(file, weft_file_size(file, &file->pointer));
     if (code == MPI_SUCCESS)
         code = weft_file_make_shared(file, file->pointer);
+    if (code == MPI_SUCCESS && file->system->caches && file->comm->size > 1 && !file->on_node)
+        code = reopen(file, O_DSYNC);
     if (code != MPI_SUCCESS && created)
         unlink(file->name);
     return code;
@@ -480,7 +490,5 @@ int weft_file_sync(struct weft_file *file)
     code = weft_file_agree(file, code);
     if (code != MPI_SUCCESS || !file->system->caches)
         return code;
-    if (weft_file_reopen(file->fd)) /* after the fsync of all ranks */
-        code = weft_file_failed(file->name, errno, "to open the file again");
-    return weft_file_agree(file, code);
+    return reopen(file, 0); /* after the fsync of all ranks */
 }

@@ -8,10 +8,14 @@
  * network a call may be a round trip of 100 us, in which 128 KiB can be moved; there the lengths are
  * not measured.
  *
- * Lustre gives the stripes of a file in the extended attribute "lustre.lov": struct lov_user_md_v1
- * or _v3 of its lustre_user.h, or lov_comp_md_v1, a list of components that have one of these. A
- * file that is created with O_LOV_DELAY_CREATE has no stripes until the attribute is set or data are
- * written.
+ * Lustre gives the stripes of a file in the extended attribute "lustre.lov", which has two versions,
+ * or is a list of components that have one of them. A file that is created with O_NOCTTY and O_ASYNC
+ * has no stripes until the attribute is set or data are written.
+ *
+ * The pages of a file that a node of NFS has cached are not those of the server when another node
+ * writes: not even the time of the change tells it if both write. So MPI_File_sync drops them.
+ * A kernel writes all of a page that it has cached back if some bytes of it are written, unless the
+ * file is open with O_DSYNC. So files that several nodes have open are.
  *
  * Invariant: numbers from the file system are checked before they are used.
  */
@@ -112,7 +116,7 @@ const struct weft_file_system *weft_file_find_system(int fd)
 
 enum { V1 = 0x0bd10bd0, V3 = 0x0bd30bd0, COMPONENTS = 0x0bd60bd0 };
 
-/* lov_user_md_v1; v3 has more behind it. */
+/* The attribute in version 1; version 3 has more behind it. */
 struct layout {
     uint32_t magic, pattern;
     uint64_t object[2];
@@ -120,7 +124,7 @@ struct layout {
     uint16_t count, first; /* first: -1: the file system chooses */
 };
 
-/* The beginning of lov_comp_md_v1, which has 32 bytes, and of its entries, which have 48. */
+/* A list of components has 32 bytes, of which two are the count, then entries of 48 bytes. */
 enum { HEADER_BYTES = 32, ENTRY_BYTES = 48, ENTRY_COUNT_AT = 14, ENTRY_OFFSET_AT = 24 };
 
 static struct weft_file_stripes parse_layout(const char *bytes, size_t length)
@@ -135,7 +139,7 @@ static struct weft_file_stripes parse_layout(const char *bytes, size_t length)
     return stripes;
 }
 
-/* Of the component with the most stripes, which is that of the end of a large file. */
+/* The stripes of the component that has most, which is that of the end of a large file. */
 static struct weft_file_stripes parse(const char *bytes, size_t length)
 {
     struct weft_file_stripes most = {0, 0};
@@ -195,11 +199,16 @@ void weft_file_refresh_folder(const char *name)
     free(copy);
 }
 
-int weft_file_reopen(int fd)
+int weft_file_reopen(int fd, int flags)
 {
     char path[64];
-    int flags = fcntl(fd, F_GETFL);
+    int now = fcntl(fd, F_GETFL);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    int again = flags < 0 ? -1 : open(path, (flags & O_ACCMODE) | O_CLOEXEC);
-    return again < 0 ? -1 : close(again);
+    int again = now < 0 ? -1 : open(path, (now & (O_ACCMODE | O_DSYNC)) | flags | O_CLOEXEC);
+    if (again < 0)
+        return -1;
+    posix_fadvise(again, 0, 0, POSIX_FADV_DONTNEED);
+    int rc = dup3(again, fd, O_CLOEXEC);
+    close(again);
+    return rc < 0 ? -1 : 0;
 }

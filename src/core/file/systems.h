@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The file systems that are accessed in different ways: one table.
+ * The table of file systems: what an access depends on.
  */
 #ifndef WEFT_FILE_SYSTEMS_H
 #define WEFT_FILE_SYSTEMS_H
@@ -48,7 +48,8 @@ void weft_file_set_stripes(int fd, struct weft_file_stripes stripes);
 /* Opens the folder of a file, after which this node sees files that another node has made in it. */
 void weft_file_refresh_folder(const char *name);
 
-/* Opens a file again, after which this node sees what other nodes have written. Returns 0 or -1. */
-int weft_file_reopen(int fd);
+/* Opens a file of a node without changed pages again, with more flags, and drops its cached pages:
+ * after that this node sees what other nodes have written. Returns 0 or -1. */
+int weft_file_reopen(int fd, int flags);
 
 #endif

@@ -216,6 +216,47 @@ static void try_error(enum kind kind, bool write, bool holes, int error, int cla
     file_remove("f");
 }
 
+/* A file system without allocation, as FUSE's may be. */
+int fallocate(int fd, int mode, off_t at, off_t bytes)
+{
+    if (!faults.on)
+        return (int)syscall(SYS_fallocate, fd, mode, at, bytes);
+    errno = EOPNOTSUPP;
+    return -1;
+}
+
+/* MPI_File_preallocate writes zeros behind the end of the file then, and nothing before it. */
+static void try_preallocation(void)
+{
+    enum { OLD = 100000, NEW = 300000 };
+    static char bytes[NEW + 1];
+    MPI_Offset size = -1;
+    MPI_Status status;
+    MPI_File file = file_open("f", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    for (int i = 0; i < OLD; i++)
+        bytes[i] = (char)(i % 100 + 1);
+    if (check.rank == 0)
+        MPI_File_write_at(file, 0, bytes, OLD, MPI_CHAR, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    memset(&faults, 0, sizeof faults);
+    faults.at = -1; /* no call fails */
+    faults.on = true;
+    CHECK_CLASS(MPI_File_preallocate(file, NEW), MPI_SUCCESS);
+    CHECK_CLASS(MPI_File_preallocate(file, OLD), MPI_SUCCESS);
+    faults.on = false;
+    MPI_File_get_size(file, &size);
+    CHECK(size == NEW, "the size is %lld", (long long)size);
+    memset(bytes, 'x', sizeof bytes);
+    MPI_File_read_at(file, 0, bytes, NEW + 1, MPI_CHAR, &status);
+    CHECK(file_bytes(&status) == NEW, "%d bytes were read", file_bytes(&status));
+    int wrong = 0;
+    for (int i = 0; i < NEW; i++)
+        wrong += bytes[i] != (i < OLD ? (char)(i % 100 + 1) : 0);
+    CHECK(wrong == 0, "%d bytes are wrong", wrong);
+    MPI_File_close(&file);
+    file_remove("f");
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -236,6 +277,8 @@ int main(int argc, char **argv)
             if (errors[i].error == EIO)
                 try_error(kind, false, true, EIO, MPI_ERR_IO, 0);
         }
+    check_step("preallocation without fallocate");
+    try_preallocation();
     file_end();
     return check_done();
 }

@@ -6,6 +6,9 @@
  */
 #include "file.h"
 
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 enum { CREATE = MPI_MODE_CREATE | MPI_MODE_RDWR };
@@ -143,6 +146,56 @@ static void hints(void)
     file_remove("d");
 }
 
+/* The flags of the descriptor behind a name; -1: there is none. */
+static int flags_of(const char *name)
+{
+    char path[64], target[PATH_MAX], absolute[PATH_MAX];
+    if (!realpath(name, absolute))
+        return -1;
+    for (int fd = 3; fd < 1000; fd++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        ssize_t length = readlink(path, target, sizeof target - 1);
+        if (length > 0 && (size_t)length == strlen(absolute) &&
+            !memcmp(target, absolute, (size_t)length))
+            return fcntl(fd, F_GETFL);
+    }
+    return -1;
+}
+
+/* The prefix of a name chooses the rules of a file system. */
+static void rules(void)
+{
+    static const char *const rows[][2] = {
+        {"ufs:", "disk"}, {"nfs:", "nfs"}, {"lustre:", "lustre"}, {"gpfs:", "parallel"}};
+    char name[PATH_MAX], value[MPI_MAX_INFO_VAL + 1];
+    int flag;
+    const char *shm = getenv("WEFT_SHM");
+    bool nodes = check.size > 1 && shm && !strcmp(shm, "0"); /* the ranks share no memory */
+    for (int i = 0; i < 4; i++) {
+        MPI_File file = MPI_FILE_NULL;
+        MPI_Info info;
+        snprintf(name, sizeof name, "%s%s", rows[i][0], file_name("rules"));
+        CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, name, CREATE, MPI_INFO_NULL, &file), MPI_SUCCESS);
+        MPI_File_get_info(file, &info);
+        MPI_Info_get(info, "romio_filesystem_type", MPI_MAX_INFO_VAL, value, &flag);
+        CHECK(flag && !strcmp(value, rows[i][1]), "the rules are those of %s", flag ? value : "?");
+        MPI_Info_free(&info);
+        bool waits = nodes && !strcmp(value, "nfs");
+        CHECK(!(flags_of(file_name("rules")) & O_DSYNC) == !waits,
+              "the flags are %#o", (unsigned)flags_of(file_name("rules")));
+        int out = check.rank + 10 * i, in = -1;
+        MPI_File_write_at(file, check.rank * 4, &out, 1, MPI_INT, MPI_STATUS_IGNORE);
+        CHECK_CLASS(MPI_File_sync(file), MPI_SUCCESS);
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_CLASS(MPI_File_sync(file), MPI_SUCCESS);
+        MPI_File_read_at(file, (check.size - 1) * 4, &in, 1, MPI_INT, MPI_STATUS_IGNORE);
+        CHECK(in == check.size - 1 + 10 * i, "the last rank has written %d", in);
+        CHECK(!(flags_of(file_name("rules")) & O_DSYNC) == !waits, "sync has changed O_DSYNC");
+        CHECK_CLASS(MPI_File_close(&file), MPI_SUCCESS);
+    }
+    file_remove("rules");
+}
+
 /* A file inherits the handler of MPI_FILE_NULL; its own is called with its handle. */
 static void handlers(void)
 {
@@ -194,6 +247,7 @@ int main(int argc, char **argv)
     ranks_differ();
     inquiry();
     hints();
+    rules();
     handlers();
     sequential();
     file_end();

@@ -24,6 +24,7 @@
 #include "core/message/count.h"
 #include "core/message/process.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,9 +243,14 @@ int weft_file_move(struct weft_file *file, bool write, const struct weft_file_da
     int code = file->atomic ? weft_file_lock(file, write) : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
         return code;
+    /* on NFS: what other nodes have written, each with O_DSYNC */
+    if (file->atomic && file->several_caches && weft_file_reopen(file->fd, 0))
+        code = weft_file_failed(file->name, errno, "to open the file again");
     char *memory = weft_datatype_run(data->type, data->buffer, to);
-    code = memory ? move_packed(&access, position + from, position + to, memory + from, moved)
-                  : move_pieces(&access, data, position, from, to, moved);
+    if (code == MPI_SUCCESS)
+        code = memory
+                   ? move_packed(&access, position + from, position + to, memory + from, moved)
+                   : move_pieces(&access, data, position, from, to, moved);
     free(access.sieve);
     int failed = file->atomic ? weft_file_unlock(file) : MPI_SUCCESS;
     return code == MPI_SUCCESS ? failed : code;

@@ -70,6 +70,7 @@ struct weft_file {
     int64_t identity[2];      /* device and inode */
     bool strided;             /* the view of some rank is not contiguous */
     bool on_node;             /* all ranks share memory */
+    bool several_caches;      /* ranks are on several nodes of NFS: the file has O_DSYNC */
     bool guarded;             /* writes hold the lock: that of another rank may sieve */
     bool no_windows;          /* there is no memory for windows */
     struct weft_win *win;     /* windows of the file for each rank, or NULL (windows.c) */

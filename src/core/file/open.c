@@ -314,7 +314,8 @@ static int open_everywhere(struct weft_file *file, int code)
         code = weft_file_agree(file, weft_file_size(file, &file->pointer));
     if (code == MPI_SUCCESS)
         code = weft_file_make_shared(file, file->pointer);
-    if (code == MPI_SUCCESS && file->system->caches && file->comm->size > 1 && !file->on_node)
+    file->several_caches = file->system->caches && file->comm->size > 1 && !file->on_node;
+    if (code == MPI_SUCCESS && file->several_caches)
         code = reopen(file, O_DSYNC);
     if (code != MPI_SUCCESS && created)
         unlink(file->name);

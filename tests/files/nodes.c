@@ -5,7 +5,8 @@
  *
  * A file that rank 0 creates is found by a rank whose node has just cached that there is none; data
  * that a node has cached are read anew after MPI_File_sync; collective writes of records that
- * interleave, in one page too, are all in the file; and in atomic mode nothing has to be synchronized.
+ * interleave, in one page too, are all in the file; and in atomic mode nothing has to be
+ * synchronized.
  */
 #include "../mpi/file.h"
 
@@ -19,9 +20,9 @@ static char name[PATH_MAX];
 static MPI_File open_file(void)
 {
     MPI_File file = MPI_FILE_NULL;
-    CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
-                              &file),
-                MPI_SUCCESS);
+    CHECK_CLASS(
+        MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
+        MPI_SUCCESS);
     return file;
 }
 
@@ -63,9 +64,9 @@ static void interleaved(MPI_File file)
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < 3 * RECORDS; i++)
             out[i] = value_of(check.rank, round, i);
-        CHECK_CLASS(MPI_File_set_view(file, check.rank * 12, MPI_INT, view, "native",
-                                      MPI_INFO_NULL),
-                    MPI_SUCCESS);
+        CHECK_CLASS(
+            MPI_File_set_view(file, check.rank * 12, MPI_INT, view, "native", MPI_INFO_NULL),
+            MPI_SUCCESS);
         CHECK_CLASS(MPI_File_write_at_all(file, 0, out, 3 * RECORDS, MPI_INT, MPI_STATUS_IGNORE),
                     MPI_SUCCESS);
         CHECK_CLASS(MPI_File_sync(file), MPI_SUCCESS);
@@ -98,8 +99,7 @@ static void atomically(MPI_File file)
             CHECK_CLASS(MPI_File_write_at(file, 1, data, INTS, MPI_INT, MPI_STATUS_IGNORE),
                         MPI_SUCCESS);
         MPI_Barrier(MPI_COMM_WORLD);
-        CHECK_CLASS(MPI_File_read_at(file, 1, data, INTS, MPI_INT, MPI_STATUS_IGNORE),
-                    MPI_SUCCESS);
+        CHECK_CLASS(MPI_File_read_at(file, 1, data, INTS, MPI_INT, MPI_STATUS_IGNORE), MPI_SUCCESS);
         for (int i = 0; i < INTS; i++)
             CHECK(data[i] == value_of(round % check.size, round, i), "round %d: int %d is %d",
                   round, i, data[i]);

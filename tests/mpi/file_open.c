@@ -181,8 +181,8 @@ static void rules(void)
         CHECK(flag && !strcmp(value, rows[i][1]), "the rules are those of %s", flag ? value : "?");
         MPI_Info_free(&info);
         bool waits = nodes && !strcmp(value, "nfs");
-        CHECK(!(flags_of(file_name("rules")) & O_DSYNC) == !waits,
-              "the flags are %#o", (unsigned)flags_of(file_name("rules")));
+        CHECK(!(flags_of(file_name("rules")) & O_DSYNC) == !waits, "the flags are %#o",
+              (unsigned)flags_of(file_name("rules")));
         int out = check.rank + 10 * i, in = -1;
         MPI_File_write_at(file, check.rank * 4, &out, 1, MPI_INT, MPI_STATUS_IGNORE);
         CHECK_CLASS(MPI_File_sync(file), MPI_SUCCESS);

@@ -179,8 +179,8 @@ static void stripes_are_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_by_type),          cmocka_unit_test(rows_by_prefix),
-        cmocka_unit_test(stripes_of_lustre),     cmocka_unit_test(stripes_of_components),
+        cmocka_unit_test(rows_by_type),      cmocka_unit_test(rows_by_prefix),
+        cmocka_unit_test(stripes_of_lustre), cmocka_unit_test(stripes_of_components),
         cmocka_unit_test(stripes_are_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,9 +3,9 @@
  * Independent access to the bytes of a view.
  *
  * One run of the file is one system call, from or to the user's buffer if its data are contiguous,
- * else 256 KiB at a time through a bounce buffer. Many short runs, by the table of file systems, are
- * moved by the sieve: one call reads their span, up to 512 KiB on local disks; a read gathers its
- * data from it, a write scatters its data into it and writes it back.
+ * else 256 KiB at a time through a bounce buffer. Many short runs, by the table of file systems,
+ * are moved by the sieve: one call reads their span, up to 512 KiB on local disks; a read gathers
+ * its data from it, a write scatters its data into it and writes it back.
  *
  * Invariants:
  *  - Positions below *moved have been moved, and none at or behind it when a read ends at the end
@@ -248,9 +248,8 @@ int weft_file_move(struct weft_file *file, bool write, const struct weft_file_da
         code = weft_file_failed(file->name, errno, "to open the file again");
     char *memory = weft_datatype_run(data->type, data->buffer, to);
     if (code == MPI_SUCCESS)
-        code = memory
-                   ? move_packed(&access, position + from, position + to, memory + from, moved)
-                   : move_pieces(&access, data, position, from, to, moved);
+        code = memory ? move_packed(&access, position + from, position + to, memory + from, moved)
+                      : move_pieces(&access, data, position, from, to, moved);
     free(access.sieve);
     int failed = file->atomic ? weft_file_unlock(file) : MPI_SUCCESS;
     return code == MPI_SUCCESS ? failed : code;

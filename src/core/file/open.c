@@ -52,7 +52,8 @@ void weft_file_describe(const struct weft_file *file, int code, char *sentence)
              after ? after + 2 : text);
 }
 
-/* Gives all ranks the least of each of their values, or the error of the lowest rank that failed. */
+/* Gives all ranks the least of each of their values, or the error of the lowest rank that failed.
+ */
 static int reduce(const struct weft_file *file, int code, int64_t *values, int n)
 {
     struct weft_comm *comm = file->comm;
@@ -189,8 +190,8 @@ static void open_as(struct weft_file *file, int flags, bool create, bool *create
     mode_t mode = (mode_t)(strtoul(perm ? perm : "0666", NULL, 8) & 07777);
     flags |= O_CLOEXEC;
     do {
-        file->fd = open(file->name,
-                        create ? flags | O_CREAT | O_EXCL | WEFT_FILE_DELAYED : flags, mode);
+        file->fd =
+            open(file->name, create ? flags | O_CREAT | O_EXCL | WEFT_FILE_DELAYED : flags, mode);
         *created = create && file->fd >= 0;
         /* O_CREAT: another process may have removed the file since, or it is a link without target.
          */
@@ -237,9 +238,9 @@ static int share_system(struct weft_file *file, int code, bool created)
         if (!file->system)
             file->system = weft_file_find_system(file->fd);
         if (created && file->system->alignment == WEFT_FILE_STRIPE)
-            weft_file_set_stripes(file->fd, (struct weft_file_stripes){
-                                                number_hint(file, "striping_unit"),
-                                                number_hint(file, "striping_factor")});
+            weft_file_set_stripes(file->fd,
+                                  (struct weft_file_stripes){number_hint(file, "striping_unit"),
+                                                             number_hint(file, "striping_factor")});
         file->stripes = weft_file_get_stripes(file->system, file->fd);
         values[ROW] = file->system - weft_file_systems;
         values[UNIT] = file->stripes.unit;

@@ -2,18 +2,18 @@
 /*
  * The table of file systems, and what only some of them need.
  *
- * A row says up to which lengths of records and holes one system call for a record is slower than to
- * move the holes, too. On a disk a call for each record makes ranks wait for the lock of the inode
- * (measured on ext4: up to 8 KiB), on tmpfs the copy costs more from 4 KiB on (bench/files). On a
- * network a call may be a round trip of 100 us, in which 128 KiB can be moved; there the lengths are
- * not measured.
+ * A row gives the lengths of records and holes up to which one system call for a record is slower
+ * than to move the holes, too. On a disk a call for each record makes ranks wait for the lock of
+ * the inode (measured on ext4: up to 8 KiB), on tmpfs the copy costs more from 4 KiB on
+ * (bench/files). On a network a call may be a round trip of 100 us, in which 128 KiB can be moved;
+ * there the lengths are not measured.
  *
- * Lustre gives the stripes of a file in the extended attribute "lustre.lov", which has two versions,
- * or is a list of components that have one of them. A file that is created with O_NOCTTY and O_ASYNC
- * has no stripes until the attribute is set or data are written.
+ * Lustre gives the stripes of a file in the extended attribute "lustre.lov", which has two
+ * versions, or is a list of components that have one of them. A file that is created with O_NOCTTY
+ * and O_ASYNC has no stripes until the attribute is set or data are written.
  *
  * The pages of a file that a node of NFS has cached are not those of the server when another node
- * writes: not even the time of the change tells it if both write. So MPI_File_sync drops them.
+ * writes; if both write, the time of the change does not show it. So MPI_File_sync drops them.
  * A kernel writes all of a page that it has cached back if some bytes of it are written, unless the
  * file is open with O_DSYNC. So files that several nodes have open are.
  *

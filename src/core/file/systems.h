@@ -15,13 +15,13 @@ struct weft_file_system {
     const char *name;
     const char *prefixes[2]; /* of names: they choose this row */
     uint32_t types[6];       /* f_type of statfs(2) */
-    size_t short_run;        /* runs of at most so many bytes are moved with the holes between them */
-    size_t short_hole;       /* if these have at most so many; to write back, half as many */
-    size_t long_run;         /* each rank accesses runs of so many bytes itself */
-    size_t sieve;            /* bytes that are read at once with holes */
+    size_t short_run;  /* runs of at most so many bytes are moved with the holes between them */
+    size_t short_hole; /* if these have at most so many; to write back, half as many */
+    size_t long_run;   /* each rank accesses runs of so many bytes itself */
+    size_t sieve;      /* bytes that are read at once with holes */
     enum weft_file_alignment alignment; /* of windows, in addition to their size */
     bool network;                       /* nodes see other device numbers of the same file */
-    bool caches; /* nodes see changes of others when they open a file */
+    bool caches;                        /* nodes see changes of others when they open a file */
 };
 
 extern const struct weft_file_system weft_file_systems[];

@@ -34,7 +34,7 @@
 
 enum {
     SMALL_WINDOW = 256 << 10, /* larger ones cost page faults at the first use */
-    LARGE_WINDOW = 1 << 20, /* if there are many rounds: a barrier is dear on busy cores */
+    LARGE_WINDOW = 1 << 20,   /* if there are many rounds: a barrier is dear on busy cores */
     MANY_ROUNDS = 16,
     PIECE_BYTES = 256 << 10
 };
@@ -130,8 +130,8 @@ static size_t control_bytes(const struct weft_file *file)
 }
 
 /* Windows go round the owners as stripes go round the servers of the file. If one number is a
- * multiple of the other, each server is written by the fewest owners, so fewer owners may be faster;
- * not less than half of them. */
+ * multiple of the other, each server is written by the fewest owners, so fewer owners may be
+ * faster; not less than half of them. */
 static void keep_owners(struct weft_file *file)
 {
     int n = file->nowners, count = file->stripes.count < n ? (int)file->stripes.count : n;
@@ -175,13 +175,12 @@ static int find_owners(struct weft_file *file)
     return failed;
 }
 
-/* Windows are aligned to their size. So no stripe or block of the file system is in two of them, and
- * no page of a network file system is written by two nodes. */
+/* Windows are aligned to their size. So no stripe or block of the file system is in two of them,
+ * and no page of a network file system is written by two nodes. */
 static int64_t window_bytes(const struct weft_file *file, int64_t span)
 {
     int64_t unit = file->stripes.unit, rounds = span / ((int64_t)SMALL_WINDOW * file->comm->size);
-    int64_t window =
-        rounds < MANY_ROUNDS && !file->system->network ? SMALL_WINDOW : LARGE_WINDOW;
+    int64_t window = rounds < MANY_ROUNDS && !file->system->network ? SMALL_WINDOW : LARGE_WINDOW;
     if (unit > WEFT_FILE_WINDOW_MOST) /* a divisor, if the unit is a power of 2 */
         return WEFT_FILE_WINDOW_MOST;
     return unit > 1 ? (window + unit - 1) / unit * unit : window;
@@ -334,8 +333,8 @@ static enum method method_of(const struct weft_file_access *access,
         return AT_ONCE;
     uint64_t holes = full.bytes > all->bytes ? full.bytes - all->bytes : 0;
     const struct weft_file_system *system = access->file->system;
-    bool few = all->bytes / all->runs > system->short_run ||
-               holes / all->runs > system->short_hole / 2;
+    bool few =
+        all->bytes / all->runs > system->short_run || holes / all->runs > system->short_hole / 2;
     return few || access->file->unreadable ? SEPARATELY : MERGED;
 }
 

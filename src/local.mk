@@ -260,6 +260,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/peek_claim.c \
     src/ofi/pool.c \
     src/ofi/recv.c \
+    src/ofi/replay.c src/ofi/replay.h \
     src/ofi/rma.c src/ofi/rma.h \
     src/ofi/rndv_read.c \
     src/ofi/rails.c \

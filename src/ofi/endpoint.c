@@ -181,6 +181,7 @@ static void take_facts(const struct fi_info *info)
     bool overflows = choice->row->flags & WEFT_PROVIDER_OVERFLOW && info->rx_attr->iov_limit > 1;
     weft_net.overflow_limit = overflows ? weft_net.eager_limit : 0;
     bool numbered = info->domain_attr->cq_data_size >= 8;
+    weft_net.copies = numbered && !weft_net.software && choice->row->flags & WEFT_PROVIDER_COPIES;
     weft_net.in_place_space = weft_net.header_apart && numbered && !weft_net.software
                                   ? weft_net.eager_limit - WEFT_NET_SMALL
                                   : 0;
@@ -241,6 +242,7 @@ static void close_vci(struct weft_net_vci *net)
     free(net->overflow.iov_base);
     weft_objects_close(&net->objects);
     weft_net_queries_close(net);
+    weft_replays_close(&net->replays);
     free(net->unconnected);
     weft.vcis[net->number].net = (struct weft_net_fast){0};
     *net = (struct weft_net_vci){0};
@@ -349,6 +351,7 @@ static void open_fast(void)
         net->first_sender = weft_net.nvcis == 1 ? 0 : weft_net_sender_number(i, 0);
         weft_sequences_open(&net->sequences, (uint32_t)weft_net_senders(), weft_net.sequence_mask,
                             weft_net.sequence_shift, weft_net_window());
+        weft_replays_open(&net->replays, (uint32_t)weft_net_senders());
     }
 }
 

@@ -33,6 +33,7 @@
 #include "core/message/request.h"
 #include "core/message/process.h"
 #include "ofi/net.h"
+#include "ofi/replay.h"
 #include "ofi/select/objects.h"
 #include "ofi/select/provider.h"
 #include "ofi/sequence.h"
@@ -299,7 +300,8 @@ struct weft_net_vci {
     struct weft_net_buffer *unposted;
     size_t posted, wanted;           /* of the pool's buffers; wanted is few or nbuffers */
     struct weft_sequences sequences; /* of the user messages that the core matches */
-    uint32_t first_sender;           /* the sender number that is index 0 in sequences */
+    struct weft_replays replays;     /* of those that the provider matches, if it has copies */
+    uint32_t first_sender;           /* the sender number that is index 0 in both */
     uint64_t completed;              /* receives */
     size_t announced;                /* rendezvous sends that are not complete */
     size_t outstanding;              /* own sends, reads, writes and pieces in flight */
@@ -349,6 +351,7 @@ struct weft_net {
     uint64_t post_limit;   /* receives that the provider may hold on one endpoint */
     bool software, virtual_addresses, local_mr, can_read, can_write;
     bool device;        /* the provider reads and writes device memory: FI_HMEM */
+    bool copies; /* the provider matches, and may report a message again: replay.c */
     unsigned rma;       /* what weft_net_rma returns, after its first call */
     size_t read_chunk;  /* bytes of one read */
     size_t read_window; /* and of all the reads from one peer */
@@ -707,6 +710,11 @@ WEFT_COLD void weft_net_expose(struct weft_request *request);
 /* A receive matched an RTS whose header it does not have: requests the header of the send with that
  * number. The reply continues with weft_net_fetch. */
 WEFT_COLD void weft_net_request_header(struct weft_request *request, uint32_t number);
+
+/* Records a message that the provider matched or gave, whose source is a sender of the channel.
+ * True if it was received before. */
+bool weft_net_is_copy(struct weft_net_vci *net, const struct weft_channel *channel, int source,
+                      uint64_t cq_data);
 WEFT_COLD void weft_net_header_requested(struct weft_request *send, uint64_t receive);
 WEFT_COLD void weft_net_header_arrived(struct weft_request *request,
                                        const struct weft_net_control *answer);

@@ -192,16 +192,21 @@ void weft_net_collect_all(void)
         weft_net_collect_unexpected(&weft_net.vcis[i]);
 }
 
-/* The sender of a message for a communicator that is not open here yet is not known until then. */
-static void count_claimed(struct weft_net_vci *net, const struct weft_net_claim *claim)
+/* Counts a claimed message. False if it is a copy of an earlier one. The sender of a message for a
+ * communicator that is not open here yet is not known until then. */
+static bool count_claimed(struct weft_net_vci *net, const struct weft_net_claim *claim)
 {
     int source = weft_net_source(claim->data);
     const struct weft_channel *channel = weft_channel_of(weft_net_context(claim->tag), source,
                                                          (int)(claim->tag & weft_net.tag_mask));
-    if (!channel)
+    if (!channel) {
         net->unattributed++;
-    else if (weft_net_is_sender(channel, source) && weft_net_of_channel(channel) == net)
+    } else if (weft_net_is_sender(channel, source) && weft_net_of_channel(channel) == net) {
+        if (weft_net.copies && weft_net_is_copy(net, channel, source, claim->data))
+            return false;
         weft_net_took_from(channel, source);
+    }
+    return true;
 }
 
 static void attribute(void *arg, struct weft_match_message *match)
@@ -237,12 +242,12 @@ void weft_net_claimed(struct weft_net_vci *net, const struct fi_cq_tagged_entry 
     }
     if (entry->flags & FI_REMOTE_CQ_DATA) /* versions of efa have no data at the PEEK */
         claim->data = entry->data;
-    if (weft_net_is_of_job(claim->data)) {
-        count_claimed(net, claim);
-        weft_net_deliver(net, claim->tag, claim->data, claim->buffer, entry->len);
-    } else {
+    if (!weft_net_is_of_job(claim->data))
         weft_net_drop("a message without the job's key", -1);
-    }
+    else if (count_claimed(net, claim))
+        weft_net_deliver(net, claim->tag, claim->data, claim->buffer, entry->len);
+    else
+        weft_net_drop("a copy of an earlier message", weft_net_source(claim->data));
     claim->state = IDLE;
     hold(claim->channel, -1);
 }

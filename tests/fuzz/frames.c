@@ -17,8 +17,9 @@
  *    the two ranks may never connect again; a message with iovecs that is to be committed to
  *    persistent memory; since 1.18 also frames of its rendezvous, and wrong lengths and requests
  *    to read that have data, after which data are read as frames
- *  - tcp below ofi_rxm: a tagged frame, and a frame shorter or longer than the packet in it; since
- *    1.18 also a write with CQ data that has more data than its iovecs can take
+ *  - tcp below ofi_rxm: a frame of the operation that is tagged, and a frame shorter or longer than
+ *    the packet in it; since 1.18 also a write with CQ data that has more data than its iovecs can
+ *    take
  *  - ofi_rxm: packets about an operation that does not exist (rendezvous, the reply to an atomic
  *    operation), of a connection that does not exist, of a segmented message, an atomic operation
  *    of a type that does not exist
@@ -76,6 +77,7 @@ struct frame {
 };
 enum { OP_MSG, OP_TAGGED, OP_READ, OP_READ_REPLY, OP_WRITE, OP_TAGGED_RTS, OP_CTS, OP_DATA };
 enum { CQ_DATA = 1, DELIVERY = 4, COMMIT = 8, TAGGED = 128, IS_ACK = 2, HEADER_MAX = 120 };
+enum { LOOK_EVERY = 16 };
 
 /* A packet of ofi_rxm, the data of a frame. */
 struct packet {
@@ -302,13 +304,14 @@ static void append_cut_message(void)
 }
 
 /* A message whose header ends before its CQ data and its tag: libfabric takes what is missing, its
- * length too, from an earlier message, which had the job's key. */
+ * length too, from an earlier message, which had the job's key. Below ofi_rxm it is tagged by a
+ * flag, and has no packet of ofi_rxm. */
 static void append_short_header(void)
 {
     size_t header = stranger.since_1_18 ? 16 + any(16) : any(32), data = any(64);
     struct frame frame = {.version = 3,
-                          .op = OP_TAGGED,
-                          .flags = CQ_DATA,
+                          .op = protocol == RXM ? OP_MSG : OP_TAGGED,
+                          .flags = protocol == RXM ? CQ_DATA | TAGGED : CQ_DATA,
                           .header_bytes = (uint8_t)header,
                           .bytes = header + data};
     append(&frame, sizeof frame);
@@ -451,7 +454,7 @@ static void connect_and_forge(int to, int frames)
                 append_write_of_nothing(to);
             else if (protocol == NET && i == frames - 1 && any(2))
                 append_cut_message();
-            else if (protocol == NET && any(4) == 0)
+            else if (any(4) == 0)
                 append_short_header();
             else if (protocol == RXM && any(16))
                 append_packet();
@@ -506,6 +509,10 @@ static void exchange(int round, uint64_t *seed)
     MPI_Sendrecv(mine, bytes, MPI_BYTE, to, DATA, other, bytes, MPI_BYTE, from, DATA,
                  hostile.victims, MPI_STATUS_IGNORE);
     CHECK_DATA(other, bytes, from, 0, round);
+    /* A probe takes what no receive matches out of the provider, as a flow check does. */
+    int found;
+    if (round % LOOK_EVERY == 0)
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, hostile.victims, &found, MPI_STATUS_IGNORE);
 }
 
 /* Makes progress until nothing is under way to this rank, and all closed connections are read.

@@ -62,6 +62,9 @@ enum weft_provider_flag {
                                          recovers from too many of them: see cancel.c */
     WEFT_PROVIDER_DEVICE = 131072   /* reads to and from GPU memory that is registered (FI_HMEM)
                                        go past the host, where the machine is set up for that */
+                                       recovers from too many of them: see cancel.c */
+    WEFT_PROVIDER_COPIES = 131072   /* anyone who can connect can make it report an earlier message
+                                       once more: see replay.c */
 };
 
 struct weft_provider_row {

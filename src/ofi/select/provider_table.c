@@ -53,7 +53,7 @@ const struct weft_provider_row weft_provider_table[] = {
      "TCP, 1.17's trial of what became tcp: keeps 4 unexpected messages, so Weft matches; "
      "faster than tcp;ofi_rxm, because it needs no layer above it"},
     {"tcp;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 256 * KIB, 60,
-     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM | WEFT_PROVIDER_STREAM,
+     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM | WEFT_PROVIDER_STREAM | WEFT_PROVIDER_COPIES,
      "TCP: a truncated eager message loses the next one, so receives get an overflow buffer"},
     {"tcp", SINCE(2, 0), UINT32_MAX, WEFT_MATCHING_SOFTWARE, 64 * KIB, 61,
      WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_STREAM,
@@ -70,7 +70,7 @@ const struct weft_provider_row weft_provider_table[] = {
      WEFT_PROVIDER_ONE_NODE | WEFT_PROVIDER_REFUSED,
      "Weft's own lane does the same without libfabric; before 1.19 it stalls after 1024 messages"},
     {"net;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 64 * KIB, 25,
-     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM,
+     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM | WEFT_PROVIDER_COPIES,
      "TCP, 1.17's trial of what became tcp, under the same layer as tcp;ofi_rxm"},
     {"udp;ofi_rxd", ALL, WEFT_MATCHING_SOFTWARE, 4 * KIB, 10, 0,
      "UDP: a claimed message is truncated, and truncation goes unreported; slow"},

@@ -712,9 +712,10 @@ WEFT_COLD void weft_net_expose(struct weft_request *request);
 WEFT_COLD void weft_net_request_header(struct weft_request *request, uint32_t number);
 
 /* Records a message that the provider matched or gave, whose source is a sender of the channel.
- * True if it was received before. */
+ * True if it was received before. An RTS is never a copy: its CQ data contain the number of the
+ * send request, and its data are checked as a header. */
 bool weft_net_is_copy(struct weft_net_vci *net, const struct weft_channel *channel, int source,
-                      uint64_t cq_data);
+                      uint64_t tag, uint64_t cq_data);
 WEFT_COLD void weft_net_header_requested(struct weft_request *send, uint64_t receive);
 WEFT_COLD void weft_net_header_arrived(struct weft_request *request,
                                        const struct weft_net_control *answer);

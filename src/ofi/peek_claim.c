@@ -202,7 +202,7 @@ static bool count_claimed(struct weft_net_vci *net, const struct weft_net_claim 
     if (!channel) {
         net->unattributed++;
     } else if (weft_net_is_sender(channel, source) && weft_net_of_channel(channel) == net) {
-        if (weft_net.copies && weft_net_is_copy(net, channel, source, claim->data))
+        if (weft_net.copies && weft_net_is_copy(net, channel, source, claim->tag, claim->data))
             return false;
         weft_net_took_from(channel, source);
     }

@@ -223,8 +223,10 @@ static struct weft_peer *named_sender(const struct weft_request *request)
 }
 
 bool weft_net_is_copy(struct weft_net_vci *net, const struct weft_channel *channel, int source,
-                      uint64_t cq_data)
+                      uint64_t tag, uint64_t cq_data)
 {
+    if (weft_net_form(tag) == WEFT_MESSAGE_RTS)
+        return false;
     int world = weft_channel_world(channel, source);
     uint32_t sender = weft_net_sender_number(channel->stream, world) - net->first_sender;
     weft_assert(weft_net_is_sender(channel, source) && weft_net_of_channel(channel) == net);
@@ -320,7 +322,7 @@ WEFT_HOT void weft_net_received(struct weft_request *request,
         refuse(request, "a message of another sender");
     else if (weft_net.copies &&
              weft_unlikely(weft_net_is_copy(weft_net_of(request), request->channel,
-                                            request->source, entry->data)))
+                                            request->source, entry->tag, entry->data)))
         refuse(request, "a copy of an earlier message");
     else if (weft_likely(weft_net_form(entry->tag) == WEFT_MESSAGE_EAGER))
         deliver(request, entry->len);

@@ -59,11 +59,10 @@ enum weft_provider_flag {
     WEFT_PROVIDER_EACH_NIC = 32768, /* each NIC of a network serves any rank of the node, and an
                                        endpoint uses one: the ranks share the NICs, see nic.h */
     WEFT_PROVIDER_MISSES = 65536,   /* PEEK may not find a message that is there, while the provider
-                                         recovers from too many of them: see cancel.c */
-    WEFT_PROVIDER_DEVICE = 131072   /* reads to and from GPU memory that is registered (FI_HMEM)
-                                       go past the host, where the machine is set up for that */
                                        recovers from too many of them: see cancel.c */
-    WEFT_PROVIDER_COPIES = 131072   /* anyone who can connect can make it report an earlier message
+    WEFT_PROVIDER_DEVICE = 131072,  /* reads to and from GPU memory that is registered (FI_HMEM)
+                                       go past the host, where the machine is set up for that */
+    WEFT_PROVIDER_COPIES = 262144   /* anyone who can connect can make it report an earlier message
                                        once more: see replay.c */
 };
 

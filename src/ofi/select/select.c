@@ -11,8 +11,8 @@
 #include "ofi/select/provider_score.h"
 
 #include "core/base/error.h"
-#include "gpu/gpu.h"
 #include "core/base/phases.h"
+#include "gpu/gpu.h"
 #include "ofi/select/adapter.h"
 #include "ofi/select/load.h"
 #include "ofi/select/nic.h"

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers that a window has: twice the messages that may be under way. */
+/* Numbers that a window has: twice the messages of a sender that its receiver has not taken. */
 enum { WINDOW = 4096, WORD = 64 };
 
 struct weft_replay_window {

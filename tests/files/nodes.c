@@ -120,8 +120,11 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File file = open_file();
     if (file != MPI_FILE_NULL) {
+        check_step("blocks");
         synchronized(file);
+        check_step("records that interleave");
         interleaved(file);
+        check_step("atomic mode");
         atomically(file);
         CHECK_CLASS(MPI_File_close(&file), MPI_SUCCESS);
     }

@@ -153,8 +153,10 @@ static void measure(void)
 {
     double *alone = calloc(MOST, sizeof *alone), *computed = calloc(MOST, sizeof *computed),
            *both = calloc(MOST, sizeof *both);
-    if (!alone || !computed || !both)
+    if (!alone || !computed || !both) {
         MPI_Abort(MPI_COMM_WORLD, 1);
+        return;
+    }
     calibrate(alone);
     for (int i = 0; i < run.iterations; i++) {
         alone[i] = communicate(0);

@@ -351,7 +351,7 @@ struct weft_net {
     uint64_t post_limit;   /* receives that the provider may hold on one endpoint */
     bool software, virtual_addresses, local_mr, can_read, can_write;
     bool device;        /* the provider reads and writes device memory: FI_HMEM */
-    bool copies; /* the provider matches, and may report a message again: replay.c */
+    bool copies;        /* the provider matches, and may report a message again: replay.c */
     unsigned rma;       /* what weft_net_rma returns, after its first call */
     size_t read_chunk;  /* bytes of one read */
     size_t read_window; /* and of all the reads from one peer */

@@ -230,8 +230,8 @@ bool weft_net_is_copy(struct weft_net_vci *net, const struct weft_channel *chann
     int world = weft_channel_world(channel, source);
     uint32_t sender = weft_net_sender_number(channel->stream, world) - net->first_sender;
     weft_assert(weft_net_is_sender(channel, source) && weft_net_of_channel(channel) == net);
-    enum weft_replay_verdict verdict = weft_replay_take(
-        &net->replays, sender, weft_sequence_number(&net->sequences, cq_data));
+    enum weft_replay_verdict verdict =
+        weft_replay_take(&net->replays, sender, weft_sequence_number(&net->sequences, cq_data));
     if (verdict == WEFT_REPLAY_NO_MEMORY)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to record the messages of rank %d", world);
     return verdict == WEFT_REPLAY_AGAIN;
@@ -321,8 +321,8 @@ WEFT_HOT void weft_net_received(struct weft_request *request,
     if (weft_unlikely(request->source != request->match.source) && !is_expected(request))
         refuse(request, "a message of another sender");
     else if (weft_net.copies &&
-             weft_unlikely(weft_net_is_copy(weft_net_of(request), request->channel,
-                                            request->source, entry->tag, entry->data)))
+             weft_unlikely(weft_net_is_copy(weft_net_of(request), request->channel, request->source,
+                                            entry->tag, entry->data)))
         refuse(request, "a copy of an earlier message");
     else if (weft_likely(weft_net_form(entry->tag) == WEFT_MESSAGE_EAGER))
         deliver(request, entry->len);

@@ -5,8 +5,8 @@
  * tcp completes a frame whose header is shorter than its format with the fields of an earlier
  * message: tag, length and completion data, which contain the job's key. So anyone who can connect
  * to a rank can make ofi_rxm report an earlier message once more, with other data. What the copy
- * cannot have is a sequence number of its own. Each eager message carries the 32 bits of its number,
- * and this file records the numbers that were received, in a window for each sender.
+ * cannot have is a sequence number of its own. Each eager message carries the 32 bits of its
+ * number, and this file records the numbers that were received, in a window for each sender.
  *
  * The provider matches messages out of order, but a sender has at most 2 * (1024 + 1) messages that
  * its receiver has not taken (credits.c). A message that is older than the window is a copy.

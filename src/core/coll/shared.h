@@ -26,8 +26,8 @@ bool weft_shared_advance(struct weft_schedule *s);
 bool weft_shared_note(struct weft_schedule *s);
 void weft_shared_end(struct weft_schedule *s);
 
-/* Bytes of a block (of MPI_Reduce_scatter: of all blocks) up to which a collective of 2 ranks, or of
- * more, takes an area. 0: never; SIZE_MAX: always. */
+/* Bytes of a block (of MPI_Reduce_scatter: of all blocks) up to which a collective of 2 ranks, or
+ * of more, takes an area. 0: never; SIZE_MAX: always. */
 struct weft_shared_limit {
     size_t two, more;
 };

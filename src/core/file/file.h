@@ -62,7 +62,7 @@ struct weft_file {
     bool unreadable; /* MPI_MODE_WRONLY, and this process may not read it */
     char *name;      /* without a prefix for the file system */
     struct weft_info *info;
-    bool host_only; /* the user asserts that no buffer is in device memory */
+    bool host_only;                        /* the user asserts that no buffer is in device memory */
     const struct weft_file_system *system; /* as the next, that of rank 0 */
     struct weft_file_stripes stripes;
     struct weft_file_view view;

@@ -36,8 +36,8 @@
 #include <unistd.h>
 
 enum { FORGED = 4000, FRAMES = 64, FIXED_SEED = 28, BATCH = 10, PATIENCE_MS = 3000 };
-enum { LONGEST = 100000, LONGEST_FRAME = 4096, WASTED_MAX = 32, KEPT_MAX = 500 };
-enum { NOBODY = -1, TAKEOVERS = 10, QUIET_TURNS = 5, QUIET_US = 20000, REPLY = 2 };
+enum { LONGEST = 100000, LONGEST_FRAME = 4096, WASTED_MAX = 32, CUT_MAX = 32, KEPT_MAX = 500 };
+enum { NOBODY = -1, REPETITIONS = 40, TAKEOVERS = 10, QUIET_TURNS = 5, QUIET_US = 20000, REPLY = 2 };
 
 enum protocol { NET, RXM, SOCKETS };
 static enum protocol protocol;
@@ -77,7 +77,6 @@ struct frame {
 };
 enum { OP_MSG, OP_TAGGED, OP_READ, OP_READ_REPLY, OP_WRITE, OP_TAGGED_RTS, OP_CTS, OP_DATA };
 enum { CQ_DATA = 1, DELIVERY = 4, COMMIT = 8, TAGGED = 128, IS_ACK = 2, HEADER_MAX = 120 };
-enum { LOOK_EVERY = 16 };
 
 /* A packet of ofi_rxm, the data of a frame. */
 struct packet {
@@ -121,7 +120,7 @@ static struct {
     uint64_t connection; /* ofi_rxm: the victim's number for it */
     bool since_1_18;     /* libfabric has another tcp than 1.17 */
     int kept;     /* messages that no receive of the victims matches, which libfabric keeps */
-    int wasted;   /* packets that cost the victims a receive buffer each */
+    int wasted, cut; /* packets that cost the victims a receive buffer each, two kinds */
     long refused; /* connections that no answer came for */
 } stranger;
 
@@ -378,6 +377,21 @@ static void append_packet(void)
     append_frame((struct frame){.op = OP_MSG}, data, sizeof packet + bytes);
 }
 
+/* A packet of which the connection ends. */
+static void append_cut_packet(void)
+{
+    struct frame frame;
+    struct packet packet;
+    size_t at = out.length, missing = 1 + any(64);
+    append_packet();
+    memcpy(&frame, out.bytes + at, sizeof frame);
+    memcpy(&packet, out.bytes + at + sizeof frame, sizeof packet);
+    frame.bytes += missing;
+    packet.size += missing;
+    memcpy(out.bytes + at, &frame, sizeof frame);
+    memcpy(out.bytes + at + sizeof frame, &packet, sizeof packet);
+}
+
 /* ---- Frames of sockets */
 
 static void append_sockets_frame(void)
@@ -454,7 +468,10 @@ static void connect_and_forge(int to, int frames)
                 append_write_of_nothing(to);
             else if (protocol == NET && i == frames - 1 && any(2))
                 append_cut_message();
-            else if (any(4) == 0)
+            else if (protocol == RXM && i == frames - 1 && any(4) == 0 &&
+                     ++stranger.cut <= CUT_MAX)
+                append_cut_packet();
+            else if (protocol == NET && any(4) == 0)
                 append_short_header();
             else if (protocol == RXM && any(16))
                 append_packet();
@@ -477,6 +494,26 @@ static void attack(long frames)
         }
         hostile_tick(sent >= frames);
     }
+}
+
+/* Copies of messages that the victims have exchanged, while they have posted no receive: a receive
+ * of theirs that matched a copy would fail. */
+static void repeat_messages(void)
+{
+    int last = 1;
+    for (int i = 0; i < REPETITIONS; i++) {
+        int to = i % hostile.rank;
+        int fd = socket(stranger.ports[to].ss_family, SOCK_STREAM, 0);
+        if (!connect(fd, (struct sockaddr *)&stranger.ports[to], sizeof(struct sockaddr_in)) &&
+            greet(fd)) {
+            out.length = 0;
+            append_short_header();
+            deliver(fd);
+        }
+        close(fd);
+    }
+    for (int to = 0; to < hostile.rank; to++)
+        MPI_Send(&last, 1, MPI_INT, to, TICK, MPI_COMM_WORLD);
 }
 
 /* Takes over connections of ranks that exchange no message at that time, whose messages would be
@@ -509,10 +546,22 @@ static void exchange(int round, uint64_t *seed)
     MPI_Sendrecv(mine, bytes, MPI_BYTE, to, DATA, other, bytes, MPI_BYTE, from, DATA,
                  hostile.victims, MPI_STATUS_IGNORE);
     CHECK_DATA(other, bytes, from, 0, round);
-    /* A probe takes what no receive matches out of the provider, as a flow check does. */
-    int found;
-    if (round % LOOK_EVERY == 0)
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, hostile.victims, &found, MPI_STATUS_IGNORE);
+}
+
+/* Takes the copies of messages out of the provider by probes, and expects none of them. */
+static void refuse_copies(void)
+{
+    uint64_t seed = hostile.random;
+    int found = 0, last;
+    for (int round = 0; round < REPETITIONS; round++)
+        exchange(round, &seed);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_step("taking copies of messages");
+    while (!found)
+        MPI_Iprobe(hostile.rank, TICK, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    MPI_Recv(&last, 1, MPI_INT, hostile.rank, TICK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, hostile.victims, &found, MPI_STATUS_IGNORE);
+    CHECK(!found, "a copy of an earlier message is found by a probe");
 }
 
 /* Makes progress until nothing is under way to this rank, and all closed connections are read.
@@ -555,12 +604,18 @@ int main(int argc, char **argv)
         stranger.as = NOBODY;
         attack(frames);
         MPI_Barrier(MPI_COMM_WORLD);
+        if (protocol == RXM) {
+            MPI_Barrier(MPI_COMM_WORLD);
+            repeat_messages();
+        }
         if (protocol != NET)
             take_over();
         printf("%ld connections refused\n", stranger.refused);
     } else {
         endure(exchange);
         MPI_Barrier(MPI_COMM_WORLD);
+        if (protocol == RXM)
+            refuse_copies();
         if (protocol != NET)
             endure_takeovers();
         MPI_Comm_free(&hostile.victims);

@@ -37,7 +37,14 @@
 
 enum { FORGED = 4000, FRAMES = 64, FIXED_SEED = 28, BATCH = 10, PATIENCE_MS = 3000 };
 enum { LONGEST = 100000, LONGEST_FRAME = 4096, WASTED_MAX = 32, CUT_MAX = 32, KEPT_MAX = 500 };
-enum { NOBODY = -1, REPETITIONS = 40, TAKEOVERS = 10, QUIET_TURNS = 5, QUIET_US = 20000, REPLY = 2 };
+enum {
+    NOBODY = -1,
+    REPETITIONS = 40,
+    TAKEOVERS = 10,
+    QUIET_TURNS = 5,
+    QUIET_US = 20000,
+    REPLY = 2
+};
 
 enum protocol { NET, RXM, SOCKETS };
 static enum protocol protocol;
@@ -119,9 +126,9 @@ static struct {
     uint16_t port;       /* of nobody: below 1024, where no rank listens */
     uint64_t connection; /* ofi_rxm: the victim's number for it */
     bool since_1_18;     /* libfabric has another tcp than 1.17 */
-    int kept;     /* messages that no receive of the victims matches, which libfabric keeps */
+    int kept;        /* messages that no receive of the victims matches, which libfabric keeps */
     int wasted, cut; /* packets that cost the victims a receive buffer each, two kinds */
-    long refused; /* connections that no answer came for */
+    long refused;    /* connections that no answer came for */
 } stranger;
 
 static struct {
@@ -468,8 +475,7 @@ static void connect_and_forge(int to, int frames)
                 append_write_of_nothing(to);
             else if (protocol == NET && i == frames - 1 && any(2))
                 append_cut_message();
-            else if (protocol == RXM && i == frames - 1 && any(4) == 0 &&
-                     ++stranger.cut <= CUT_MAX)
+            else if (protocol == RXM && i == frames - 1 && any(4) == 0 && ++stranger.cut <= CUT_MAX)
                 append_cut_packet();
             else if (protocol == NET && any(4) == 0)
                 append_short_header();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The record of received messages (src/ofi/replay.c) beside a model, which keeps all numbers: each
- * sender has at most a window of messages under way, which arrive in random order, some of them
+ * sender has at most a window of messages in flight, which arrive in random order, some of them
  * again, at once or much later.
  *
  * Invariant: a failed check prints the seed; WEFT_TEST_SEED repeats the run.

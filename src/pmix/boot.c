@@ -323,6 +323,11 @@ int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why
     return put(key, bytes, size, true, why, len);
 }
 
+bool weft_boot_fetch_waits(void)
+{
+    return !boot.pmi;
+}
+
 /* The dead rank that made a wait for `rank` fail: `rank` itself if it is dead, or -1. PMIx can end
  * a wait shortly before it reports which rank died, so this waits for the report. */
 static int find_dead(int rank, pmix_status_t rc)

@@ -44,7 +44,11 @@ void weft_boot_forked(void);
  * PMIx also before it. */
 int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why, size_t len);
 
-/* The same, but the value becomes visible with the next weft_boot_publish. A rank whose values are
+/* True if a fetch waits until the rank has published the value. With PMI-1 it finds only what was
+ * published before the last fence. */
+bool weft_boot_fetch_waits(void);
+
+/* As weft_boot_publish, but the value becomes visible with the next weft_boot_publish. A rank whose values are
  * fetched without a fence commits them together, because PMIx 4.2 finds values that are committed
  * later after seconds only. */
 int weft_boot_put(const char *key, const void *bytes, size_t size, char *why, size_t len);

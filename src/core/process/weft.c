@@ -277,6 +277,8 @@ static void join(bool threads)
     weft_phase_end("shared memory");
     if (!all)
         open_net(threads, 0);
+    if (!weft_boot_fetch_waits())
+        synchronize(); /* weft_shm_open fetches the segment's record */
     weft_shm_open(&weft.job);
     weft_phase_end("shared memory");
     synchronize();

@@ -48,9 +48,9 @@ int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why
  * published before the last fence. */
 bool weft_boot_fetch_waits(void);
 
-/* As weft_boot_publish, but the value becomes visible with the next weft_boot_publish. A rank whose values are
- * fetched without a fence commits them together, because PMIx 4.2 finds values that are committed
- * later after seconds only. */
+/* As weft_boot_publish, but the value becomes visible with the next weft_boot_publish. A rank whose
+ * values are fetched without a fence commits them together, because PMIx 4.2 finds values that are
+ * committed later after seconds only. */
 int weft_boot_put(const char *key, const void *bytes, size_t size, char *why, size_t len);
 
 /* A barrier of the job after which published values are available. It calls progress(arg) thousands

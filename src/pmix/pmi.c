@@ -27,16 +27,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REPLY_SECONDS 60   /* a launcher on this host replies within milliseconds */
-#define LINE_BYTES    8192 /* the longest reply: a value of the largest vallen_max in use, 4096 */
-#define COMMAND_BYTES 1000 /* Slurm 22.05 cuts a command to 1023 bytes */
+#define REPLY_SECONDS 60    /* a launcher on this host replies within milliseconds */
+#define READ_US       10000 /* a read of the launcher that has begun ends in microseconds */
+#define LINE_BYTES    8192  /* the longest reply: a value of the largest vallen_max in use, 4096 */
+#define COMMAND_BYTES 1000  /* Slurm 22.05 cuts a command to 1023 bytes */
 #define NODES_MAX     (1 << 24)
 
 static struct {
     pthread_mutex_t lock;
     int fd, rank, size;
     bool lost, in_barrier;
-    size_t piece; /* bytes of a value in one put */
+    bool barrier_read; /* the launcher has read barrier_in */
+    size_t piece;      /* bytes of a value in one put */
     char name[256];
     int32_t *first; /* the lowest rank on the node of each rank; NULL: unknown */
     const char *launcher;
@@ -106,16 +108,25 @@ static bool read_line(double seconds)
     return !pmi.lost;
 }
 
-/* Sends pmi.command. During a barrier it first waits until the launcher has read all that was sent
- * before, because Slurm drops a command that it reads together with barrier_in. */
+/* Waits until the launcher has read barrier_in, because Slurm drops a command that it reads
+ * together with it. A read takes further commands until it has found no more, so the next one is
+ * not sent at once. */
+static void await_reading(void)
+{
+    double deadline = weft_reply_clock() + REPLY_SECONDS;
+    int unread = 0;
+    while (ioctl(pmi.fd, SIOCOUTQ, &unread) == 0 && unread > 0 && weft_reply_clock() < deadline)
+        sched_yield();
+    usleep(READ_US);
+    pmi.barrier_read = true;
+}
+
+/* Sends pmi.command. */
 static bool send_line(void)
 {
     size_t length = strlen(pmi.command);
-    double deadline = weft_reply_clock() + REPLY_SECONDS;
-    int unread = 0;
-    while (pmi.in_barrier && ioctl(pmi.fd, SIOCOUTQ, &unread) == 0 && unread > 0 &&
-           weft_reply_clock() < deadline)
-        sched_yield();
+    if (pmi.in_barrier && !pmi.barrier_read)
+        await_reading();
     for (size_t sent = 0; !pmi.lost && sent < length;) {
         ssize_t n = send(pmi.fd, pmi.command + sent, length - sent, MSG_NOSIGNAL);
         if (n >= 0)
@@ -386,6 +397,7 @@ static bool begin_barrier(void)
     snprintf(pmi.command, sizeof pmi.command, "cmd=barrier_in\n");
     bool sent = send_line();
     pmi.in_barrier = sent;
+    pmi.barrier_read = false;
     pthread_mutex_unlock(&pmi.lock);
     return sent;
 }

@@ -126,6 +126,11 @@ bool weft_boot_nodes(int32_t *first)
     return true;
 }
 
+bool weft_boot_fetch_waits(void)
+{
+    return true;
+}
+
 int weft_boot_psets(const struct weft_boot_pset **sets)
 {
     *sets = NULL;

@@ -85,7 +85,7 @@ static void test_silent(void **state)
 /* More names than there are rows: the time goes to the last one. */
 static void test_too_many(void **state)
 {
-    static char names[40][8];
+    static char names[40][16];
     (void)state;
     weft_phases_begin();
     for (int i = 0; i < 40; i++) {

@@ -4,9 +4,9 @@
  */
 #include "gpu/kinds.h"
 
+#include "core/base/info.h"
 #include "gpu/gpu.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* The restrictors of each kind: MPI 5.0, 11.4.3, and its side document on kinds. */
@@ -61,4 +61,14 @@ enum weft_gpu_kinds weft_gpu_check_kinds(const char *list)
             all = kind;
     }
     return all;
+}
+
+int weft_gpu_take_kinds(struct weft_info *hints, const struct weft_info *given, bool *host_only)
+{
+    const char *kinds = weft_info_get(given, WEFT_ASSERT_KINDS);
+    enum weft_gpu_kinds memory = weft_gpu_check_kinds(kinds);
+    if (memory == WEFT_GPU_KINDS_UNSUPPORTED)
+        return MPI_SUCCESS;
+    *host_only = memory == WEFT_GPU_KINDS_HOST;
+    return weft_info_set(hints, WEFT_ASSERT_KINDS, kinds);
 }

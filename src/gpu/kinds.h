@@ -9,6 +9,10 @@
 #ifndef WEFT_GPU_KINDS_H
 #define WEFT_GPU_KINDS_H
 
+#include <stdbool.h>
+
+struct weft_info;
+
 #define WEFT_ASSERT_KINDS "mpi_assert_memory_alloc_kinds"
 
 enum weft_gpu_kinds { WEFT_GPU_KINDS_HOST, WEFT_GPU_KINDS_DEVICE, WEFT_GPU_KINDS_UNSUPPORTED };
@@ -19,5 +23,8 @@ const char *weft_gpu_supported_kinds(void);
 /* The memory of all kinds of a list: only on the host, or also on devices; or a kind or one of its
  * restrictors is not supported, or the list is NULL. */
 enum weft_gpu_kinds weft_gpu_check_kinds(const char *list);
+
+/* Takes a supported assertion of `given` into the hints of an object, and sets *host_only. */
+int weft_gpu_take_kinds(struct weft_info *hints, const struct weft_info *given, bool *host_only);
 
 #endif

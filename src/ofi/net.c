@@ -11,12 +11,11 @@
 
 struct weft_net weft_net;
 
-/* Counts a registration, and enables it. Returns it, or NULL if the provider refuses. */
-static struct fid_mr *enable(struct weft_net_vci *net, struct fid_mr *mr)
+struct fid_mr *weft_net_enable(struct fid_mr *mr, struct fid_ep *ep)
 {
     weft_count_add(&weft_counts.net_registrations, 1);
     if (weft_net.choice.info->domain_attr->mr_mode & FI_MR_ENDPOINT &&
-        (fi_mr_bind(mr, &net->objects.ep->fid, 0) || fi_mr_enable(mr))) {
+        (fi_mr_bind(mr, &ep->fid, 0) || fi_mr_enable(mr))) {
         fi_close(&mr->fid);
         return NULL;
     }
@@ -30,7 +29,7 @@ struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t by
     if (fi_mr_reg(net->objects.domain, data, bytes ? bytes : 1, access, 0, ++net->next_key, 0, &mr,
                   NULL))
         return NULL;
-    return enable(net, mr);
+    return weft_net_enable(mr, net->objects.ep);
 }
 
 struct fid_mr *weft_net_register_device(struct weft_net_vci *net, void *data, size_t bytes,
@@ -46,5 +45,6 @@ struct fid_mr *weft_net_register_device(struct weft_net_vci *net, void *data, si
                               .iface = cuda ? FI_HMEM_CUDA : FI_HMEM_ROCR,
                               .device.cuda = cuda ? device.number : 0};
     struct fid_mr *mr = NULL;
-    return fi_mr_regattr(net->objects.domain, &attr, 0, &mr) ? NULL : enable(net, mr);
+    return fi_mr_regattr(net->objects.domain, &attr, 0, &mr) ? NULL
+                                                             : weft_net_enable(mr, net->objects.ep);
 }

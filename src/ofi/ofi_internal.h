@@ -20,8 +20,8 @@
  *    acted on only if its op is in flight (in_flight.c): peers decide what some providers report.
  *  - packed, mr, ring and rails of a request's lane state are NULL whenever they hold nothing, also
  *    while the request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header
- * holds a header only in the phases READING to AWAITING_PIECES: else it may contain the first bytes
- * of a message.
+ *    holds a header only in the phases READING to AWAITING_PIECES: else it may contain the first
+ *    bytes of a message.
  *  - A peer names a request by its number. A control message is acted on only if that request is
  *    active, with that peer, and in the phase that the message is for (control.c).
  *  - A control message is at most WEFT_NET_CONTROL_BYTES, an RTS header at most
@@ -919,7 +919,11 @@ void weft_net_regions_close(struct weft_net_vci *net);
 struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,
                                  uint64_t access);
 
-/* The same for device memory. The provider has been asked for FI_HMEM. */
+/* Counts a new registration, and enables it where it belongs to the endpoint. Returns it, or NULL
+ * if the provider refuses. */
+struct fid_mr *weft_net_enable(struct fid_mr *mr, struct fid_ep *ep);
+
+/* As weft_net_register, for device memory. The provider has been asked for FI_HMEM. */
 WEFT_COLD struct fid_mr *weft_net_register_device(struct weft_net_vci *net, void *data,
                                                   size_t bytes, uint64_t access);
 

@@ -17,15 +17,14 @@
  *    another receive with the same number.
  *  - A piece whose read fails on a rail is read again through the first NIC; that rail reads
  *    nothing more from that peer. TCP reports no failure of a network: there a rail on which no
- * read ends for an eighth of WEFT_NETWORK_TIMEOUT is closed, so that late data reach no buffer, and
- *    its reads count as failed.
+ *    read ends for an eighth of WEFT_NETWORK_TIMEOUT is closed, so that late data reach no
+ *    buffer, and its reads count as failed.
  *  - rails_busy counts the requests with a struct weft_net_rail_use: while there are any, progress
  *    polls the rails.
  */
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/settings.h"
-#include "core/message/count.h"
 #include "core/message/process.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
@@ -204,13 +203,7 @@ static struct fid_mr *register_on(struct rail *rail, void *data, size_t bytes, u
         return NULL;
     if (fi_mr_reg(rail->objects.domain, data, bytes, access, 0, ++rail->next_key, 0, &mr, NULL))
         return NULL;
-    weft_count_add(&weft_counts.net_registrations, 1);
-    if (weft_net.choice.info->domain_attr->mr_mode & FI_MR_ENDPOINT &&
-        (fi_mr_bind(mr, &rail->objects.ep->fid, 0) || fi_mr_enable(mr))) {
-        fi_close(&mr->fid);
-        return NULL;
-    }
-    return mr;
+    return weft_net_enable(mr, rail->objects.ep);
 }
 
 static struct weft_net_rail_use *make_use(struct weft_request *request)

@@ -16,7 +16,7 @@
  * Invariants:
  *  - The messages of one sender are delivered in the order of their numbers, each once.
  *  - next of s is counted before its message is delivered: delivery may make progress and receive
- * the messages that follow.
+ *    the messages that follow.
  *  - A kept message of sender s has a number in (next, next + window).
  */
 #include "ofi/sequence.h"

@@ -6,6 +6,7 @@
  * free row extend the last one.
  */
 #include "core/base/phases.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/settings.h"
 
@@ -28,16 +29,11 @@ static struct {
     int count;
 } phases;
 
-static double read_clock(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static struct times now(void)
 {
-    return (struct times){read_clock(CLOCK_MONOTONIC), read_clock(CLOCK_PROCESS_CPUTIME_ID)};
+    struct timespec cpu;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    return (struct times){weft_seconds(), (double)cpu.tv_sec + (double)cpu.tv_nsec * 1e-9};
 }
 
 void weft_phases_begin(void)

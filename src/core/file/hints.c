@@ -80,13 +80,7 @@ int weft_file_take_hints(struct weft_file *file, const struct weft_info *info)
         if (value && is_valid(&hints[i], value))
             code = weft_info_set(file->info, hints[i].key, value);
     }
-    const char *kinds = weft_info_get(info, WEFT_ASSERT_KINDS);
-    enum weft_gpu_kinds memory = weft_gpu_check_kinds(kinds);
-    if (code == MPI_SUCCESS && memory != WEFT_GPU_KINDS_UNSUPPORTED) {
-        code = weft_info_set(file->info, WEFT_ASSERT_KINDS, kinds);
-        file->host_only = memory == WEFT_GPU_KINDS_HOST;
-    }
-    return code;
+    return code == MPI_SUCCESS ? weft_gpu_take_kinds(file->info, info, &file->host_only) : code;
 }
 
 struct weft_info *weft_file_default_hints(void)

@@ -82,12 +82,8 @@ int weft_win_take_hints(struct weft_win *win, const struct weft_info *info)
         if (value)
             code = weft_info_set(win->info, key, value);
     }
-    const char *kinds = weft_info_get(info, WEFT_ASSERT_KINDS);
-    enum weft_gpu_kinds memory = weft_gpu_check_kinds(kinds);
-    if (!code && memory != WEFT_GPU_KINDS_UNSUPPORTED) {
-        code = weft_info_set(win->info, WEFT_ASSERT_KINDS, kinds);
-        win->host_only = memory == WEFT_GPU_KINDS_HOST;
-    }
+    if (!code)
+        code = weft_gpu_take_kinds(win->info, info, &win->host_only);
     win->no_locks = is_true(win->info, "no_locks");
     return code;
 }

@@ -90,6 +90,7 @@ dist-hook:
 
 # MPI's semantics
 libmpi_abi_a_SOURCES += \
+    src/core/base/abstract_name.h \
     src/core/base/assert.h \
     src/core/base/attribute.c src/core/base/attribute.h \
     src/core/base/clock.h \

@@ -117,7 +117,9 @@ $(MPI_TESTS): %: $(srcdir)/%.c lib/libmpi_abi.so
 # Drivers without a GPU: the programs gpu_* load one of them, and tests/run --memory preloads
 # libmemory.so, which gives other programs memory of the first.
 EXTRA_DIST += tests/gpu/libcuda.c tests/gpu/libamdhip64.c tests/gpu/memory.c tests/gpu/memory.h \
-    tests/gpu/calls.py
+    tests/gpu/calls.py tests/gpu/arrays.py tests/gpu/device_array.py tests/gpu/mpi_by_ctypes.py
+dist_check_SCRIPTS += tests/gpu/run
+TESTS += tests/gpu/run
 GPU_DRIVERS = tests/gpu/libcuda.so.1 tests/gpu/libamdhip64.so.6
 tests/gpu/libcuda.so.1: $(srcdir)/tests/gpu/libcuda.c
 	@$(MKDIR_P) $(@D)

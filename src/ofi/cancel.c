@@ -181,7 +181,7 @@ static bool revoke(struct weft_net_vci *net, const struct weft_net_query *query,
 static bool may_be_missed(const struct weft_net_vci *net, struct weft_net_query *query,
                           const struct weft_peer *peer)
 {
-    int32_t missing = (int32_t)((uint32_t)query->control.key + 1 - weft_net_peer(peer)->taken);
+    int32_t missing = (int32_t)((uint32_t)query->control.key + 1 - weft_net_taken(net, peer));
     double now = weft_seconds();
     if (!may_miss() || missing <= 0 || (uint32_t)missing <= net->unattributed)
         return false;

@@ -161,10 +161,8 @@ void weft_net_compare(struct weft_net_vci *net, const struct weft_net_control *c
     struct weft_peer *peer = weft_peer_get(control->stream, control->from);
     if (!peer || peer->lane != WEFT_LANE_NET || weft_net.leaving)
         return;
-    uint32_t sender = weft_net_sender_number(control->stream, control->from) - net->first_sender;
-    uint32_t taken = weft_net_peer(peer)->taken + weft_sequence_delivered(&net->sequences, sender);
-    uint32_t lost = weft_net_compare_lost(&weft_net_peer(peer)->compare, claimed, taken,
-                                          weft_seconds(), &missing);
+    uint32_t lost = weft_net_compare_lost(&weft_net_peer(peer)->compare, claimed,
+                                          weft_net_taken(net, peer), weft_seconds(), &missing);
     if (lost > net->unattributed)
         end_job(peer, lost, claimed);
     weft_net_control_try(peer, (struct weft_net_control){

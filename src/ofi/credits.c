@@ -117,6 +117,12 @@ void weft_net_took_from(const struct weft_channel *channel, int source)
                       weft_channel_world(channel, source));
 }
 
+uint32_t weft_net_taken(const struct weft_net_vci *net, const struct weft_peer *peer)
+{
+    uint32_t sender = weft_net_sender_number(peer->stream, peer->world) - net->first_sender;
+    return weft_net_peer(peer)->taken + weft_sequence_delivered(&net->sequences, sender);
+}
+
 void weft_net_credits_start(struct weft_peer *peer, uint32_t credits)
 {
     struct weft_net_peer *to = weft_net_peer(peer);

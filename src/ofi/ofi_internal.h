@@ -506,6 +506,9 @@ uint32_t weft_net_window(void);
 void weft_net_took(struct weft_net_vci *net, unsigned stream, int world);
 void weft_net_took_from(const struct weft_channel *channel, int source);
 
+/* Messages of a peer, user messages and controls, that this rank has taken, modulo 2^32. */
+uint32_t weft_net_taken(const struct weft_net_vci *net, const struct weft_peer *peer);
+
 /* First contact: the peer gives this rank so many. */
 void weft_net_credits_start(struct weft_peer *peer, uint32_t credits);
 

@@ -134,7 +134,7 @@ void weft_net_fetched(struct weft_request *request)
     weft_assert(was_read || state->phase == WEFT_NET_AWAITING_PIECES);
     weft_assert(!state->reads_out && !state->stalled && to->fetching > 0);
     weft_net_release(request);
-    if (state->rails)
+    if (state->rails) /* the provider needs no registration of the buffer */
         weft_net_rails_release(request);
     state->phase = WEFT_NET_NO_RENDEZVOUS;
     to->fetching--;

@@ -455,7 +455,7 @@ static void test_adapters(void **state)
     chmod(root, 0755);
     for (int kind = 0; kind < WEFT_ADAPTER_KINDS; kind++)
         assert_false(weft_adapter_find(kind, root, root, &adapter));
-    assert_false(weft_rxm_can_share(root));
+    assert_false(weft_adapters_can_share(root));
     add_file(root, "infiniband/mlx5_0/ports/1/state", "1: DOWN");
     assert_adapter(root, VERBS, "verbs;ofi_rxm", "port 1 of mlx5_0 is DOWN", "ip link");
     add_file(root, "infiniband/mlx5_1/ports/1/state", "4: ACTIVE");
@@ -476,13 +476,13 @@ static void test_adapters(void **state)
     }
     add_file(root, "infiniband/mlx5_1/ports/1/state", "2: INIT");
     assert_adapter(root, VERBS, "verbs;ofi_rxm", "port 1 of mlx5_1 is INIT", "ip link");
-    assert_true(weft_rxm_can_share(root));
+    assert_true(weft_adapters_can_share(root));
     add_file(root, "infiniband/rdmap0s6/ports/1/state", "4: ACTIVE");
     add_file(root, "infiniband/rdmap0s6/device/vendor", "0x1d0f");
     snprintf(command, sizeof command,
              "ln -s ../../drivers/efa %s/infiniband/rdmap0s6/device/driver", root);
     assert_int_equal(system(command), 0);
-    assert_false(weft_rxm_can_share(root));
+    assert_false(weft_adapters_can_share(root));
     assert_adapter(root, EFA, "efa", "rdmap0s6", "container");
     assert_adapter(root, VERBS, "verbs;ofi_rxm", "mlx5_1 is INIT", "ip link");
     assert_false(weft_adapter_find(HFI1, root, root, &adapter));

@@ -24,6 +24,14 @@ static const struct {
     {"infiniband", "", "verbs;ofi_rxm"},
 };
 
+/* Adapters of a class. False if there are none; else globfree. */
+static bool list_class(const char *classes, const char *class, glob_t *found)
+{
+    char pattern[PATH_MAX];
+    snprintf(pattern, sizeof pattern, "%s/%s/*", classes, class);
+    return !glob(pattern, 0, NULL, found);
+}
+
 /* The name of the adapter's driver, "" if there is none, as for an emulated adapter. */
 static void read_driver(const char *path, char *driver, size_t len)
 {
@@ -125,11 +133,9 @@ static void explain_active(int kind, const char *classes, const char *devices,
 bool weft_adapter_find(int kind, const char *classes, const char *devices,
                        struct weft_adapter *adapter)
 {
-    char pattern[PATH_MAX];
     glob_t found;
     bool any = false, active = false;
-    snprintf(pattern, sizeof pattern, "%s/%s/*", classes, kinds[kind].class);
-    if (glob(pattern, 0, NULL, &found))
+    if (!list_class(classes, kinds[kind].class, &found))
         return false;
     for (size_t i = 0; i < found.gl_pathc && !active; i++) {
         const char *path = found.gl_pathv[i];
@@ -146,4 +152,20 @@ bool weft_adapter_find(int kind, const char *classes, const char *devices,
     if (active)
         explain_active(kind, classes, devices, adapter);
     return any;
+}
+
+bool weft_adapters_can_share(const char *classes)
+{
+    char driver[64];
+    glob_t found;
+    bool all = true;
+    if (!list_class(classes, "infiniband", &found))
+        return false;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        read_driver(found.gl_pathv[i], driver, sizeof driver);
+        /* Soft-RoCE has no driver of a device. */
+        all &= !*driver || strcmp(driver, "mlx5_core") == 0 || strcmp(driver, "mlx4_core") == 0;
+    }
+    globfree(&found);
+    return all;
 }

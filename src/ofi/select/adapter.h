@@ -27,4 +27,8 @@ struct weft_adapter {
 bool weft_adapter_find(int kind, const char *classes, const char *devices,
                        struct weft_adapter *adapter);
 
+/* True if there are adapters in the class infiniband, and all are known to have shared receive
+ * queues. */
+bool weft_adapters_can_share(const char *classes);
+
 #endif

@@ -114,10 +114,6 @@ void weft_rxm_prepare(int ranks);
 /* The settings of weft_rxm_prepare for adapters; can_share: these have shared receive queues. */
 void weft_rxm_prepare_adapter(int ranks, bool can_share);
 
-/* True if all adapters in the class infiniband of that directory, sysfs's class, are known to have
- * shared receive queues. */
-bool weft_rxm_can_share(const char *classes);
-
 /* Ranks that ofi_rxm sizes its queues for, and entries of the completion queue that it makes on an
  * adapter. */
 size_t weft_rxm_ranks(void);

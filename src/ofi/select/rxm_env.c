@@ -42,15 +42,11 @@
  */
 #include "ofi/select/adapter.h"
 #include "ofi/select/provider.h"
-#include "ofi/select/sysfs.h"
 
-#include <glob.h>
-#include <limits.h>
 #include <rdma/fabric.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -103,24 +99,6 @@ static bool is_shared(void)
     return number_in("FI_OFI_RXM_USE_SRX", 0);
 }
 
-bool weft_rxm_can_share(const char *classes)
-{
-    char pattern[PATH_MAX], driver[32];
-    glob_t found;
-    bool all = true;
-    snprintf(pattern, sizeof pattern, "%s/infiniband/*", classes);
-    if (glob(pattern, 0, NULL, &found))
-        return false;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        snprintf(pattern, sizeof pattern, "%s/device/driver", found.gl_pathv[i]);
-        weft_sysfs_link(pattern, driver, sizeof driver);
-        /* Soft-RoCE has no driver of a device. */
-        all &= !*driver || strcmp(driver, "mlx5_core") == 0 || strcmp(driver, "mlx4_core") == 0;
-    }
-    globfree(&found);
-    return all;
-}
-
 void weft_rxm_prepare_adapter(int ranks, bool can_share)
 {
     set_ranks(ranks);
@@ -156,7 +134,7 @@ void weft_rxm_prepare(int ranks)
      * unexpected messages, which Weft's credits do not bound. */
     setenv("FI_CXI_RX_MATCH_MODE", "hybrid", 0);
     if (access("/sys/class/infiniband", F_OK) == 0) {
-        weft_rxm_prepare_adapter(ranks, weft_rxm_can_share(WEFT_ADAPTER_CLASSES));
+        weft_rxm_prepare_adapter(ranks, weft_adapters_can_share(WEFT_ADAPTER_CLASSES));
         return;
     }
     if (ranks < OWN_RANKS)

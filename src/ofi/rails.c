@@ -187,9 +187,11 @@ void weft_net_rails_connect(struct weft_peer *peer, const char *record, unsigned
     weft_net_peer(peer)->rails = with;
     for (unsigned i = 0; i < rails->count; i++) {
         unsigned theirs = find_theirs(rails->rail[i].network, i + 1, record, count, address_bytes);
+        if (!theirs)
+            continue;
         const char *entry = record + (theirs - 1) * (sizeof(uint64_t) + address_bytes);
-        if (theirs && fi_av_insert(rails->rail[i].objects.av, entry + sizeof(uint64_t), 1,
-                                   &with->rail[i].address, 0, NULL) == 1)
+        if (fi_av_insert(rails->rail[i].objects.av, entry + sizeof(uint64_t), 1,
+                         &with->rail[i].address, 0, NULL) == 1)
             with->rail[i].theirs = (uint8_t)theirs;
     }
 }

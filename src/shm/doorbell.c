@@ -14,26 +14,15 @@
  */
 #include "shm/shm_internal.h"
 
+#include "core/base/membarrier.h"
+
 #include <errno.h>
 #include <linux/futex.h>
-#include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { UNSURE_US = 500 }; /* the longest sleep without membarrier() */
-
-static int membarrier(int command)
-{
-    return (int)syscall(SYS_membarrier, command, 0, 0);
-}
-
-void weft_shm_open_sleep(void)
-{
-    int commands = membarrier(MEMBARRIER_CMD_QUERY);
-    weft_shm.barrier = commands > 0 && (commands & MEMBARRIER_CMD_GLOBAL_EXPEDITED) &&
-                       membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
-}
 
 void weft_shm_wake(_Atomic uint32_t *doorbell)
 {
@@ -49,7 +38,7 @@ static _Atomic uint32_t *own_doorbell(void)
 bool weft_shm_set_doorbell(void)
 {
     atomic_store(own_doorbell(), 1);
-    return weft_shm.barrier && membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0;
+    return weft_membarrier(WEFT_MEMBARRIER_RANKS);
 }
 
 void weft_shm_await_doorbell(unsigned microseconds)

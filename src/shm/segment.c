@@ -305,7 +305,6 @@ void weft_shm_open(const struct weft_job *job)
     if (wants_single_copy()) /* required where Yama restricts ptrace */
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     become_member(job);
-    weft_shm_open_sleep();
     weft_shm.open = true;
 }
 

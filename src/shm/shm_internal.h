@@ -202,7 +202,6 @@ struct weft_shm {
     bool open;
     bool single_copy; /* memory of other processes can be read */
     bool core_each;   /* each rank of the node has a core */
-    bool barrier;     /* membarrier() works */
     int members, self;
     int *world;                 /* ranks of the members, ascending */
     struct weft_shm_head *head; /* where the segment is mapped */
@@ -248,7 +247,6 @@ WEFT_COLD void weft_shm_pin(struct weft_shm_pin *pin, const char *data, size_t b
 void weft_shm_free_links(void);
 
 /* doorbell.c */
-void weft_shm_open_sleep(void);
 WEFT_COLD void weft_shm_wake(_Atomic uint32_t *doorbell);
 
 /* To be called after writing to a peer's ring. */

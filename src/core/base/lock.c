@@ -8,8 +8,9 @@
  */
 #include "core/base/lock.h"
 
+#include "core/base/membarrier.h"
+
 #include <linux/futex.h>
-#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -30,11 +31,6 @@ static _Atomic uint32_t threads; /* that have a number, or are about to */
 static unsigned spins;           /* SPINS, or 0 on one core */
 static bool barrier;
 
-static int membarrier(int command)
-{
-    return (int)syscall(SYS_membarrier, command, 0, 0);
-}
-
 void weft_lock_init(struct weft_lock *lock, unsigned number)
 {
     weft_assert(number < WEFT_LOCKS_MAX && (!locks[number] || locks[number] == lock));
@@ -47,9 +43,8 @@ void weft_lock_open(bool may_spin)
     spins = may_spin ? SPINS : 0;
     if (barrier)
         return;
-    int commands = membarrier(MEMBARRIER_CMD_QUERY);
-    barrier = commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
-              membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+    weft_membarrier_register();
+    barrier = weft_membarrier_is_registered(WEFT_MEMBARRIER_THREADS);
     if (!barrier)
         return;
     atomic_store(&weft_lock_shared, false);
@@ -79,7 +74,7 @@ static void wait_until_left(struct weft_lock *lock)
 static void wait_for_first(void)
 {
     atomic_store(&weft_lock_shared, true);
-    if (barrier && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
+    if (barrier && !weft_membarrier(WEFT_MEMBARRIER_THREADS))
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     for (int i = 0; i < WEFT_LOCKS_MAX; i++)
         if (locks[i])
@@ -97,7 +92,7 @@ void weft_lock_number_thread(void)
 static void sleep_until_free(struct weft_lock *lock)
 {
     atomic_fetch_add(&lock->sleepers, 1);
-    bool sure = barrier && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+    bool sure = weft_membarrier(WEFT_MEMBARRIER_THREADS);
     struct timespec time = {.tv_nsec = (sure ? SURE_US : UNSURE_US) * 1000L};
     uint32_t owner = atomic_load(&lock->owner);
     if (owner)

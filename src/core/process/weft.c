@@ -10,6 +10,7 @@
 #include "core/pt2pt/probe.h"
 #include "core/comm/context_alloc.h"
 #include "core/base/clock.h"
+#include "core/base/membarrier.h"
 #include "core/base/phases.h"
 #include "core/process/weft.h"
 #include "core/progress/progress.h"
@@ -324,6 +325,7 @@ static void weft_start(int thread_level)
     weft_net_free_signals();
     if (weft_settings_load(why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
+    weft_membarrier_register(); /* while there is one thread */
     weft_phase_end("tables and settings");
     if (weft_boot_init(&weft.job, weft_settings.child, why, sizeof why)) {
         weft.job.size = 0;

@@ -170,10 +170,10 @@ head_of()
     local mpi
     say "# table $1: $2"
     say "# machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs," \
-        "Linux $(uname -r)"
+        "Linux $(uname -r), $(. /etc/os-release && say "$PRETTY_NAME")"
     say "# command: $command"
     say "# date: $(date -u +%Y-%m-%dT%H:%MZ)"
-    say "# version weft: $(git -C "$source_dir" describe --always --dirty 2>/dev/null || say release)"
+    say "# version weft: ${BENCH_VERSION:-$(git -C "$source_dir" describe --always --dirty 2>/dev/null || say release)}"
     for mpi in "${peers[@]}"; do
         say "# version $mpi: $(version_of "$mpi")"
     done

@@ -116,23 +116,26 @@ compile()
 }
 
 # The options of Open MPI for a way, in the names of its version: with 5.0 btl vader became sm, single
-# copies became smsc, and osc pt2pt was removed.
+# copies became smsc, and osc pt2pt was removed. osc rdma maps the windows of its node, which are not
+# over TCP then: UCX remains.
 openmpi_options()
 {
-    local sm=vader one_copy=(--mca btl_vader_single_copy_mechanism none) osc=pt2pt
+    local sm=vader one_copy=(--mca btl_vader_single_copy_mechanism none)
+    local windows=(--mca pml ob1 --mca btl 'self,tcp' --mca btl_tcp_if_include lo --mca osc pt2pt)
     if [[ ! ${openmpi_major:-} ]]; then
         openmpi_major=$(version_of openmpi)
         openmpi_major=${openmpi_major%%.*}
     fi
     if ((${openmpi_major:-4} >= 5)); then
-        sm=sm one_copy=(--mca smsc '^cma,knem,xpmem') osc=rdma
+        sm=sm one_copy=(--mca smsc '^cma,knem,xpmem')
+        windows=(--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any --mca osc ucx
+            -x UCX_TLS=tcp,self -x UCX_NET_DEVICES=lo)
     fi
     case $1 in
     node) launch+=(--mca pml ob1 --mca btl "self,$sm") ;;
     staged) launch+=(--mca pml ob1 --mca btl "self,$sm" "${one_copy[@]}") ;;
-    tcp) # other components of osc would use shared memory
-        launch+=(--mca pml ob1 --mca btl 'self,tcp' --mca btl_tcp_if_include lo --mca osc "$osc")
-        ;;
+    tcp) launch+=(--mca pml ob1 --mca btl 'self,tcp' --mca btl_tcp_if_include lo) ;;
+    tcp-windows) launch+=("${windows[@]}") ;;
     ofi)
         launch+=(--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include 'tcp;ofi_rxm'
             -x FI_TCP_IFACE=lo)
@@ -141,7 +144,8 @@ openmpi_options()
 }
 
 # launcher MPI WAY RANKS [no]: sets the array launch to what starts a peer's job by its way (node,
-# staged: one node; tcp: its own way over TCP; ofi: over libfabric's TCP). no: no rank is bound.
+# staged: one node; tcp: its own way over TCP, tcp-windows for one-sided operations; ofi: over
+# libfabric's TCP). no: no rank is bound.
 launcher()
 {
     # shellcheck disable=SC2178
@@ -150,7 +154,7 @@ launcher()
     case $1.$2 in
     openmpi.*) openmpi_options "$2" ;;
     mpich.staged) launch+=(-genv UCX_TLS 'posix,sysv,self') ;;
-    mpich.tcp)
+    mpich.tcp*)
         launch+=(-genv UCX_TLS 'tcp,self' -genv UCX_NET_DEVICES lo -genv MPIR_CVAR_NOLOCAL 1)
         ;;
     esac

@@ -38,8 +38,9 @@ class Weft(AutotoolsPackage):
     depends_on("pmix@4.2:")
     depends_on("hwloc@2.0:")
 
-    # The wrappers call the compiler behind Spack's own wrapper once Weft is installed.
-    filter_compiler_wrappers("mpicc", "mpicxx", "mpifort", relative_root="bin")
+    # The wrappers, by all of their names, call the compiler behind Spack's own wrapper once Weft is
+    # installed.
+    filter_compiler_wrappers("mpi*", "weftcc", "weftc++", "weftfort", relative_root="bin")
 
     def configure_args(self):
         return self.enable_or_disable("fortran")

@@ -151,7 +151,7 @@ static void read_flux(struct allocation *a)
     char size[32] = "";
     FILE *command = popen("flux getattr size 2>/dev/null", "re");
     a->system = "Flux";
-    a->command = "flux run -o pmi=pmix";
+    a->command = "flux run";
     if (!command)
         return;
     if (fgets(size, sizeof size, command) && read_number(size) > 1)

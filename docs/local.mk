@@ -15,6 +15,9 @@ EXTRA_DIST += docs/performance/index.html docs/performance/latency.dat \
     docs/performance/memory.dat docs/performance/limits.dat docs/performance/coll_cost.dat \
     docs/performance/coll_node.dat $(wildcard $(srcdir)/docs/performance/osu.dat) \
     docs/performance/overlap.dat $(wildcard $(srcdir)/docs/performance/startup.dat)
+# The same beside Debian 13's MPIs, by ci/peers
+EXTRA_DIST += $(wildcard $(srcdir)/docs/performance/debian13/*.dat) \
+    docs/performance/debian13/index.html
 
 # Whether they say what the tree is
 dist_check_SCRIPTS += tests/docs/run

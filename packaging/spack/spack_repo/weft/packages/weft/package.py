@@ -41,6 +41,7 @@ class Weft(AutotoolsPackage):
     # The wrappers, by all of their names, call the compiler behind Spack's own wrapper once Weft is
     # installed.
     filter_compiler_wrappers("mpi*", "weftcc", "weftc++", "weftfort", relative_root="bin")
+    filter_compiler_wrappers("weft-fortran.pc", relative_root="lib/pkgconfig")
 
     def configure_args(self):
         return self.enable_or_disable("fortran")

@@ -31,7 +31,7 @@ static const struct launcher launchers[] = {
     {"Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
      "start it with weftrun, or with the mpirun of Open MPI 4 or newer and its environment intact"},
     {"flux run", "FLUX_JOB_SIZE", "FLUX_TASK_RANK",
-     "start it with \"flux run\" without \"-o pmi=off\", or with \"-o pmi=pmix\" (plugin flux-pmix)"},
+     "start it with \"flux run\" without \"-o pmi=off\", or with \"-o pmi=pmix\" (of flux-pmix)"},
     {"MVAPICH's mpirun", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK",
      "start it with weftrun, or with a launcher that offers PMIx"},
     {"jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK",

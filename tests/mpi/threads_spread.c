@@ -20,7 +20,7 @@ enum { TAG_ORDER = 100, TAG_PROBE = 200, TAG_EXCHANGE = 300, TAG_PREPARED = 400,
 enum { COMMS = 2 };
 
 static MPI_Comm comms[COMMS]; /* by tag, by ranks */
-static bool spread;           /* there are several VCIs: not with psm2 */
+static bool spread;           /* there are several VCIs */
 static const char *const asserted[COMMS] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source"};
 
 static int up(void)
@@ -432,6 +432,16 @@ static void from_group(void)
     MPI_Session_finalize(&session);
 }
 
+static bool has_several_vcis(void)
+{
+    static const char *const without[] = {"psm2", "psm3", "opx", "efa"};
+    const char *provider = getenv("WEFT_PROVIDER");
+    for (size_t i = 0; provider && i < sizeof without / sizeof *without; i++)
+        if (strcmp(provider, without[i]) == 0)
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     pthread_t thread[THREADS];
@@ -441,8 +451,7 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, alone ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
     check_world(1);
     MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
-    const char *provider = getenv("WEFT_PROVIDER");
-    spread = !provider || strcmp(provider, "psm2") != 0;
+    spread = has_several_vcis();
     for (int c = 0; c < COMMS; c++)
         comms[c] = dup_with(MPI_COMM_WORLD, asserted[c], "true");
     if (spread)

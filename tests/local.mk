@@ -55,6 +55,8 @@ TESTS += tests/examples/run
 # ---- Files on disks that fail
 check_PROGRAMS += tests/files/disk
 tests_files_disk_SOURCES = tests/files/disk.c
+check_PROGRAMS += tests/files/fuse
+tests_files_fuse_SOURCES = tests/files/fuse.c
 check_PROGRAMS += tests/files/nodes
 tests_files_nodes_SOURCES = tests/files/nodes.c
 dist_check_SCRIPTS += tests/files/run tests/files/nfs

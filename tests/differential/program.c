@@ -33,6 +33,7 @@ static const struct {
     {"topology", do_topology, 5},
     {"type", do_type, 6},
     {"pack", do_pack, 2},
+    {"file", do_file, 4},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

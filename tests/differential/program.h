@@ -79,6 +79,7 @@ void do_attribute(void);
 void do_topology(void);
 void do_type(void);
 void do_pack(void);
+void do_file(void);
 
 /* Completes a collective in one of three ways: blocking, nonblocking, persistent. MPICH 4.0 ends
  * the process in MPI_Allgatherv_init, and Open MPI 4 has no persistent collectives: they block

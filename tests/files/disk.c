@@ -4,6 +4,9 @@
  * and looks at what is left: disk CASE FOLDER
  *
  *   full      the file system of FOLDER has less space than an access of one rank needs
+ *   quota     the user has less space there
+ *   allocate  it has no fallocate
+ *   hints     WEFT_FILE_HINTS has a hint that does not exist
  *   readonly  it is mounted for reading, and has a file "old"
  *   kill      the last rank is killed in the middle of a collective write
  *   check     one rank: the bytes that this write does not give are in the file as before
@@ -72,7 +75,8 @@ static int write_as(MPI_File file, enum kind kind, MPI_Status *status)
     }
 }
 
-static void full(void)
+/* The class of the errors, and what their sentences must have. */
+static void full(int class, const char *text_of_class, const char *next)
 {
     for (int kind = 0; kind < KINDS; kind++) {
         MPI_Status status;
@@ -84,16 +88,15 @@ static void full(void)
             set_records(file, 0);
         memset(&status, 0, sizeof status);
         int code = write_as(file, kind, &status);
-        CHECK(check_class(code) == MPI_ERR_NO_SPACE, "%s: class %d", kinds[kind],
-              check_class(code));
+        CHECK(check_class(code) == class, "%s: class %d", kinds[kind], check_class(code));
         MPI_Error_string(code, text, &length);
-        CHECK(strstr(text, "full") && (kind == NONBLOCKING_ALL || strstr(text, "df")), "%s: %s",
-              kinds[kind], text);
+        CHECK(strstr(text, text_of_class) && (kind == NONBLOCKING_ALL || strstr(text, next)),
+              "%s: %s", kinds[kind], text);
         CHECK(kind == SPLIT || file_bytes(&status) < BYTES, "%s: %d bytes were written",
               kinds[kind], file_bytes(&status));
         MPI_Barrier(MPI_COMM_WORLD);
         CHECK_CLASS(MPI_File_set_size(file, 0), MPI_SUCCESS);
-        CHECK_CLASS(MPI_File_preallocate(file, 64 << 20), MPI_ERR_NO_SPACE);
+        CHECK_CLASS(MPI_File_preallocate(file, 64 << 20), class);
         CHECK_CLASS(MPI_File_set_size(file, 0), MPI_SUCCESS);
         CHECK_CLASS(
             MPI_File_write_at_all(file, 0, data, check.rank ? 0 : RECORD, MPI_BYTE, &status),
@@ -101,6 +104,49 @@ static void full(void)
         MPI_File_close(&file);
         file_remove("full");
     }
+}
+
+/* ---- No fallocate: the file is extended by zeros, and what it has stays */
+
+static void allocate(void)
+{
+    static const MPI_Offset sizes[] = {70001, 5, 1500000, 1500001};
+    static const char old[] = "data";
+    MPI_File file = file_open("allocated", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_Status status;
+    MPI_Offset size, largest = 0;
+    MPI_File_write_at_all(file, 0, old, check.rank ? 0 : sizeof old, MPI_BYTE, &status);
+    for (int i = 0; i < 4; i++) {
+        check_step("%lld bytes", (long long)sizes[i]);
+        largest = sizes[i] > largest ? sizes[i] : largest;
+        CHECK_CLASS(MPI_File_preallocate(file, sizes[i]), MPI_SUCCESS);
+        MPI_File_get_size(file, &size);
+        CHECK(size == largest, "the size is %lld", (long long)size);
+        memset(data, 1, sizeof data);
+        MPI_File_read_at_all(file, 0, data, BYTES, MPI_BYTE, &status);
+        CHECK(file_bytes(&status) == largest, "%d bytes were read", file_bytes(&status));
+        CHECK(!memcmp(data, old, sizeof old), "the old bytes have changed");
+        for (MPI_Offset at = sizeof old; at < largest; at++)
+            CHECK(!data[at], "byte %lld is %d", (long long)at, data[at]);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_File_close(&file);
+    file_remove("allocated");
+}
+
+/* ---- A misspelt hint of the environment, which only rank 0 reads */
+
+static void hints(void)
+{
+    MPI_File file = MPI_FILE_NULL;
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    int code = MPI_File_open(MPI_COMM_WORLD, file_name("none"), MPI_MODE_CREATE | MPI_MODE_RDWR,
+                             MPI_INFO_NULL, &file);
+    CHECK_CLASS(code, MPI_ERR_INFO_VALUE);
+    MPI_Error_string(code, text, &length);
+    CHECK(strstr(text, "WEFT_FILE_HINTS has \"cb_node=1\""), "the sentence is: %s", text);
+    CHECK(access(file_name("none"), F_OK), "a file was left");
 }
 
 /* ---- A disk that is mounted for reading */
@@ -173,7 +219,13 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     snprintf(file_folder, sizeof file_folder, "%s", argv[2]);
     if (!strcmp(argv[1], "full"))
-        full();
+        full(MPI_ERR_NO_SPACE, "full", "df");
+    else if (!strcmp(argv[1], "quota"))
+        full(MPI_ERR_QUOTA, "quota", "quota");
+    else if (!strcmp(argv[1], "allocate"))
+        allocate();
+    else if (!strcmp(argv[1], "hints"))
+        hints();
     else if (!strcmp(argv[1], "readonly"))
         readonly();
     else if (!strcmp(argv[1], "kill"))

@@ -136,6 +136,10 @@ const struct weft_setting weft_settings_table[] = {
     COLL(REDUCE_SCATTER, reduce_scatter, "auto|halving|pairwise",
          "MPI_Reduce_scatter and MPI_Reduce_scatter_block (pairwise: if the operation is "
          "commutative)" BY_SIZE),
+    {"WEFT_FILE_HINTS", WEFT_SETTING_STRING, FIELD(file_hints), "", 0, STRING_MAX, NULL,
+     "hints of all files that the program opens and does not give itself, \"key=value;...\" "
+     "(romio_cb_write=disable;cb_nodes=4); those of rank 0 are used",
+     0},
     {"WEFT_GPU", WEFT_SETTING_CHOICE, FIELD(gpu), "auto", 0, 0, "auto|off|on",
      "buffers in GPU memory: auto: if the program has loaded the driver's library when MPI starts, "
      "or the machine has a driver; off: they are errors; on: a driver's library that the program "

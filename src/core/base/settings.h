@@ -50,12 +50,13 @@ struct weft_settings {
      * family there */
     int coll_barrier, coll_bcast, coll_reduce, coll_allreduce, coll_gather, coll_scatter,
         coll_allgather, coll_alltoall, coll_reduce_scatter;
-    int gpu;        /* enum weft_gpu_setting */
-    int gpu_ipc;    /* 1: processes of a node map each other's GPU memory */
-    int gpu_direct; /* enum weft_gpu_setting: adapters read and write GPU memory */
-    int child;      /* 1: a program that a rank starts is a job of its own */
-    int counters;   /* enum weft_counters */
-    int verbose;    /* 0 silent, 1 one line per job, 2 one line per rank and peer */
+    const char *file_hints; /* of files: "key=value;..." */
+    int gpu;                /* enum weft_gpu_setting */
+    int gpu_ipc;            /* 1: processes of a node map each other's GPU memory */
+    int gpu_direct;         /* enum weft_gpu_setting: adapters read and write GPU memory */
+    int child;              /* 1: a program that a rank starts is a job of its own */
+    int counters;           /* enum weft_counters */
+    int verbose;            /* 0 silent, 1 one line per job, 2 one line per rank and peer */
 };
 
 extern struct weft_settings weft_settings;

@@ -38,6 +38,7 @@ struct access {
     struct weft_file *file;
     bool write;
     char *sieve; /* NULL until it is needed */
+    size_t sieve_bytes;
 };
 
 static int no_memory(const struct weft_file *file, size_t bytes)
@@ -74,7 +75,7 @@ static int sieve(struct access *access, size_t from, size_t to, char *memory, si
     const struct weft_layout *layout = file->view.filetype->layout;
     MPI_Aint extent = file->view.filetype->extent, disp = file->view.disp;
     struct weft_run first, last;
-    size_t got, limit, most = file->system->sieve;
+    size_t got, limit, most = access->sieve_bytes;
     if (!access->sieve && !(access->sieve = malloc(most)))
         return no_memory(file, most);
     weft_layout_list_runs(layout, extent, disp, from, from + 1, &first, 1);
@@ -235,7 +236,9 @@ static int move_pieces(struct access *access, const struct weft_file_data *data,
 int weft_file_move(struct weft_file *file, bool write, const struct weft_file_data *data,
                    size_t from, size_t to, size_t *moved)
 {
-    struct access access = {.file = file, .write = write};
+    size_t hint = file->sieve[write];
+    struct access access = {
+        .file = file, .write = write, .sieve_bytes = hint ? hint : file->system->sieve};
     size_t position = (size_t)data->offset * file->view.etype->size;
     *moved = 0;
     if (from == to || !file->view.filetype->layout)

@@ -65,6 +65,9 @@ struct weft_file {
     bool host_only;                        /* the user asserts that no buffer is in device memory */
     const struct weft_file_system *system; /* as the next, that of rank 0 */
     struct weft_file_stripes stripes;
+    size_t sieve[2];      /* hints: bytes of it for reads and writes; 0: those of the file system */
+    int64_t buffer_bytes; /* hint, as the next that of rank 0: most bytes of windows of a rank */
+    int64_t writers;      /* hint: most ranks that own windows; 0: any number */
     struct weft_file_view view;
     MPI_Offset pointer;       /* in etypes */
     int64_t identity[2];      /* device and inode */
@@ -130,6 +133,15 @@ void weft_file_describe(const struct weft_file *file, int code, char *sentence);
 
 /* Sets the hints that are known and have a valid value. */
 int weft_file_take_hints(struct weft_file *file, const struct weft_info *info);
+
+/* The value of a hint that is a number. */
+int64_t weft_file_number_hint(const struct weft_file *file, const char *key);
+
+/* The hints of this process's environment; free with free(). NULL: none. */
+int weft_file_environment_hints(char **text);
+
+/* Sets those of a text that the program has not given. */
+int weft_file_take_text(struct weft_file *file, const char *text, const struct weft_info *info);
 
 /* All known hints with their defaults. NULL without memory, recorded. */
 struct weft_info *weft_file_default_hints(void);

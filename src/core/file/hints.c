@@ -3,39 +3,51 @@
  * The hints of a file (MPI 5.0, section 14.2.8), those of ROMIO included, because programs set
  * them: one table. A hint without effect in this version is accepted and reported.
  *
+ * Defaults for all files come from the environment of rank 0: WEFT_FILE_HINTS, and the file that
+ * ROMIO_HINTS names, whose lines are "key value". Those of the program prevail.
+ *
  * Invariant: the info object of a file always has every key of the table.
  */
 #include "core/file/file.h"
+#include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/base/settings.h"
 #include "gpu/kinds.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum form { TEXT, NUMBER, OCTAL, SWITCH, BOOLEAN };
+/* AT_OPEN: MPI_File_open uses the value, and later ones have no effect. */
+enum form { TEXT, NUMBER, OCTAL, SWITCH, BOOLEAN, AT_OPEN = 8 };
+
+enum {
+    TEXT_MOST = 16 << 10, /* bytes of hints of the environment: some hundred of them */
+    SIEVE_LEAST = 4096    /* a page: less makes more calls than records */
+};
 
 static const struct hint {
     const char *key, *value;
-    enum form form;
+    int form;
 } hints[] = {
     {"access_style", "", TEXT},
     {"collective_buffering", "true", BOOLEAN},
     {"cb_block_size", "0", NUMBER},
-    {"cb_buffer_size", "16777216", NUMBER},
-    {"cb_nodes", "0", NUMBER},
+    {"cb_buffer_size", "16777216", NUMBER | AT_OPEN},
+    {"cb_nodes", "0", NUMBER | AT_OPEN},
     {"cb_config_list", "*:1", TEXT},
     {"chunked", "", TEXT},
     {"chunked_item", "", TEXT},
     {"chunked_size", "", TEXT},
-    {"file_perm", "0666", OCTAL},
+    {"file_perm", "0666", OCTAL | AT_OPEN},
     {"filename", "", TEXT},
     {"io_node_list", "", TEXT},
     {"nb_proc", "0", NUMBER},
     {"num_io_nodes", "0", NUMBER},
-    {"striping_factor", "0", NUMBER},
-    {"striping_unit", "0", NUMBER},
-    {"ind_rd_buffer_size", "524288", NUMBER},
-    {"ind_wr_buffer_size", "524288", NUMBER},
+    {"striping_factor", "0", NUMBER | AT_OPEN},
+    {"striping_unit", "0", NUMBER | AT_OPEN},
+    {"ind_rd_buffer_size", "0", NUMBER}, /* 0: that of the file system */
+    {"ind_wr_buffer_size", "0", NUMBER}, /* 0: that of the file system */
     {"romio_cb_read", "automatic", SWITCH},
     {"romio_cb_write", "automatic", SWITCH},
     {"romio_ds_read", "automatic", SWITCH},
@@ -57,7 +69,9 @@ static bool is_number(const char *text, int base)
 
 static bool is_valid(const struct hint *hint, const char *value)
 {
-    switch (hint->form) {
+    if (strlen(value) >= MPI_MAX_INFO_VAL)
+        return false;
+    switch (hint->form & ~AT_OPEN) {
     case NUMBER:
         return is_number(value, 10);
     case OCTAL:
@@ -72,14 +86,38 @@ static bool is_valid(const struct hint *hint, const char *value)
     }
 }
 
+/* The value of a valid hint, or NULL. */
+static const char *given(const struct weft_info *info, const struct hint *hint)
+{
+    const char *value = weft_info_get(info, hint->key);
+    return value && is_valid(hint, value) ? value : NULL;
+}
+
+int64_t weft_file_number_hint(const struct weft_file *file, const char *key)
+{
+    const char *value = weft_info_get(file->info, key);
+    return value ? strtoll(value, NULL, 10) : 0;
+}
+
+/* The values that an access uses. */
+static void use_hints(struct weft_file *file)
+{
+    int64_t read = weft_file_number_hint(file, "ind_rd_buffer_size");
+    int64_t write = weft_file_number_hint(file, "ind_wr_buffer_size");
+    file->sieve[0] = read && read < SIEVE_LEAST ? SIEVE_LEAST : (size_t)read;
+    file->sieve[1] = write && write < SIEVE_LEAST ? SIEVE_LEAST : (size_t)write;
+}
+
 int weft_file_take_hints(struct weft_file *file, const struct weft_info *info)
 {
     int code = MPI_SUCCESS;
+    bool opened = file->object.kind == WEFT_KIND_FILE;
     for (size_t i = 0; i < sizeof hints / sizeof *hints && code == MPI_SUCCESS; i++) {
-        const char *value = weft_info_get(info, hints[i].key);
-        if (value && is_valid(&hints[i], value))
+        const char *value = given(info, &hints[i]);
+        if (value && !(opened && hints[i].form & AT_OPEN))
             code = weft_info_set(file->info, hints[i].key, value);
     }
+    use_hints(file);
     return code == MPI_SUCCESS ? weft_gpu_take_kinds(file->info, info, &file->host_only) : code;
 }
 
@@ -96,4 +134,99 @@ struct weft_info *weft_file_default_hints(void)
             return NULL;
         }
     return info;
+}
+
+/* ---- Hints of the environment */
+
+struct item {
+    char key[MPI_MAX_INFO_KEY], value[MPI_MAX_INFO_VAL + 1];
+};
+
+/* Reads an item "key=value" or "key value", which a line's end or a semicolon ends. Returns the
+ * text behind it, or NULL if there is no further one. */
+static const char *next_item(const char *text, struct item *item)
+{
+    static const char blanks[] = " \t\r";
+    for (;;) {
+        text += strspn(text, " \t\r\n;");
+        if (*text != '#')
+            break;
+        text += strcspn(text, "\n");
+    }
+    if (!*text)
+        return NULL;
+    int length = (int)strcspn(text, ";\n"), key = (int)strcspn(text, " \t\r=;\n");
+    const char *value = text + key, *end = text + length;
+    value += strspn(value, blanks);
+    value += *value == '=';
+    value += strspn(value, blanks);
+    while (end > value && strchr(blanks, end[-1]))
+        end--;
+    snprintf(item->key, sizeof item->key, "%.*s", key, text);
+    snprintf(item->value, sizeof item->value, "%.*s", end > value ? (int)(end - value) : 0, value);
+    return text + length;
+}
+
+static const struct hint *find_hint(const char *key)
+{
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (!strcmp(hints[i].key, key))
+            return &hints[i];
+    return NULL;
+}
+
+int weft_file_take_text(struct weft_file *file, const char *text, const struct weft_info *info)
+{
+    struct item item;
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && (text = next_item(text, &item))) {
+        const struct hint *hint = find_hint(item.key);
+        if (hint && is_valid(hint, item.value) && !given(info, hint))
+            code = weft_info_set(file->info, item.key, item.value);
+    }
+    use_hints(file);
+    return code;
+}
+
+/* A misspelt setting would have no effect. */
+static int check_setting(const char *text)
+{
+    struct item item;
+    while ((text = next_item(text, &item))) {
+        const struct hint *hint = find_hint(item.key);
+        if (!hint || !is_valid(hint, item.value))
+            return weft_error_set(MPI_ERR_INFO_VALUE,
+                                  "WEFT_FILE_HINTS has \"%.60s=%.60s\", which is no hint of Weft "
+                                  "or has no such value; the section Files of docs/GUIDE.md lists "
+                                  "the hints",
+                                  item.key, item.value);
+    }
+    return MPI_SUCCESS;
+}
+
+/* Appends the file of ROMIO_HINTS, which other MPIs ignore if it cannot be read. */
+static void read_file(char *text)
+{
+    const char *name = getenv("ROMIO_HINTS");
+    FILE *stream = name && *name ? fopen(name, "re") : NULL;
+    if (stream)
+        text[fread(text, 1, TEXT_MOST, stream)] = '\0';
+    else if (name && *name && weft_settings.verbose)
+        weft_warn("ROMIO_HINTS names %.200s, which cannot be read; it has no effect", name);
+    if (stream)
+        fclose(stream);
+}
+
+int weft_file_environment_hints(char **text)
+{
+    const char *setting = weft_settings.file_hints;
+    if (!*setting && !getenv("ROMIO_HINTS"))
+        return MPI_SUCCESS;
+    char *all = calloc(1, TEXT_MOST + strlen(setting) + 2);
+    if (!all)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for hints of the environment");
+    read_file(all);
+    strcat(strcat(all, "\n"), setting); /* the last value of a key is used */
+    *text = all;
+    return check_setting(setting);
 }

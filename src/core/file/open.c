@@ -177,12 +177,6 @@ static int prepare(struct weft_file *file, const char *name, const struct weft_i
 
 /* ---- Opening */
 
-static int64_t number_hint(const struct weft_file *file, const char *key)
-{
-    const char *value = weft_info_get(file->info, key);
-    return value ? strtoll(value, NULL, 10) : 0;
-}
-
 /* Opens the file. *created: this call created it. */
 static void open_as(struct weft_file *file, int flags, bool create, bool *created)
 {
@@ -229,45 +223,84 @@ static int open_here(struct weft_file *file, bool create, bool *created)
                : weft_file_failed(file->name, errno, "the open at rank %d", file->comm->rank);
 }
 
-/* The file system of rank 0, and the stripes that it gives the file. */
-static int share_system(struct weft_file *file, int code, bool created)
+/* The file system of rank 0, the stripes that it gives the file, hints that must be the same at all
+ * ranks, and the length of those of the environment. */
+static int share_system(struct weft_file *file, int code, bool created, int64_t *hints)
 {
-    enum { ROW, UNIT, COUNT, SHARED };
-    int64_t values[SHARED] = {INT64_MAX, INT64_MAX, INT64_MAX};
+    enum { ROW, UNIT, COUNT, BUFFER, NODES, HINTS, SHARED };
+    int64_t values[SHARED];
+    for (int i = 0; i < SHARED; i++)
+        values[i] = INT64_MAX;
     if (file->comm->rank == 0 && code == MPI_SUCCESS) {
         if (!file->system)
             file->system = weft_file_find_system(file->fd);
         if (created && file->system->alignment == WEFT_FILE_STRIPE)
-            weft_file_set_stripes(file->fd,
-                                  (struct weft_file_stripes){number_hint(file, "striping_unit"),
-                                                             number_hint(file, "striping_factor")});
+            weft_file_set_stripes(file->fd, (struct weft_file_stripes){
+                                                weft_file_number_hint(file, "striping_unit"),
+                                                weft_file_number_hint(file, "striping_factor")});
         file->stripes = weft_file_get_stripes(file->system, file->fd);
         values[ROW] = file->system - weft_file_systems;
         values[UNIT] = file->stripes.unit;
         values[COUNT] = file->stripes.count;
+        values[BUFFER] = weft_file_number_hint(file, "cb_buffer_size");
+        values[NODES] = weft_file_number_hint(file, "cb_nodes");
+        values[HINTS] = *hints;
     }
     code = reduce(file, code, values, SHARED);
     if (code != MPI_SUCCESS)
         return code;
     if (values[ROW] < 0 || values[ROW] >= weft_file_system_count || values[UNIT] < 0 ||
-        values[COUNT] < 0)
+        values[COUNT] < 0 || values[HINTS] < 0 || values[HINTS] > INT_MAX)
         return weft_error_set(MPI_ERR_OTHER, "%.200s: rank 0 has sent an unknown file system",
                               file->name);
     file->system = &weft_file_systems[values[ROW]];
     file->stripes = (struct weft_file_stripes){values[UNIT], values[COUNT]};
+    file->buffer_bytes = values[BUFFER];
+    file->writers = values[NODES];
+    *hints = values[HINTS];
     return MPI_SUCCESS;
 }
 
-static int report_stripes(const struct weft_file *file)
+/* The hints of rank 0's environment at the other ranks. */
+static int share_text(struct weft_file *file, const char *text, int64_t bytes,
+                      const struct weft_info *info)
+{
+    char *all = calloc(1, (size_t)bytes + 1);
+    if (!all)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for hints of the environment");
+    if (text)
+        memcpy(all, text, (size_t)bytes);
+    int code = weft_coll_bcast(file->comm, weft_elements_of_bytes(all, (size_t)bytes), 0);
+    if (code == MPI_SUCCESS && !text)
+        code = weft_file_take_text(file, all, info);
+    free(all);
+    return code;
+}
+
+static int report_number(const struct weft_file *file, const char *key, int64_t value)
 {
     char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return weft_info_set(file->info, key, text);
+}
+
+/* The values in use. */
+static int report_hints(const struct weft_file *file)
+{
+    int64_t sieve = (int64_t)file->system->sieve;
     int code = weft_info_set(file->info, "romio_filesystem_type", file->system->name);
+    if (code == MPI_SUCCESS && !file->sieve[0])
+        code = report_number(file, "ind_rd_buffer_size", sieve);
+    if (code == MPI_SUCCESS && !file->sieve[1])
+        code = report_number(file, "ind_wr_buffer_size", sieve);
+    if (code == MPI_SUCCESS)
+        code = report_number(file, "cb_buffer_size", file->buffer_bytes);
+    if (code == MPI_SUCCESS)
+        code = report_number(file, "cb_nodes", file->writers);
     if (file->stripes.count == 0 || code != MPI_SUCCESS)
         return code;
-    snprintf(text, sizeof text, "%lld", (long long)file->stripes.unit);
-    code = weft_info_set(file->info, "striping_unit", text);
-    snprintf(text, sizeof text, "%lld", (long long)file->stripes.count);
-    return code == MPI_SUCCESS ? weft_info_set(file->info, "striping_factor", text) : code;
+    code = report_number(file, "striping_unit", file->stripes.unit);
+    return code == MPI_SUCCESS ? report_number(file, "striping_factor", file->stripes.count) : code;
 }
 
 /* A folder is no file. */
@@ -291,16 +324,21 @@ static int reopen(const struct weft_file *file, int flags)
     return weft_file_agree(file, code);
 }
 
-static int open_everywhere(struct weft_file *file, int code)
+/* text: the hints of the environment, at rank 0. */
+static int open_everywhere(struct weft_file *file, int code, const char *text,
+                           const struct weft_info *info)
 {
-    int64_t mode = file->amode, *identity = file->identity;
+    int64_t mode = file->amode, *identity = file->identity,
+            hints = text ? (int64_t)strlen(text) : 0;
     bool first = file->comm->rank == 0, created = false;
     code = weft_file_compare(file, code, &mode, 1, "the access mode");
     if (code != MPI_SUCCESS)
         return code;
     if (first)
         code = open_here(file, true, &created);
-    code = share_system(file, code, created);
+    code = share_system(file, code, created, &hints);
+    if (code == MPI_SUCCESS && hints)
+        code = share_text(file, text, hints, info);
     if (code == MPI_SUCCESS && !first)
         code = open_here(file, false, &created);
     else if (code != MPI_SUCCESS)
@@ -308,7 +346,7 @@ static int open_everywhere(struct weft_file *file, int code)
     if (code == MPI_SUCCESS)
         code = identify(file, identity);
     if (code == MPI_SUCCESS)
-        code = report_stripes(file);
+        code = report_hints(file);
     code = weft_file_compare(file, code, identity, file->system->network ? 0 : 2,
                              "the file behind this name");
     if (code == MPI_SUCCESS && file->amode & MPI_MODE_APPEND)
@@ -360,7 +398,14 @@ int weft_file_open(struct weft_comm *over, const char *name, int amode,
         free_file(file);
         return code;
     }
-    code = open_everywhere(file, prepare(file, name, info));
+    char *text = NULL;
+    code = prepare(file, name, info);
+    if (code == MPI_SUCCESS && file->comm->rank == 0)
+        code = weft_file_environment_hints(&text);
+    if (code == MPI_SUCCESS && text)
+        code = weft_file_take_text(file, text, info);
+    code = open_everywhere(file, code, text, info);
+    free(text);
     if (code != MPI_SUCCESS) {
         free_comm(file->comm);
         free_file(file);

@@ -36,6 +36,7 @@ enum {
     SMALL_WINDOW = 256 << 10, /* larger ones cost page faults at the first use */
     LARGE_WINDOW = 1 << 20,   /* if there are many rounds: a barrier is dear on busy cores */
     MANY_ROUNDS = 16,
+    PAGE = 4096,
     PIECE_BYTES = 256 << 10
 };
 
@@ -112,7 +113,10 @@ static bool interleaves(struct weft_file_access *access, const struct range *ran
     const struct weft_file_system *system = access->file->system;
     double span = (double)access->high - (double)access->low;
     bool tiny = access->write && bytes / runs <= (double)system->short_run;
-    return runs > n && (spans > span || tiny) && bytes / runs < (double)system->long_run &&
+    /* short blocks of ranks side by side: one call instead of one of each rank */
+    bool joined = tiny && runs > 1 && bytes == span && system->network;
+    return (joined || (runs > n && (spans > span || tiny))) &&
+           bytes / runs < (double)system->long_run &&
            (span - bytes) / runs <= (double)system->short_hole / 2;
 }
 
@@ -148,6 +152,15 @@ static void keep_owners(struct weft_file *file)
     file->own = file->own < n ? file->own : -1;
 }
 
+/* The hint cb_nodes. */
+static void limit_owners(struct weft_file *file)
+{
+    if (file->writers < 1 || file->writers >= file->nowners)
+        return;
+    file->nowners = (int)file->writers;
+    file->own = file->own < file->nowners ? file->own : -1;
+}
+
 /* On one node all ranks own windows, else the lowest of each node. */
 static int find_owners(struct weft_file *file)
 {
@@ -170,6 +183,7 @@ static int find_owners(struct weft_file *file)
             file->own = file->nowners;
         owners[file->nowners++] = rank;
     }
+    limit_owners(file);
     if (!on_node)
         keep_owners(file);
     return failed;
@@ -181,9 +195,13 @@ static int64_t window_bytes(const struct weft_file *file, int64_t span)
 {
     int64_t unit = file->stripes.unit, rounds = span / ((int64_t)SMALL_WINDOW * file->comm->size);
     int64_t window = rounds < MANY_ROUNDS && !file->system->network ? SMALL_WINDOW : LARGE_WINDOW;
-    if (unit > WEFT_FILE_WINDOW_MOST) /* a divisor, if the unit is a power of 2 */
-        return WEFT_FILE_WINDOW_MOST;
-    return unit > 1 ? (window + unit - 1) / unit * unit : window;
+    int64_t most = file->buffer_bytes / WEFT_FILE_WINDOWS / PAGE * PAGE;
+    most = most < PAGE ? PAGE : most < WEFT_FILE_WINDOW_MOST ? most : WEFT_FILE_WINDOW_MOST;
+    if (unit > most) /* a divisor, if both are powers of 2 */
+        return most;
+    if (unit > 1)
+        window = (window + unit - 1) / unit * unit;
+    return window <= most ? window : unit > 1 ? most / unit * unit : most;
 }
 
 /* Makes the memory at the first need, and larger memory at the first access with many rounds.
@@ -601,7 +619,8 @@ int weft_file_move_all(struct weft_file *file, bool write, int code,
     bool used = false;
     int failed = MPI_SUCCESS;
     *moved = 0;
-    if (file->comm->size > 1 && file->strided && !file->atomic)
+    bool may_join = file->strided || (write && file->system->network);
+    if (file->comm->size > 1 && may_join && !file->atomic)
         failed = try_windows(&access, &used, &code);
     if (failed != MPI_SUCCESS)
         return failed;

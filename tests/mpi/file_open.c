@@ -134,12 +134,15 @@ static void hints(void)
     CHECK(!flag, "an unknown hint is in use");
     CHECK(!stat(file_name("d"), &stat_of) && (stat_of.st_mode & 07777) == 0600,
           "the file has mode %o", stat_of.st_mode);
-    MPI_Info_set(info, "cb_buffer_size", "8192");
+    MPI_Info_set(info, "cb_buffer_size", "8192"); /* the open has used it */
+    MPI_Info_set(info, "ind_rd_buffer_size", "8192");
     CHECK_CLASS(MPI_File_set_info(file, info), MPI_SUCCESS);
     MPI_Info_free(&used);
     MPI_File_get_info(file, &used);
     MPI_Info_get(used, "cb_buffer_size", 100, value, &flag);
-    CHECK(flag && !strcmp(value, "8192"), "cb_buffer_size is %s", value);
+    CHECK(flag && !strcmp(value, "4096"), "cb_buffer_size is %s", value);
+    MPI_Info_get(used, "ind_rd_buffer_size", 100, value, &flag);
+    CHECK(flag && !strcmp(value, "8192"), "ind_rd_buffer_size is %s", value);
     MPI_Info_free(&used);
     MPI_Info_free(&info);
     MPI_File_close(&file);

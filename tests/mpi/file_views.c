@@ -226,6 +226,53 @@ static void many_blocks(void)
     file_remove("m");
 }
 
+/* A filetype whose second copy would overlap the first, of which only the first is accessed: so HDF5
+ * describes chunks of which some are selected in part. */
+static void one_filetype(void)
+{
+    enum { CHUNK = 28, PART = 4, ALL = 2 * CHUNK + PART };
+    int lengths[] = {CHUNK, PART, CHUNK}, out[2 * ALL], in[2 * ALL];
+    MPI_Aint each = (MPI_Aint)CHUNK * 4 * check.size;
+    MPI_Aint places[] = {0, each, 2 * each};
+    MPI_Datatype ints[] = {MPI_INT, MPI_INT, MPI_INT}, chunks, type;
+    MPI_Offset offset;
+    MPI_Type_create_struct(3, lengths, places, ints, &chunks);
+    MPI_Type_create_resized(chunks, each, CHUNK * 4, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&chunks);
+    for (int trial = 0; trial < 2 * CALLS; trial++) {
+        int holes = trial % 2, from = trial / 4, call = trial / 2;
+        check_step("one filetype, call %d", call);
+        MPI_File file = file_open("c", MPI_MODE_CREATE | MPI_MODE_RDWR);
+        CHECK_CLASS(MPI_File_set_view(file, (MPI_Offset)CHUNK * 4 * check.rank, MPI_INT, type,
+                                      "native", MPI_INFO_NULL),
+                    MPI_SUCCESS);
+        for (int i = 0; i < 2 * ALL; i++) {
+            out[i] = 1000 * check.rank + 10 * i + trial;
+            in[i] = MARK;
+        }
+        transfer(file, call, from, out, ALL - from, holes, 1);
+        MPI_Barrier(MPI_COMM_WORLD);
+        transfer(file, call, from, in, ALL - from, holes, 0);
+        for (int i = 0; i < ALL - from; i++)
+            CHECK(in[i << holes] == out[i << holes], "int %d is %d", i, in[i << holes]);
+        MPI_File_get_byte_offset(file, ALL + 1, &offset);
+        CHECK(offset == (MPI_Offset)CHUNK * 4 * (check.rank + 1) + 4, "the next is at %lld",
+              (long long)offset);
+        MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+        for (int i = from; i < ALL; i++) { /* by the place of each int */
+            int chunk = i < CHUNK ? 0 : i < CHUNK + PART ? 1 : 2, got = 0;
+            int first = chunk == 2 ? CHUNK + PART : chunk * CHUNK;
+            MPI_File_read_at(file, (chunk * check.size + check.rank) * CHUNK + i - first, &got, 1,
+                             MPI_INT, MPI_STATUS_IGNORE);
+            CHECK(got == out[(i - from) << holes], "int %d in the file is %d", i, got);
+        }
+        MPI_File_close(&file);
+        file_remove("c");
+    }
+    MPI_Type_free(&type);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
@@ -236,6 +283,7 @@ int main(int argc, char **argv)
     }
     end_of_file();
     many_blocks();
+    one_filetype();
     file_end();
     return check_done();
 }

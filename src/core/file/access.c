@@ -60,7 +60,7 @@ static int write_sieve(struct access *access, size_t from, size_t to, MPI_Offset
                      (void *)((uintptr_t)access->sieve - (uintptr_t)before), from, to, memory);
     int code = weft_file_transfer(file->name, file->fd, true, at, access->sieve, span, &put);
     if (code != MPI_SUCCESS)
-        to = weft_layout_position(layout, extent, before + (MPI_Aint)put);
+        to = weft_layout_position(layout, file->view.repeat, before + (MPI_Aint)put);
     *done = to > from ? to - from : 0;
     weft_count_add(&weft_counts.file_sieved, span);
     return code;
@@ -79,7 +79,7 @@ static int sieve(struct access *access, size_t from, size_t to, char *memory, si
     if (!access->sieve && !(access->sieve = malloc(most)))
         return no_memory(file, most);
     weft_layout_list_runs(layout, extent, disp, from, from + 1, &first, 1);
-    limit = weft_layout_position(layout, extent, first.at - disp + (MPI_Aint)most);
+    limit = weft_layout_position(layout, file->view.repeat, first.at - disp + (MPI_Aint)most);
     to = limit < to ? limit : to;
     weft_assert(to > from);
     weft_layout_list_runs(layout, extent, disp, to - 1, to, &last, 1);
@@ -94,7 +94,7 @@ static int sieve(struct access *access, size_t from, size_t to, char *memory, si
     weft_count_add(&weft_counts.file_sieved, got);
     *ended = got < span;
     if (*ended)
-        to = weft_layout_position(layout, extent, first.at - disp + (MPI_Aint)got);
+        to = weft_layout_position(layout, file->view.repeat, first.at - disp + (MPI_Aint)got);
     *done = to > from ? to - from : 0;
     if (*done) /* elements begin at `disp`, which may be before the bytes in the sieve */
         weft_layout_copy(WEFT_PACK, layout, extent,
@@ -116,12 +116,12 @@ static bool may_sieve(const struct access *access)
     return weft_file_excludes(file) && !file->unreadable;
 }
 
-/* True if these runs are moved faster with their holes. */
-static bool sieves(const struct access *access, const struct weft_run *runs, size_t n)
+/* True if these runs are moved faster with their holes. to: the end of the access. */
+static bool sieves(const struct access *access, const struct weft_run *runs, size_t n, size_t to)
 {
     const struct weft_file_system *system = access->file->system;
     size_t bytes = 0, hole = access->write ? system->short_hole / 2 : system->short_hole;
-    if (!access->file->view.ascends || n < (access->write ? FEW_RUNS : 2))
+    if (!weft_file_ascends(&access->file->view, to) || n < (access->write ? FEW_RUNS : 2))
         return false;
     for (size_t i = 0; i < n; i++)
         bytes += runs[i].bytes;
@@ -170,7 +170,7 @@ static int move_runs(struct access *access, size_t from, size_t to, char *memory
     struct weft_run runs[RUNS];
     size_t n = weft_layout_list_runs(file->view.filetype->layout, file->view.filetype->extent,
                                      file->view.disp, from, to, runs, RUNS);
-    bool with_holes = sieves(access, runs, n);
+    bool with_holes = sieves(access, runs, n, to);
     int code = begin_write(access, with_holes);
     if (code != MPI_SUCCESS)
         return code;

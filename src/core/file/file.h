@@ -51,7 +51,18 @@ struct weft_file_view {
     const struct weft_file_form *form;
     bool contiguous; /* the data are one run */
     bool ascends;    /* each byte is behind the one before it */
+    /* As `ascends`, within the first filetype. Those behind it may overlap it, if the program
+     * accesses only this one: HDF5 gives such views for chunks. */
+    bool first_ascends;
+    /* For weft_layout_position: the extent, or more than any offset if only the first ascends. */
+    MPI_Aint repeat;
 };
+
+/* True if the offsets of the first `bytes` bytes of data ascend. */
+static inline bool weft_file_ascends(const struct weft_file_view *view, size_t bytes)
+{
+    return view->ascends || (view->first_ascends && bytes <= view->filetype->size);
+}
 
 struct weft_file {
     struct weft_object object;

@@ -32,7 +32,9 @@ void weft_file_default_view(struct weft_file *file)
                                          .given_filetype = byte,
                                          .form = weft_file_find_form("native"),
                                          .contiguous = true,
-                                         .ascends = true};
+                                         .ascends = true,
+                                         .first_ascends = true,
+                                         .repeat = byte->extent};
 }
 
 /* ---- Checks of a new view */
@@ -76,17 +78,21 @@ static int check_order(const struct weft_file *file, const struct weft_datatype 
     return MPI_SUCCESS;
 }
 
-static int check_types(const struct weft_file *file, const struct weft_datatype *etype,
-                       const struct weft_datatype *filetype, enum weft_order *order)
+static int check_types(const struct weft_file *file, struct weft_file_view *view)
 {
+    const MPI_Aint far = PTRDIFF_MAX / 4; /* behind any offset in a filetype */
+    const struct weft_datatype *etype = view->etype, *filetype = view->filetype;
+    const struct weft_layout *layout = filetype->layout;
     if (etype->size ? filetype->size % etype->size : filetype->size)
         return weft_error_set(MPI_ERR_IO,
                               "the filetype has %zu bytes, which are not a multiple of the %zu "
                               "bytes of the etype",
                               filetype->size, etype->size);
-    *order = filetype->layout ? weft_layout_order(filetype->layout, filetype->extent)
-                              : WEFT_ORDER_ASCENDS;
-    return check_order(file, filetype, *order);
+    enum weft_order first = layout ? weft_layout_order(layout, far) : WEFT_ORDER_ASCENDS;
+    view->first_ascends = first == WEFT_ORDER_ASCENDS;
+    view->ascends = !layout || weft_layout_order(layout, filetype->extent) == WEFT_ORDER_ASCENDS;
+    view->repeat = view->ascends ? filetype->extent : far;
+    return check_order(file, filetype, first);
 }
 
 static int check_form(const char *name, const struct weft_file_form **form)
@@ -105,8 +111,7 @@ static int64_t number_of(const struct weft_file_form *form)
 }
 
 /* Makes the types of a view from those that were given. */
-static int make_types(const struct weft_file *file, struct weft_file_view *view,
-                      enum weft_order *order)
+static int make_types(const struct weft_file *file, struct weft_file_view *view)
 {
     struct weft_datatype *etype = NULL, *filetype = NULL;
     int code = weft_file_scale(view->form, view->given_etype, &etype);
@@ -114,7 +119,7 @@ static int make_types(const struct weft_file *file, struct weft_file_view *view,
     if (code == MPI_SUCCESS)
         code = weft_file_scale(view->form, view->given_filetype, &filetype);
     view->filetype = filetype;
-    return code == MPI_SUCCESS ? check_types(file, etype, filetype, order) : code;
+    return code == MPI_SUCCESS ? check_types(file, view) : code;
 }
 
 /* The shared pointer becomes 0. MPI_DISPLACEMENT_CURRENT becomes the offset that it had. All ranks
@@ -142,7 +147,6 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
                        int code)
 {
     struct weft_file_view view = {.disp = arguments->disp};
-    enum weft_order order = WEFT_ORDER_ASCENDS;
     if (code == MPI_SUCCESS)
         code = check_displacement(file, arguments->disp);
     if (code == MPI_SUCCESS) /* a nonblocking access has moved its data */
@@ -154,7 +158,7 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
     if (code == MPI_SUCCESS)
         code = check_type(arguments->filetype, "filetype", &view.given_filetype);
     if (code == MPI_SUCCESS)
-        code = make_types(file, &view, &order);
+        code = make_types(file, &view);
     const struct weft_datatype *type = code == MPI_SUCCESS ? view.filetype : NULL;
     int64_t same[] = {type ? view.etype->extent : 0, number_of(view.form)};
     int strided = type && type->layout && !(type->flags & WEFT_TYPE_CONTIGUOUS), any = 0;
@@ -172,7 +176,6 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
     }
     weft_file_free_view(&file->view);
     view.contiguous = !strided;
-    view.ascends = order == WEFT_ORDER_ASCENDS;
     file->view = view;
     file->strided = any;
     file->guarded = any && file->on_node;
@@ -228,8 +231,7 @@ static int end_of_file(const struct weft_file *file, MPI_Offset *etypes)
     if (!view->ascends)
         return weft_error_set(MPI_ERR_UNSUPPORTED_OPERATION,
                               "a view with overlapping data has no position at the end of file");
-    size_t position =
-        weft_layout_position(view->filetype->layout, view->filetype->extent, size - view->disp);
+    size_t position = weft_layout_position(view->filetype->layout, view->repeat, size - view->disp);
     *etypes = (MPI_Offset)((position + view->etype->size - 1) / view->etype->size);
     return MPI_SUCCESS;
 }

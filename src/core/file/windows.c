@@ -86,10 +86,10 @@ static struct range range_of(const struct weft_file *file, bool write,
     range.end = run.at + 1;
     range.bytes = (int64_t)data->bytes;
     double runs = (double)filetype->layout->runs * (double)data->bytes / (double)filetype->size;
-    range.runs = !file->view.ascends || range.runs   ? -1
-                 : file->view.contiguous || runs < 1 ? 1
-                 : runs < 1e18                       ? (int64_t)runs
-                                                     : INT64_MAX / 4;
+    range.runs = !weft_file_ascends(&file->view, to) || range.runs ? -1
+                 : file->view.contiguous || runs < 1               ? 1
+                 : runs < 1e18                                     ? (int64_t)runs
+                                                                   : INT64_MAX / 4;
     return range;
 }
 
@@ -263,8 +263,8 @@ static struct weft_file_positions positions_in(const struct weft_file_access *ac
     struct weft_file_positions p = {access->from, access->from};
     if (!access->data || high <= low || access->to == access->from)
         return p;
-    p.from = weft_layout_position(layout_of(access), view->filetype->extent, low - view->disp);
-    p.to = weft_layout_position(layout_of(access), view->filetype->extent, high - view->disp);
+    p.from = weft_layout_position(layout_of(access), view->repeat, low - view->disp);
+    p.to = weft_layout_position(layout_of(access), view->repeat, high - view->disp);
     p.from = p.from > access->from ? p.from : access->from;
     p.to = p.to < access->to ? p.to : access->to;
     return p;

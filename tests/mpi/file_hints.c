@@ -119,7 +119,8 @@ static void of_file(void)
     if (check.rank == 0)
         write_hints("hints",
                     "# of the system; cb_nodes 7\n\ncb_nodes 9\n  romio_ds_write \tdisable \r\n"
-                    "cb_buffer_size=65536\nunknown 3\nromio_cb_read\nromio_cb_write wrong\n"
+                    "cb_buffer_size=65536\ncb_buffer_size 131072\nunknown "
+                    "3\nromio_cb_read\nromio_cb_write wrong\n"
                     "file_perm 0640");
     snprintf(name, sizeof name, "%s", file_name(check.rank == 0 ? "hints" : "none"));
     setenv("ROMIO_HINTS", name, 1);

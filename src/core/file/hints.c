@@ -178,11 +178,14 @@ static const struct hint *find_hint(const char *key)
 int weft_file_take_text(struct weft_file *file, const char *text, const struct weft_info *info)
 {
     struct item item;
+    bool taken[sizeof hints / sizeof *hints] = {false};
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && (text = next_item(text, &item))) {
         const struct hint *hint = find_hint(item.key);
-        if (hint && is_valid(hint, item.value) && !given(info, hint))
-            code = weft_info_set(file->info, item.key, item.value);
+        if (!hint || !is_valid(hint, item.value) || taken[hint - hints] || given(info, hint))
+            continue;
+        taken[hint - hints] = true; /* the first value of a key is used, as by ROMIO */
+        code = weft_info_set(file->info, item.key, item.value);
     }
     use_hints(file);
     return code;
@@ -204,7 +207,7 @@ static int check_setting(const char *text)
     return MPI_SUCCESS;
 }
 
-/* Appends the file of ROMIO_HINTS, which other MPIs ignore if it cannot be read. */
+/* Reads the file of ROMIO_HINTS, which other MPIs ignore if it cannot be read. */
 static void read_file(char *text)
 {
     const char *name = getenv("ROMIO_HINTS");
@@ -225,8 +228,10 @@ int weft_file_environment_hints(char **text)
     char *all = calloc(1, TEXT_MOST + strlen(setting) + 2);
     if (!all)
         return weft_error_set(MPI_ERR_NO_MEM, "no memory for hints of the environment");
-    read_file(all);
-    strcat(strcat(all, "\n"), setting); /* the last value of a key is used */
+    size_t length = strlen(setting);
+    memcpy(all, setting, length);
+    all[length] = '\n';
+    read_file(all + length + 1);
     *text = all;
     return check_setting(setting);
 }

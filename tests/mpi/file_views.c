@@ -226,8 +226,8 @@ static void many_blocks(void)
     file_remove("m");
 }
 
-/* A filetype whose second copy would overlap the first, of which only the first is accessed: so HDF5
- * describes chunks of which some are selected in part. */
+/* A filetype whose second copy would overlap the first, of which only the first is accessed: so
+ * HDF5 describes chunks of which some are selected in part. */
 static void one_filetype(void)
 {
     enum { CHUNK = 28, PART = 4, ALL = 2 * CHUNK + PART };

@@ -168,6 +168,16 @@ launcher()
     esac
 }
 
+# cores_of_pair: whether the cores of two bound ranks are near each other, by the time of 8 bytes
+# between them. Near cores take 0.05 to 0.1 us, and far ones 0.2 or more; a virtual machine's change.
+cores_of_pair()
+{
+    for _ in 1 2 3 4 5; do
+        "$build_dir/bench/raw_shm" -b -m 8:8
+    done | awk '/^8 / && (!us || $2 < us) { us = $2 }
+        END { printf "%s, 8 bytes without MPI in %s us\n", us < 0.15 ? "near" : "far", us }'
+}
+
 # head_of TABLE TEXT: what a file of figures begins with.
 head_of()
 {

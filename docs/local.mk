@@ -10,11 +10,12 @@ dist_doc_DATA += docs/RELIABILITY.md docs/FAULTS.md SECURITY.md
 
 # What bench/report drew, and from what
 EXTRA_DIST += docs/performance/index.html docs/performance/latency.dat \
+    docs/performance/latency_far.dat docs/performance/rate_far.dat \
     docs/performance/frontend.dat \
     docs/performance/rate.dat docs/performance/net.dat docs/performance/staged.dat \
     docs/performance/memory.dat docs/performance/limits.dat docs/performance/coll_cost.dat \
     docs/performance/coll_node.dat $(wildcard $(srcdir)/docs/performance/osu.dat) \
-    docs/performance/overlap.dat $(wildcard $(srcdir)/docs/performance/startup.dat)
+    docs/performance/overlap.dat docs/performance/startup.dat
 # The same beside Debian 13's MPIs, by ci/peers
 EXTRA_DIST += $(wildcard $(srcdir)/docs/performance/debian13/*.dat) \
     docs/performance/debian13/index.html

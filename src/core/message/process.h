@@ -49,6 +49,7 @@ struct weft_process {
     int thread_level;
     uint64_t eager_credits; /* bytes that a sender may have unmatched at a receiver */
     int yield_after;        /* polls without an event before a waiting rank yields */
+    unsigned yields;        /* that many times before it sleeps */
 };
 
 extern WEFT_HIDDEN struct weft_process weft;

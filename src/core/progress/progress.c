@@ -352,10 +352,10 @@ static int cores_of_node(int own)
     return own > 1 ? own : (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* True if the kernel schedules this rank as a group of one: with sched_autogroup_enabled each session
- * is a group, and Hydra starts each rank in a session. sched_yield gives the core to the own group
- * only, so that other ranks wait until the time slice ends (8 ranks on 2 cores: 100,000 rounds of
- * small messages take more than 100 s, and 37 s with 4 yields). */
+/* True if the kernel schedules this rank as a group of one: with sched_autogroup_enabled each
+ * session is a group, and Hydra starts each rank in a session. sched_yield gives the core to the
+ * own group only, so that other ranks wait until the time slice ends (8 ranks on 2 cores: 100,000
+ * rounds of small messages take more than 100 s, and 37 s with 4 yields). */
 static bool leads_autogroup(void)
 {
     char enabled = '0';

@@ -9,10 +9,10 @@
  * in any order, so the query contains the number of messages that were sent before it, and waits
  * until these have been delivered.
  *
- * A search of a provider with the row flag WEFT_PROVIDER_MISSES may miss a message. So the query
- * contains the number of messages, user messages and controls, that were sent before it. The search
- * is repeated SEARCHES times, because messages sent after the query count too, and then until this
- * rank has taken as many.
+ * A PEEK of a provider with the row flag WEFT_PROVIDER_MISSES may miss a message. So a search ends
+ * when SEARCHES PEEKs in a row have found nothing. The query contains the number of messages, user
+ * messages and controls, that were sent before it, and the search is repeated until this rank has
+ * taken as many. The number alone would not do, because messages sent after the query count too.
  *
  * Invariants:
  *  - Every query gets one reply. CANCELLED: the message was unmatched and is dropped. TOO_LATE: it
@@ -145,6 +145,14 @@ static bool may_miss(void)
     return !weft_net.software && weft_net.choice.row->flags & WEFT_PROVIDER_MISSES;
 }
 
+/* Claims the unexpected messages of a channel, NULL: of all. */
+static void search(struct weft_net_vci *net, struct weft_channel *channel)
+{
+    int searches = may_miss() ? SEARCHES : 1;
+    for (int left = weft_net.software ? 0 : searches; left > 0;)
+        left = weft_net_collect_one(net, channel) ? searches : left - 1;
+}
+
 /* Drops the message of a cancelled send. False if it is not there. */
 static bool revoke(struct weft_net_vci *net, const struct weft_net_query *query,
                    struct weft_peer *peer)
@@ -160,20 +168,12 @@ static bool revoke(struct weft_net_vci *net, const struct weft_net_query *query,
                                                      : (uint32_t)control->other};
     if (name.source < 0)
         return false;
-    int searches = may_miss() && !query->missing ? SEARCHES : 1;
-    do {
-        if (!channel || query->missing)
-            weft_net_collect_unexpected(net);
-        else if (!weft_net.software)
-            while (weft_net_collect(channel))
-                ;
-        if (weft_sw_revoke(&weft.vcis[net->number].matcher, &name)) {
-            if (name.location == WEFT_DATA_HERE)
-                weft_net_matched_from(peer, name.length);
-            return true;
-        }
-    } while (--searches > 0);
-    return false;
+    search(net, query->missing ? NULL : channel);
+    if (!weft_sw_revoke(&weft.vcis[net->number].matcher, &name))
+        return false;
+    if (name.location == WEFT_DATA_HERE)
+        weft_net_matched_from(peer, name.length);
+    return true;
 }
 
 /* True if the search for the message of a query has to be repeated. The query itself has been

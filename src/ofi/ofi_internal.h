@@ -898,6 +898,10 @@ WEFT_COLD void weft_net_claim_failed(struct weft_net_vci *net, const struct fi_c
 int weft_net_claim_open(struct weft_net_vci *net);
 void weft_net_claim_close(struct weft_net_vci *net);
 
+/* Claims the oldest unexpected message of a channel, NULL: of any, from the provider into software.
+ * False if there is none. */
+bool weft_net_collect_one(struct weft_net_vci *net, struct weft_channel *channel);
+
 /* Claims all unexpected messages of a VCI from the provider into software. */
 void weft_net_collect_unexpected(struct weft_net_vci *net);
 

@@ -155,7 +155,7 @@ static void await_claim(struct weft_net_vci *net)
 /* May be re-entered, by the query of a cancelled send that arrives meanwhile. The result of the
  * outer call is kept, and the claim stays reserved; else the outer call could wait for ever while
  * each progress starts another claim. */
-static bool collect(struct weft_net_vci *net, struct weft_channel *channel)
+bool weft_net_collect_one(struct weft_net_vci *net, struct weft_channel *channel)
 {
     struct weft_net_claim *claim = net->claim;
     weft_assert(weft_vci_is_held(&weft.vcis[net->number]));
@@ -176,13 +176,13 @@ static bool collect(struct weft_net_vci *net, struct weft_channel *channel)
 
 bool weft_net_collect(struct weft_channel *channel)
 {
-    return collect(weft_net_of_channel(channel), channel);
+    return weft_net_collect_one(weft_net_of_channel(channel), channel);
 }
 
 void weft_net_collect_unexpected(struct weft_net_vci *net)
 {
     if (!weft_net.software)
-        while (collect(net, NULL))
+        while (weft_net_collect_one(net, NULL))
             ;
 }
 

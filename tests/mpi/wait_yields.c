@@ -2,8 +2,9 @@
 // run: ranks=2 lanes=shm seconds=30
 /*
  * How often a rank that shares its core yields before it sleeps, counted by MPI_T: 256 times, or
- * 4 times if it leads a session that the kernel schedules as a group, where to yield gives the core
- * to nobody. weftrun starts ranks in its own session, Hydra each rank in a new one: tests/pmix/run.
+ * 32 times if it leads a session that the kernel schedules as a group, where to yield gives the
+ * core to nobody. weftrun starts ranks in its own session, Hydra each rank in a new one:
+ * tests/pmix/run.
  */
 #include "tool.h"
 

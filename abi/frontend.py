@@ -77,12 +77,17 @@ STRINGS = {
 # Handles that a function reads through a pointer, beside those of requests and messages.
 READS = re.compile(r"_free(_keyval)?$|^MPI_(Keyval_free|Comm_disconnect|File_close|Session_finalize|"
                    r"Type_commit|Wait|Test|Start|Cancel|Mrecv|Imrecv|Mrecv_c|Imrecv_c|Request_free)$")
+# With handles that are ints, the core does more in calls of most messages: see core/mpi/frontend.h.
+INTEGERS = {"MPI_Isend": "isend_integer", "MPI_Irecv": "irecv_integer"}
 # Written in src/frontend.
 HAND = re.compile(
     r"^MPI_(Op_create(_c)?|\w+_create_errhandler|(Comm|Type|Win)_create_keyval|Keyval_create|"
     r"Grequest_start|Register_datarep(_c)?|(Comm|Type|Win)_get_attr|Attr_get|Comm_set_errhandler|"
     r"Buffer_(at|de)tach(_c)?|Intercomm_create|Type_get_contents(_c)?|Type_create_struct|"
     r"Get_version|Get_library_version|Pcontrol|Status_(get|set)_(source|tag|error)|Wait)$")
+# Functions that had another name in MPI-1; those that are written by hand have it there.
+MPI_1 = {"MPI_Get_address": ["MPI_Address"], "MPI_Comm_get_errhandler": ["MPI_Errhandler_get"],
+         "MPI_Type_create_hvector": ["MPI_Type_hvector"], "MPI_Type_create_hindexed": ["MPI_Type_hindexed"]}
 LEFT_OUT = re.compile(r"^MPI_(\w+_(to|from)int$|T_event_)")
 
 
@@ -164,6 +169,9 @@ class Call:
     def handle_pointer(self, p, kind):
         name = self.function.name
         reads = READS.search(name)
+        if name in INTEGERS and not self.interface.pointers:  # the core writes the other MPI's handle
+            self.arguments.append(p.name)
+            return
         if kind == "Request" and self.interface.pointers:  # the core writes only one predefined one
             if reads:
                 self.before += [f"if ({p.name})", f"    front_Request_begin({p.name}, NULL);"]
@@ -262,8 +270,19 @@ class Call:
         self.after += [f"if ({p.name})",
                        f"    front_copy_text({p.name}, FRONT_MAX_{length}, {p.name}_, {used});"]
 
+    def usual(self):
+        """A condition under which no argument needs a call to be converted, if handles are ints."""
+        if self.interface.pointers or not {"MPI_Comm", "MPI_Datatype"} <= {p.type for p in self.parameters}:
+            return None
+        handles = [f"front_{p.type[len('MPI_'):]}_is_usual({p.name})" for p in self.parameters
+                   if p.type in ("MPI_Comm", "MPI_Datatype", "MPI_Op") and not p.suffix]
+        peers = [f"({' | '.join(self.peers)}) >= 0"] if self.peers else []
+        return " && ".join([*peers, *handles])
+
     def body(self):
         bare = self.function.name[len("MPI_"):]
+        if not self.interface.pointers and self.function.name in INTEGERS:  # it converts errors, too
+            return [*self.first, f"return {call_text(INTEGERS[self.function.name], self.arguments)};"]
         if self.function.returns != "int":
             return [f"return {call_text(bare, self.arguments)};"]
         lines = [*self.first, *self.before]
@@ -301,11 +320,19 @@ def entries(functions, interface):
                    f'{prototype}\n    __asm__("{spelled}");']
         if HAND.match(f.name):
             continue
-        body = "\n".join(f"    {line}" for line in "\n".join(Call(f, interface).body()).split("\n"))
+        call = Call(f, interface)
+        body = "\n".join(f"    {line}" for line in "\n".join(call.body()).split("\n"))
+        usual = call.usual()
+        if usual:  # a function for usual arguments, which saves no registers, and one for all others
+            convert, other = (prototype.replace("front_", f"{word}_", 1) for word in ("convert", "other"))
+            arguments = f"{bare}({', '.join(call.names)})"
+            source.append(f"FRONT_INLINE {convert}\n{{\n{body}\n}}\n\nFRONT_OUTLINE {other}\n"
+                          f"{{\n    return convert_{arguments};\n}}\n")
+            body = f"    return weft_likely({usual}) ? convert_{arguments} : other_{arguments};"
         source.append(f"FRONT_EXPORT({bare});\n{prototype}\n{{\n{body}\n}}\n")
         persistent = f.name.replace("MPI_", "MPIX_")
-        if persistent in interface.functions:
-            source.append(f'FRONT_ALIAS({bare}, "{persistent}");\nFRONT_ALIAS({bare}, "P{persistent}");\n')
+        names = [persistent] if persistent in interface.functions else MPI_1.get(f.name, [])
+        source += [f'FRONT_ALIAS({bare}, "{name}");\nFRONT_ALIAS({bare}, "P{name}");\n' for name in names]
     return header, source
 
 

@@ -65,6 +65,8 @@ OP_CREATE(Op_create_c, _c)
     }
 
 ERRHANDLER(Comm, comm)
+FRONT_ALIAS(Comm_create_errhandler, "MPI_Errhandler_create");
+FRONT_ALIAS(Comm_create_errhandler, "PMPI_Errhandler_create");
 ERRHANDLER(File, file)
 ERRHANDLER(Session, session)
 ERRHANDLER(Win, win)
@@ -72,6 +74,8 @@ ERRHANDLER(Win, win)
 /* Errors without a communicator go to MPI_COMM_SELF's handler, but went to MPI_COMM_WORLD's before
  * MPI 4: a program that sets the latter only means both. */
 FRONT_EXPORT(Comm_set_errhandler);
+FRONT_ALIAS(Comm_set_errhandler, "MPI_Errhandler_set");
+FRONT_ALIAS(Comm_set_errhandler, "PMPI_Errhandler_set");
 int front_Comm_set_errhandler(front_Comm comm, front_Errhandler errhandler)
 {
     static bool self_is_set;

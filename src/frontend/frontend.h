@@ -166,11 +166,29 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
 #define WEFT_FRONT_JOIN_(a, b) a##b
 #define WEFT_FRONT_JOIN(a, b)  WEFT_FRONT_JOIN_(a, b)
 
+/* The two forms of one conversion: abi/frontend.py. */
+#define FRONT_INLINE  static inline __attribute__((always_inline))
+#define FRONT_OUTLINE static __attribute__((noinline))
+
 /* Defines a function that the standard lacks, with the symbols MPI_<name> and PMPI_<name>. */
 #define FRONT_DEFINE(name, result, parameters)                                                     \
     __attribute__((visibility("default"))) result front_##name parameters __asm__("PMPI_" #name);  \
     FRONT_EXPORT(name);                                                                            \
     result front_##name parameters
+
+/* Defines a function with the symbols MPIX_<name> and PMPIX_<name>. */
+#define FRONT_EXTENSION(name, parameters)                                                          \
+    __attribute__((visibility("default"))) int PMPIX_##name parameters;                            \
+    __attribute__((visibility("default"), weak,                                                    \
+                   alias("PMPIX_" #name))) extern __typeof__(PMPIX_##name) MPIX_##name;            \
+    int PMPIX_##name parameters
+
+/* An extension that is not supported: it reads no parameter but the first. */
+#define FRONT_UNSUPPORTED(name)                                                                    \
+    FRONT_EXTENSION(name, (front_Comm comm))                                                       \
+    {                                                                                              \
+        return front_code(weft_abi_unsupported("MPIX_" #name, front_Comm_in(comm)));               \
+    }
 
 /* The return value of a function for a code of the core. */
 static inline int front_code(int code)

@@ -56,15 +56,12 @@ int front_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 
 static __attribute__((noinline)) int wait_with_status(front_Request *request, front_Status *status)
 {
-    MPI_Request one, *ours = request ? front_Request_begin(request, &one) : NULL;
     MPI_Status got;
     got.MPI_SOURCE = FRONT_INVALID;
-    int code = weft_abi_Wait(ours, front_status_given(status) ? &got : MPI_STATUS_IGNORE);
-    if (ours)
-        front_Request_end(request, ours);
+    int code = request ? front_wait(request, &got) : front_code(weft_abi_Wait(NULL, &got));
     if (front_status_given(status) && got.MPI_SOURCE != FRONT_INVALID)
         front_status_out(&got, status);
-    return front_code(code);
+    return code;
 }
 
 FRONT_EXPORT(Wait);
@@ -72,10 +69,7 @@ int front_Wait(front_Request *request, front_Status *status)
 {
     if (front_status_given(status) || weft_unlikely(!request))
         return wait_with_status(request, status);
-    MPI_Request one, *ours = front_Request_begin(request, &one);
-    int code = weft_abi_Wait(ours, MPI_STATUS_IGNORE);
-    front_Request_end(request, ours);
-    return front_code(code);
+    return front_wait(request, MPI_STATUS_IGNORE);
 }
 
 /* ---- Datatypes. The markers of MPI-1, MPI_LB and MPI_UB, become MPI_Type_create_resized. */
@@ -120,6 +114,8 @@ static int create_bounded(int count, const int *blocklengths, const MPI_Aint *di
 }
 
 FRONT_EXPORT(Type_create_struct);
+FRONT_ALIAS(Type_create_struct, "MPI_Type_struct");
+FRONT_ALIAS(Type_create_struct, "PMPI_Type_struct");
 int front_Type_create_struct(int count, const int array_of_blocklengths[],
                              const MPI_Aint array_of_displacements[],
                              const front_Datatype array_of_types[], front_Datatype *newtype)
@@ -129,8 +125,8 @@ int front_Type_create_struct(int count, const int array_of_blocklengths[],
     int markers = 0, code;
     bool *is_lb = front_allocate(count > 0 ? 2 * count : 1, sizeof *is_lb), *is_ub = is_lb + count;
     for (int i = 0; types && i < count; i++) {
-        is_lb[i] = front_is_lb(types[i]);
-        is_ub[i] = front_is_ub(types[i]);
+        is_lb[i] = (uintptr_t)types[i] == FRONT_LB;
+        is_ub[i] = (uintptr_t)types[i] == FRONT_UB;
         markers += is_lb[i] || is_ub[i];
     }
     if (markers && newtype && array_of_blocklengths && array_of_displacements)
@@ -229,6 +225,27 @@ int front_Type_get_contents_c(front_Datatype datatype, MPI_Count max_integers,
 MEMBER(source, SOURCE)
 MEMBER(tag, TAG)
 MEMBER(error, ERROR)
+
+/* ---- Statuses of Fortran, which have the same bytes */
+
+extern int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
+
+FRONT_DEFINE(Status_c2f, int, (const front_Status *status, int *fortran))
+{
+    if (!front_status_given(status) || !fortran)
+        return front_error_out(MPI_ERR_ARG);
+    memcpy(fortran, status, sizeof *status);
+    return MPI_SUCCESS;
+}
+
+FRONT_DEFINE(Status_f2c, int, (const int *fortran, front_Status *status))
+{
+    if (!front_status_given(status) || !fortran || fortran == MPI_F_STATUS_IGNORE ||
+        fortran == MPI_F_STATUSES_IGNORE)
+        return front_error_out(MPI_ERR_ARG);
+    memcpy(status, fortran, sizeof *status);
+    return MPI_SUCCESS;
+}
 
 /* ---- Communicators: only the leader passes a valid peer communicator. */
 

@@ -92,7 +92,7 @@ nodist_libglue_openmpi_a_SOURCES = $(FORTRAN_DIR)/glue.c
 OPENMPI_CALLS = $(libglue_openmpi_a_OBJECTS)
 $(OPENMPI_CALLS:.o=.pmpi.o): %.pmpi.o: %.o
 	$(call pmpi_object)
-CLEANFILES += src/frontend/*.names $(FORTRAN_DIR)/mpich/*.names
+CLEANFILES += src/frontend/*.names $(FORTRAN_DIR)/mpich/*.names $(MPICH_DIR)/large.names
 
 noinst_LIBRARIES += libmpifh_openmpi.a libsizeof_openmpi.a
 libmpifh_openmpi_a_CPPFLAGS = $(OPENMPI_FORTRAN_CPP)
@@ -126,8 +126,8 @@ lib/weft/openmpi/libmpi_usempif08.so.40: libf08_openmpi.a lib/weft/openmpi/libmp
 	    -Wl,-rpath-link,lib/weft/openmpi \
 	    $(call all_of,libf08_openmpi.a) lib/weft/openmpi/libmpi_mpifh.so.40
 
-# ---- MPICH's, the same way. Its procedures of mpi_f08 have other names: for large counts, and with
-# pmpir_ for profiling.
+# ---- MPICH's, the same way. Its procedures of mpi_f08 have other names: for large counts, where those
+# of MPICH 4.0 and 4.2 differ, and with pmpir_ for profiling.
 MPICH_FORTRAN_CPP = -I$(MPICH_DIR)/fortran -I$(srcdir)/$(MPICH_DIR)/fortran \
     -I$(FORTRAN_DIR)/mpich -I$(srcdir)/$(FORTRAN_DIR)/mpich $(FORTRAN_CPP) \
     -DWEFT_FORTRAN_INTERFACE='"frontend/mpich/fortran.h"'
@@ -140,6 +140,7 @@ nodist_libglue_mpich_a_SOURCES = $(FORTRAN_DIR)/mpich/glue.c
 MPICH_CALLS = $(libglue_mpich_a_OBJECTS:.o=.large.o)
 large = -e 's/^\(mpi_[^ ]*\)_c_\(f08\|f08ts\)_ .*/\1_c_\2_ \1_\2_large_/p'
 profiling = -e 's/^\(mpi\)\(_[^ ]*_\(f08\|f08ts\)_\(large_\)*\) .*/\1\2 p\1r\2/p; t'
+since_4_2 = 's/^\([a-z_0-9]*\)_\(f08\|f08ts\)_large_ [TW].*/-Wl,--defsym=\1_c_\2_=\1_\2_large_/p'
 $(MPICH_CALLS): %.large.o: %.o
 	$(AM_V_GEN)$(NM) -P $< | sed -n $(large) >$@.names && \
 	    $(OBJCOPY) --redefine-syms=$@.names $< $@
@@ -160,8 +161,9 @@ $(libglue_mpich_a_OBJECTS) $(libmpifort_mpich_a_OBJECTS): $(FORTRAN_STAMP) $(MPI
 mpich_DATA += lib/weft/mpich/libmpifort.so.12 lib/weft/mpich/libmpichfort.so.12
 lib/weft/mpich/libmpifort.so.12: libmpifort_mpich.a lib/weft/mpich/libmpi.so.12 \
     $(srcdir)/src/frontend/names.map Makefile
+	$(AM_V_at)$(NM) -P -g libmpifort_mpich.a | sed -n $(since_4_2) >$(MPICH_DIR)/large.names
 	$(link_shared) -Wl,--version-script=$(srcdir)/src/frontend/names.map \
-	    -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib \
+	    -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib @$(MPICH_DIR)/large.names \
 	    $(call all_of,libmpifort_mpich.a) lib/weft/mpich/libmpi.so.12
 lib/weft/mpich/libmpichfort.so.12: lib/weft/mpich/libmpifort.so.12 Makefile
 	$(link_shared) -x c /dev/null -x none -Wl,--no-as-needed -Wl,-rpath,'$$ORIGIN' \

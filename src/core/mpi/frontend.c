@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Callbacks of front ends: see frontend.h.
+ * Functions for front ends: see frontend.h.
  */
 #include "core/mpi/frontend.h"
 #include "core/base/attribute.h"
 #include "core/message/request.h"
 #include "core/mpi/api.h"
+#include "core/mpi/p2p_call.h"
+#include "core/mpi/request_call.h"
 
 void weft_abi_op_caller(MPI_Op op, weft_op_caller *caller, weft_op_caller_c *caller_large)
 {
@@ -39,9 +41,48 @@ void *weft_abi_keyval_extra(int number)
     return keyval->extra;
 }
 
-MPI_Request weft_abi_request_numbered(int value)
+/* ---- Requests as integers */
+
+MPI_Request weft_abi_request_of_integer(int value)
 {
-    return (MPI_Request)weft_request_numbered((unsigned)(value - WEFT_REQUEST_INTEGERS));
+    return weft_request_of_integer(value);
+}
+
+struct weft_integers weft_integers;
+
+void weft_abi_integers(int (*error)(int code), int null)
+{
+    weft_integers = (struct weft_integers){error, null};
+}
+
+/* The return value of a call, which has made the request if its code is MPI_SUCCESS. */
+static inline int made(int code, MPI_Request request, int *integer)
+{
+    if (weft_unlikely(code != MPI_SUCCESS))
+        return weft_integers.error(code);
+    *integer = WEFT_REQUEST_INTEGERS + (int)((struct weft_request *)request)->number;
+    return MPI_SUCCESS;
+}
+
+int weft_abi_isend_integer(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                           MPI_Comm comm, int *integer)
+{
+    MPI_Request request;
+    if (weft_unlikely(!integer))
+        return weft_integers.error(weft_general_isend(buf, count, datatype, dest, tag, comm, NULL));
+    int code = weft_entry_isend(buf, count, datatype, dest, tag, comm, &request);
+    return made(code, request, integer);
+}
+
+int weft_abi_irecv_integer(void *buf, int count, MPI_Datatype datatype, int source, int tag,
+                           MPI_Comm comm, int *integer)
+{
+    MPI_Request request;
+    if (weft_unlikely(!integer))
+        return weft_integers.error(
+            weft_general_irecv(buf, count, datatype, source, tag, comm, NULL));
+    int code = weft_entry_irecv(buf, count, datatype, source, tag, comm, &request);
+    return made(code, request, integer);
 }
 
 int weft_abi_unsupported(const char *function, MPI_Comm comm)

@@ -21,8 +21,34 @@ __attribute__((visibility("default"))) enum weft_kind
 weft_abi_errhandler_kind(MPI_Errhandler errhandler);
 __attribute__((visibility("default"))) void *weft_abi_keyval_extra(int number);
 
-/* The request of an integer form that is not below WEFT_REQUEST_INTEGERS, or NULL. */
-__attribute__((visibility("default"))) MPI_Request weft_abi_request_numbered(int value);
+/* ---- Requests by their integer forms (MPI_Request_toint), for a front end whose handles are ints:
+ * the calls of most messages, and the conversion for all others. Such a call of the front end ends
+ * with a jump to the core, which saves 20 instructions of 45. */
+
+/* The request of an integer, MPI_REQUEST_NULL if it is not in use. */
+__attribute__((visibility("default"))) MPI_Request weft_abi_request_of_integer(int value);
+
+/* From now on the calls below return `error(code)` for an error class or code, and `null` is
+ * MPI_REQUEST_NULL. */
+__attribute__((visibility("default"))) void weft_abi_integers(int (*error)(int code), int null);
+
+extern WEFT_HIDDEN struct weft_integers {
+    int (*error)(int code);
+    int null;
+} weft_integers;
+
+/* MPI_Isend and MPI_Irecv, whose result is an integer. */
+__attribute__((visibility("default"))) int weft_abi_isend_integer(const void *buf, int count,
+                                                                  MPI_Datatype datatype, int dest,
+                                                                  int tag, MPI_Comm comm,
+                                                                  int *integer);
+__attribute__((visibility("default"))) int weft_abi_irecv_integer(void *buf, int count,
+                                                                  MPI_Datatype datatype, int source,
+                                                                  int tag, MPI_Comm comm,
+                                                                  int *integer);
+
+/* MPI_Wait. An integer that is not in use is MPI_REQUEST_NULL. */
+__attribute__((visibility("default"))) int weft_abi_wait_integer(int *integer, MPI_Status *status);
 
 /* Reports a function that the other MPI has and Weft has not: see weft_api_unsupported (api.h). */
 __attribute__((visibility("default"))) int weft_abi_unsupported(const char *function,

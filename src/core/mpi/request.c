@@ -10,6 +10,7 @@
  */
 #include "core/mpi/api.h"
 #include "core/mpi/entry.h"
+#include "core/mpi/frontend.h"
 #include "core/mpi/request_call.h"
 #include "core/pt2pt/bsend.h"
 #include "core/comm/raise.h"
@@ -181,8 +182,7 @@ static inline __attribute__((always_inline)) bool retire_plain(MPI_Request *hand
     return true;
 }
 
-WEFT_EXPORT(Wait);
-int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
+static inline __attribute__((always_inline)) int wait_one(MPI_Request *handle, MPI_Status *status)
 {
     struct weft_request_call call;
     if (weft_likely(!weft_entry_flags) && weft_likely(handle != NULL) &&
@@ -199,6 +199,21 @@ int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
     }
     weft_request_call_leave(&call);
     return code;
+}
+
+WEFT_EXPORT(Wait);
+int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
+{
+    return wait_one(handle, status);
+}
+
+int weft_abi_wait_integer(int *integer, MPI_Status *status)
+{
+    MPI_Request handle = weft_request_of_integer(*integer);
+    int code = wait_one(&handle, status);
+    if (weft_likely(handle == MPI_REQUEST_NULL))
+        *integer = weft_integers.null;
+    return weft_likely(code == MPI_SUCCESS) ? code : weft_integers.error(code);
 }
 
 enum state { INACTIVE, PENDING, COMPLETE };

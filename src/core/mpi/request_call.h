@@ -8,6 +8,7 @@
 #ifndef WEFT_REQUEST_CALL_H
 #define WEFT_REQUEST_CALL_H
 
+#include "core/mpi/arg.h"
 #include "core/process/weft.h"
 #include "core/progress/progress.h"
 #include "mpi.h"
@@ -77,6 +78,17 @@ static inline bool weft_request_is_valid(MPI_Request handle)
 {
     struct weft_object *object = weft_handle_object(handle);
     return weft_likely(object->kind == WEFT_KIND_REQUEST);
+}
+
+/* The handle of an integer form (MPI_Request_fromint); MPI_REQUEST_NULL if the integer is not in
+ * use. Most requests are those of VCI 0, whose numbers are the lowest. */
+static inline MPI_Request weft_request_of_integer(int value)
+{
+    const struct weft_request_pool *pool = &weft.vcis[0].requests;
+    size_t number = (unsigned)value - WEFT_REQUEST_INTEGERS;
+    if (weft_likely(number / WEFT_REQUEST_SLAB < pool->nslabs))
+        return (MPI_Request)&pool->slabs[number / WEFT_REQUEST_SLAB][number % WEFT_REQUEST_SLAB];
+    return weft_request_from_int(value);
 }
 
 /* Records the error of the only handle of a call, which may be NULL. Returns its class. */

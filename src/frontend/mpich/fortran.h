@@ -20,11 +20,11 @@ extern struct weft_front_ignored {
 extern struct weft_front_arguments {
     char argvs_null, argv_null;
 } mpiprivc_;
-extern int mpifcmb5_, mpifcmb9_;
+extern int mpifcmb5_, mpifcmb9_, mpifcmba_;
 
 #define WEFT_FORTRAN_BOTTOM           (&mpipriv1_.bottom)
 #define WEFT_FORTRAN_IN_PLACE         (&mpipriv1_.in_place)
-#define WEFT_FORTRAN_BUFFER_AUTOMATIC NULL /* there is none */
+#define WEFT_FORTRAN_BUFFER_AUTOMATIC (&mpifcmba_) /* since MPICH 4.2 */
 #define WEFT_FORTRAN_ERRCODES_IGNORE  (&mpipriv2_.errcodes_ignore)
 #define WEFT_FORTRAN_UNWEIGHTED       (&mpifcmb5_)
 #define WEFT_FORTRAN_WEIGHTS_EMPTY    (&mpifcmb9_)
@@ -38,6 +38,7 @@ extern int mpifcmb5_, mpifcmb9_;
 extern int MPIR_F08_MPI_BOTTOM, MPIR_F08_MPI_IN_PLACE, MPIR_F08_MPI_STATUS_IGNORE_OBJ[],
     MPIR_F08_MPI_STATUSES_IGNORE_OBJ[];
 extern int weft_front_errcodes_ignore WEFT_FRONT_LINK(errcodes_ignore);
+extern int weft_front_buffer_automatic WEFT_FRONT_LINK(buffer_automatic);
 extern int weft_front_unweighted WEFT_FRONT_LINK(unweighted);
 extern int weft_front_weights_empty WEFT_FRONT_LINK(weights_empty);
 extern char weft_front_argv_null WEFT_FRONT_LINK(argv_null);
@@ -45,7 +46,7 @@ extern char weft_front_argvs_null WEFT_FRONT_LINK(argvs_null);
 
 #define WEFT_FRONT_F08_BOTTOM           (&MPIR_F08_MPI_BOTTOM)
 #define WEFT_FRONT_F08_IN_PLACE         (&MPIR_F08_MPI_IN_PLACE)
-#define WEFT_FRONT_F08_BUFFER_AUTOMATIC NULL
+#define WEFT_FRONT_F08_BUFFER_AUTOMATIC (&weft_front_buffer_automatic)
 #define WEFT_FRONT_F08_ERRCODES_IGNORE  (&weft_front_errcodes_ignore)
 #define WEFT_FRONT_F08_UNWEIGHTED       (&weft_front_unweighted)
 #define WEFT_FRONT_F08_WEIGHTS_EMPTY    (&weft_front_weights_empty)

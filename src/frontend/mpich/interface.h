@@ -42,14 +42,13 @@ FRONT_HANDLE(Message, Message)
 FRONT_HANDLE(Session, Session)
 FRONT_HANDLE(Win, Win)
 
-/* ---- Requests: the number of the object, which is for good. The core made what comes out. */
+/* ---- Requests: the number of the object, which is for good. The core made what comes out. What is
+ * no request, FRONT_REQUEST_NULL among others, is MPI_REQUEST_NULL. */
 FRONT_INTEGERS(Request, Request)
-MPI_Request front_Request_in_other(front_Request handle);
 
 static inline MPI_Request front_Request_in(front_Request handle)
 {
-    return weft_likely(handle >= WEFT_REQUEST_INTEGERS) ? weft_abi_request_numbered(handle)
-                                                        : front_Request_in_other(handle);
+    return weft_abi_request_of_integer(handle);
 }
 
 static inline front_Request front_Request_out(MPI_Request handle)
@@ -70,14 +69,35 @@ static inline void front_Request_end(front_Request *theirs, const MPI_Request *o
     *theirs = front_Request_out(*one);
 }
 
-/* ---- Communicators, datatypes and operations: those of most messages first */
+static inline int front_wait(front_Request *request, MPI_Status *status)
+{
+    return weft_abi_wait_integer(request, status);
+}
+
+/* ---- Communicators, datatypes and operations: those of most messages first, which are converted
+ * without a call (front_X_is_usual) */
 FRONT_INTEGERS(Comm, Comm)
 FRONT_INTEGERS(Datatype, Type)
 FRONT_INTEGERS(Op, Op)
 
+static inline bool front_Comm_is_usual(front_Comm handle)
+{
+    return handle == FRONT_COMM_WORLD;
+}
+
+static inline bool front_Datatype_is_usual(front_Datatype handle)
+{
+    return (unsigned)handle >> 24 == 0x4c;
+}
+
+static inline bool front_Op_is_usual(front_Op handle)
+{
+    return (unsigned)handle >> 24 == 0x58;
+}
+
 static inline MPI_Comm front_Comm_in(front_Comm handle)
 {
-    if (weft_likely(handle == FRONT_COMM_WORLD))
+    if (weft_likely(front_Comm_is_usual(handle)))
         return MPI_COMM_WORLD;
     if ((unsigned)handle < FRONT_INTS)
         return weft_abi_Comm_fromint(handle);
@@ -97,7 +117,7 @@ MPI_Datatype front_Datatype_in_other(front_Datatype handle);
 
 static inline __attribute__((always_inline)) MPI_Datatype front_Datatype_in(front_Datatype handle)
 {
-    return weft_likely((unsigned)handle >> 24 == 0x4c)
+    return weft_likely(front_Datatype_is_usual(handle))
                ? (MPI_Datatype)(uintptr_t)front_types_in[handle & 0xff]
                : front_Datatype_in_other(handle);
 }
@@ -110,10 +130,9 @@ static inline front_Datatype front_Datatype_out(MPI_Datatype handle)
 
 static inline MPI_Op front_Op_in(front_Op handle)
 {
-    unsigned kind = (unsigned)handle >> 24;
-    if (weft_likely(kind == 0x58))
+    if (weft_likely(front_Op_is_usual(handle)))
         return (MPI_Op)(uintptr_t)front_ops_in[handle & 0xf];
-    return kind == 0x18 ? MPI_OP_NULL : weft_abi_Op_fromint(handle);
+    return (unsigned)handle >> 24 == 0x18 ? MPI_OP_NULL : weft_abi_Op_fromint(handle);
 }
 
 static inline front_Op front_Op_out(MPI_Op handle)
@@ -143,16 +162,6 @@ void front_Requests_end(int n, front_Request *array, MPI_Request *ours, MPI_Requ
 typedef struct {
     int count_lo, count_hi_and_cancelled, MPI_SOURCE, MPI_TAG, MPI_ERROR;
 } front_Status;
-
-static inline bool front_is_lb(MPI_Datatype type)
-{
-    return (uintptr_t)type == FRONT_LB;
-}
-
-static inline bool front_is_ub(MPI_Datatype type)
-{
-    return (uintptr_t)type == FRONT_UB;
-}
 
 /* MPI_STATUS_IGNORE is 1. */
 static inline bool front_status_given(const front_Status *status)

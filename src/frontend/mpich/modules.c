@@ -11,8 +11,9 @@
 struct weft_front_addresses mpipriv1_;
 struct weft_front_ignored mpipriv2_;
 struct weft_front_arguments mpiprivc_;
-int mpifcmb5_, mpifcmb9_;
-int weft_front_errcodes_ignore, weft_front_unweighted, weft_front_weights_empty;
+int mpifcmb5_, mpifcmb9_, mpifcmba_;
+int weft_front_buffer_automatic, weft_front_errcodes_ignore, weft_front_unweighted,
+    weft_front_weights_empty;
 char weft_front_argv_null, weft_front_argvs_null;
 
 /* C's MPI_Status_f2c refuses what means no status. */
@@ -36,6 +37,13 @@ __attribute__((constructor)) static void pass_addresses(void)
     {                                                                                              \
         return weft_fortran_logical((*a)operation(*b));                                            \
     }
+/* C's handle is the INTEGER of a type of mpi_f08 (MPICH 4.2). */
+#define THE_SAME(symbol, name)                                                                     \
+    int name(const int *handle) __asm__(symbol);                                                   \
+    int name(const int *handle)                                                                    \
+    {                                                                                              \
+        return *handle;                                                                            \
+    }
 #define COMPARISONS(kind)                                                                          \
     COMPARE("__mpi_f08_types_MOD_mpi_" #kind "_eq", kind##_eq, ==)                                 \
     COMPARE("__mpi_f08_types_MOD_mpi_" #kind "_neq", kind##_neq, !=)                               \
@@ -44,7 +52,9 @@ __attribute__((constructor)) static void pass_addresses(void)
     COMPARE("__mpi_f08_types_MOD_mpi_" #kind "_f_eq_f08", kind##_f_eq_f08, ==)                     \
     COMPARE("__mpi_f08_types_MOD_mpi_" #kind "_f_neq_f08", kind##_f_neq_f08, !=)                   \
     COMPARE("__mpi_constants_MOD_" #kind "eq", kind##_old_eq, ==)                                  \
-    COMPARE("__mpi_constants_MOD_" #kind "neq", kind##_old_neq, !=)
+    COMPARE("__mpi_constants_MOD_" #kind "neq", kind##_old_neq, !=)                                \
+    THE_SAME("__mpi_f08_types_MOD_mpi_" #kind "_f2c", kind##_f2c)                                  \
+    THE_SAME("__mpi_f08_types_MOD_mpi_" #kind "_c2f", kind##_c2f)
 COMPARISONS(comm)
 COMPARISONS(datatype)
 COMPARISONS(errhandler)
@@ -72,6 +82,8 @@ COMPARISONS(win)
     }
 STATUS_FROM_TO("__mpi_f08_types_MOD_mpi_status_f2f08", status_f2f08)
 STATUS_FROM_TO("__mpi_f08_types_MOD_mpi_status_f082f", status_f082f)
+STATUS_FROM_TO("__mpi_f08_types_MOD_pmpi_status_f2f08", pmpi_status_f2f08)
+STATUS_FROM_TO("__mpi_f08_types_MOD_pmpi_status_f082f", pmpi_status_f082f)
 STATUS_ASSIGN("__mpi_f08_types_MOD_mpi_status_f08_assign_c", status_f08_assign_c)
 STATUS_ASSIGN("__mpi_f08_types_MOD_mpi_status_c_assign_f08", status_c_assign_f08)
 
@@ -111,7 +123,7 @@ SIZEOF_F08(xcomplex32, 8)
 SIZEOF_F08(xcomplex64, 16)
 SIZEOF_F08(xcomplex128, 32)
 
-/* In module mpi, for a scalar and for an array of one dimension */
+/* In module mpi, for a scalar and for an array of one dimension; below, MPICH 4.2's names */
 #define SIZEOF_OLD(type, bytes)                                                                    \
     SIZEOF("__mpi_sizeofs_MOD_mpi_sizeof_" #type, sizeof_##type, bytes)                            \
     SIZEOF("__mpi_sizeofs_MOD_mpi_sizeof_" #type "v", sizeof_##type##v, bytes)
@@ -124,3 +136,10 @@ SIZEOF_OLD(i2, 2)
 SIZEOF_OLD(i8, 8)
 SIZEOF_OLD(l, WEFT_FORTRAN_LOGICAL_SIZE)
 SIZEOF_OLD(r, WEFT_FORTRAN_REAL_SIZE)
+SIZEOF_OLD(ch1, 1)
+SIZEOF_OLD(cx8, 8)
+SIZEOF_OLD(cx16, 16)
+SIZEOF_OLD(i4, 4)
+SIZEOF_OLD(l4, 4)
+SIZEOF_OLD(r4, 4)
+SIZEOF_OLD(r8, 8)

@@ -12,9 +12,9 @@ const int front_version[2] = {4, 0};
 /* Programs choose constants by how this begins. */
 const char front_library_version[] = "MPICH Version:      4.0.3 (Weft " PACKAGE_VERSION ")\n";
 
-MPI_Request front_Request_in_other(front_Request handle)
+__attribute__((constructor)) static void pass_conversion(void)
 {
-    return handle == FRONT_REQUEST_NULL ? MPI_REQUEST_NULL : weft_abi_Request_fromint(handle);
+    weft_abi_integers(front_error_out, FRONT_REQUEST_NULL);
 }
 
 MPI_Datatype front_Datatype_in_other(front_Datatype handle)
@@ -54,7 +54,7 @@ int front_predefined_function(front_function *function)
     return !function ? 0 : function == (front_function *)MPIR_Dup_fn ? 1 : -1;
 }
 
-/* ---- Fortran: a status has the same bytes. */
+/* ---- Fortran */
 
 extern __typeof__(PMPI_File_toint) weft_abi_File_toint;
 extern __typeof__(PMPI_File_fromint) weft_abi_File_fromint;
@@ -69,24 +69,28 @@ FRONT_DEFINE(File_f2c, front_File, (int file))
     return file ? front_File_out(weft_abi_File_fromint(file)) : NULL;
 }
 
+/* Functions since MPICH 4.2, for languages that have no macros */
+#define THE_SAME(name, Kind)                                                                       \
+    FRONT_DEFINE(name##_c2f, int, (front_##Kind handle))                                           \
+    {                                                                                              \
+        return handle;                                                                             \
+    }                                                                                              \
+    FRONT_DEFINE(name##_f2c, front_##Kind, (int handle))                                           \
+    {                                                                                              \
+        return handle;                                                                             \
+    }
+THE_SAME(Comm, Comm)
+THE_SAME(Errhandler, Errhandler)
+THE_SAME(Group, Group)
+THE_SAME(Info, Info)
+THE_SAME(Message, Message)
+THE_SAME(Op, Op)
+THE_SAME(Request, Request)
+THE_SAME(Session, Session)
+THE_SAME(Type, Datatype)
+THE_SAME(Win, Win)
+
 EXPORT int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE; /* set by the Fortran library */
-
-FRONT_DEFINE(Status_c2f, int, (const front_Status *status, int *fortran))
-{
-    if (!front_status_given(status) || !fortran)
-        return front_error_out(MPI_ERR_ARG);
-    memcpy(fortran, status, sizeof *status);
-    return MPI_SUCCESS;
-}
-
-FRONT_DEFINE(Status_f2c, int, (const int *fortran, front_Status *status))
-{
-    if (!front_status_given(status) || !fortran || fortran == MPI_F_STATUS_IGNORE ||
-        fortran == MPI_F_STATUSES_IGNORE)
-        return front_error_out(MPI_ERR_ARG);
-    memcpy(status, fortran, sizeof *status);
-    return MPI_SUCCESS;
-}
 
 /* ---- Variables */
 
@@ -103,14 +107,8 @@ EXPORT front_Status *MPI_F08_STATUSES_IGNORE = MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
 
 /* ---- Extensions */
 
-#define EXTENSION(name, parameters)                                                                \
-    EXPORT int PMPIX_##name parameters;                                                            \
-    EXPORT extern __typeof__(PMPIX_##name) MPIX_##name                                             \
-        __attribute__((weak, alias("PMPIX_" #name)));                                              \
-    int PMPIX_##name parameters
-
 #define NO_SUPPORT(name)                                                                           \
-    EXTENSION(name, (void))                                                                        \
+    FRONT_EXTENSION(name, (void))                                                                  \
     {                                                                                              \
         return 0;                                                                                  \
     }
@@ -118,29 +116,25 @@ NO_SUPPORT(Query_cuda_support)
 NO_SUPPORT(Query_hip_support)
 NO_SUPPORT(Query_ze_support)
 
-EXTENSION(GPU_query_support, (int type, int *is_supported))
+FRONT_EXTENSION(GPU_query_support, (int type, int *is_supported))
 {
     (void)type;
     *is_supported = 0;
     return MPI_SUCCESS;
 }
 
-/* Recovery from dead processes, which Weft has not. These read no parameter but the first. */
-#define UNSUPPORTED(name)                                                                          \
-    EXTENSION(name, (front_Comm comm))                                                             \
-    {                                                                                              \
-        return front_code(weft_abi_unsupported("MPIX_" #name, front_Comm_in(comm)));               \
-    }
-UNSUPPORTED(Comm_agree)
-UNSUPPORTED(Comm_failure_ack)
-UNSUPPORTED(Comm_failure_get_acked)
-UNSUPPORTED(Comm_revoke)
-UNSUPPORTED(Comm_shrink)
+/* Recovery from dead processes, which Weft has not. */
+FRONT_UNSUPPORTED(Comm_agree)
+FRONT_UNSUPPORTED(Comm_failure_ack)
+FRONT_UNSUPPORTED(Comm_failure_get_acked)
+FRONT_UNSUPPORTED(Comm_get_failed)
+FRONT_UNSUPPORTED(Comm_revoke)
+FRONT_UNSUPPORTED(Comm_shrink)
 
 /* The names that MPI 4.1's functions had in MPICH 4.0 */
 #define DELETE(what, of)                                                                           \
     extern __typeof__(PMPI_Remove_error_##what) weft_abi_Remove_error_##what;                      \
-    EXTENSION(Delete_error_##what, (int of))                                                       \
+    FRONT_EXTENSION(Delete_error_##what, (int of))                                                 \
     {                                                                                              \
         return front_code(weft_abi_Remove_error_##what(front_error_in(of)));                       \
     }
@@ -150,7 +144,7 @@ DELETE(string, errorcode)
 
 /* Extended generalized requests, which are progressed by functions of the user's */
 #define UNSUPPORTED_GREQUEST(name)                                                                 \
-    EXTENSION(name, (void))                                                                        \
+    FRONT_EXTENSION(name, (void))                                                                  \
     {                                                                                              \
         return front_code(weft_abi_unsupported("MPIX_" #name, MPI_COMM_SELF));                     \
     }

@@ -76,6 +76,14 @@ static inline void front_Request_end(front_Request *theirs, const MPI_Request *o
         *theirs = front_Request_out(MPI_REQUEST_NULL);
 }
 
+extern __typeof__(PMPI_Wait) weft_abi_Wait;
+static inline int front_wait(front_Request *request, MPI_Status *status)
+{
+    int code = weft_abi_Wait(front_Request_begin(request, NULL), status);
+    front_Request_end(request, NULL);
+    return weft_likely(code == MPI_SUCCESS) ? code : front_error_out(code);
+}
+
 /* Arrays of requests, likewise. */
 static inline MPI_Request *front_Requests_begin(int n, front_Request *array, MPI_Request *few)
 {
@@ -102,16 +110,6 @@ typedef struct {
     int MPI_SOURCE, MPI_TAG, MPI_ERROR, cancelled;
     size_t count;
 } front_Status;
-
-static inline bool front_is_lb(MPI_Datatype type)
-{
-    return (uintptr_t)type == FRONT_LB;
-}
-
-static inline bool front_is_ub(MPI_Datatype type)
-{
-    return (uintptr_t)type == FRONT_UB;
-}
 
 /* Addresses with a meaning that are not those of the standard. MPI_BOTTOM and MPI_IN_PLACE are. */
 static inline void *front_buffer_in(const void *buffer)

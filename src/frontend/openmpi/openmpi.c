@@ -70,29 +70,12 @@ BOTH(Session, Session, MPI_SESSION_NULL)
 BOTH(Type, Datatype, MPI_DATATYPE_NULL)
 BOTH(Win, Win, MPI_WIN_NULL)
 
-/* Fortran's status has the same bytes. */
 EXPORT int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_errcodes_ignore_,
     mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
 EXPORT char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 EXPORT int mpi_fortran_status_ignore_[2], mpi_fortran_statuses_ignore_[2];
 EXPORT int *MPI_F_STATUS_IGNORE = mpi_fortran_status_ignore_;
 EXPORT int *MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
-
-FRONT_DEFINE(Status_c2f, int, (const front_Status *status, int *fortran))
-{
-    if (!status || !fortran)
-        return front_error_out(MPI_ERR_ARG);
-    memcpy(fortran, status, sizeof *status);
-    return MPI_SUCCESS;
-}
-
-FRONT_DEFINE(Status_f2c, int, (const int *fortran, front_Status *status))
-{
-    if (!status || !fortran || fortran == MPI_F_STATUS_IGNORE || fortran == MPI_F_STATUSES_IGNORE)
-        return front_error_out(MPI_ERR_ARG);
-    memcpy(status, fortran, sizeof *status);
-    return MPI_SUCCESS;
-}
 
 /* ---- Predefined functions for attributes */
 
@@ -162,28 +145,17 @@ EXPORT int MPIX_Query_rocm_support(void)
 }
 
 /* Recovery from dead processes in Open MPI 5: libraries import these functions whether or not they
- * call them. Only the query has an answer, since no communicator can be revoked. The functions that
- * are not supported read no parameter but the first. */
-#define RECOVERY(name, parameters)                                                                 \
-    EXPORT int PMPIX_##name parameters;                                                            \
-    EXPORT extern __typeof__(PMPIX_##name) MPIX_##name                                             \
-        __attribute__((weak, alias("PMPIX_" #name)));                                              \
-    int PMPIX_##name parameters
-#define UNSUPPORTED(name)                                                                          \
-    RECOVERY(name, (front_Comm comm))                                                              \
-    {                                                                                              \
-        return front_code(weft_abi_unsupported("MPIX_" #name, front_Comm_in(comm)));               \
-    }
-UNSUPPORTED(Comm_ack_failed)
-UNSUPPORTED(Comm_agree)
-UNSUPPORTED(Comm_failure_ack)
-UNSUPPORTED(Comm_failure_get_acked)
-UNSUPPORTED(Comm_get_failed)
-UNSUPPORTED(Comm_iagree)
-UNSUPPORTED(Comm_revoke)
-UNSUPPORTED(Comm_shrink)
+ * call them. Only the query has an answer, since no communicator can be revoked. */
+FRONT_UNSUPPORTED(Comm_ack_failed)
+FRONT_UNSUPPORTED(Comm_agree)
+FRONT_UNSUPPORTED(Comm_failure_ack)
+FRONT_UNSUPPORTED(Comm_failure_get_acked)
+FRONT_UNSUPPORTED(Comm_get_failed)
+FRONT_UNSUPPORTED(Comm_iagree)
+FRONT_UNSUPPORTED(Comm_revoke)
+FRONT_UNSUPPORTED(Comm_shrink)
 
-RECOVERY(Comm_is_revoked, (front_Comm comm, int *flag))
+FRONT_EXTENSION(Comm_is_revoked, (front_Comm comm, int *flag))
 {
     int size, code = weft_abi_Comm_size(front_Comm_in(comm), &size); /* checks the handle */
     if (code == MPI_SUCCESS && flag)

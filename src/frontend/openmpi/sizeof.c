@@ -11,7 +11,9 @@
         *size = bytes;                                                                             \
         if (ierror)                                                                                \
             *ierror = 0;                                                                           \
-    }
+    }                                                                                              \
+    extern __typeof__(mpi_sizeof_##type##_##rank##_) pmpi_sizeof_##type##_##rank##_                \
+        __attribute__((alias("mpi_sizeof_" #type "_" #rank "_")));
 
 #define ALL(type, bytes)                                                                           \
     SIZEOF(type, scalar, bytes)                                                                    \

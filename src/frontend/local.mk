@@ -92,7 +92,7 @@ nodist_libglue_openmpi_a_SOURCES = $(FORTRAN_DIR)/glue.c
 OPENMPI_CALLS = $(libglue_openmpi_a_OBJECTS)
 $(OPENMPI_CALLS:.o=.pmpi.o): %.pmpi.o: %.o
 	$(call pmpi_object)
-CLEANFILES += src/frontend/*.names $(FORTRAN_DIR)/mpich/*.names $(MPICH_DIR)/large.names
+CLEANFILES += src/frontend/*.names $(FORTRAN_DIR)/mpich/*.names libmpifort_mpich.names
 
 noinst_LIBRARIES += libmpifh_openmpi.a libsizeof_openmpi.a
 libmpifh_openmpi_a_CPPFLAGS = $(OPENMPI_FORTRAN_CPP)
@@ -161,9 +161,9 @@ $(libglue_mpich_a_OBJECTS) $(libmpifort_mpich_a_OBJECTS): $(FORTRAN_STAMP) $(MPI
 mpich_DATA += lib/weft/mpich/libmpifort.so.12 lib/weft/mpich/libmpichfort.so.12
 lib/weft/mpich/libmpifort.so.12: libmpifort_mpich.a lib/weft/mpich/libmpi.so.12 \
     $(srcdir)/src/frontend/names.map Makefile
-	$(AM_V_at)$(NM) -P -g libmpifort_mpich.a | sed -n $(since_4_2) >$(MPICH_DIR)/large.names
+	$(AM_V_at)$(NM) -P -g libmpifort_mpich.a | sed -n $(since_4_2) >libmpifort_mpich.names
 	$(link_shared) -Wl,--version-script=$(srcdir)/src/frontend/names.map \
-	    -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib @$(MPICH_DIR)/large.names \
+	    -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib @libmpifort_mpich.names \
 	    $(call all_of,libmpifort_mpich.a) lib/weft/mpich/libmpi.so.12
 lib/weft/mpich/libmpichfort.so.12: lib/weft/mpich/libmpifort.so.12 Makefile
 	$(link_shared) -x c /dev/null -x none -Wl,--no-as-needed -Wl,-rpath,'$$ORIGIN' \

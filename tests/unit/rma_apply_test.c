@@ -337,6 +337,8 @@ static int play_all(enum death death)
         assert_true(pids[rank] > 0);
     }
     if (death == ANY_TIME) {
+        while (shared->started < RANKS) /* those that live wait for all of them */
+            usleep(100);
         struct timespec some = {0, (long)(mix(seed) % 20000000)};
         nanosleep(&some, NULL);
         kill(pids[VICTIM], SIGKILL);

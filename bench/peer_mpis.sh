@@ -129,7 +129,7 @@ openmpi_options()
     if ((${openmpi_major:-4} >= 5)); then
         sm=sm one_copy=(--mca smsc '^cma,knem,xpmem')
         windows=(--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any --mca osc ucx
-            -x UCX_TLS=tcp,self -x UCX_NET_DEVICES=lo)
+            -x 'UCX_TLS=tcp,self' -x UCX_NET_DEVICES=lo)
     fi
     case $1 in
     node) launch+=(--mca pml ob1 --mca btl "self,$sm") ;;
@@ -173,7 +173,7 @@ launcher()
 cores_of_pair()
 {
     for _ in 1 2 3 4 5; do
-        "$build_dir/bench/raw_shm" -b -m 8:8
+        "${build_dir:?}/bench/raw_shm" -b -m 8:8
     done | awk '/^8 / && (!us || $2 < us) { us = $2 }
         END { printf "%s, 8 bytes without MPI in %s us\n", us < 0.15 ? "near" : "far", us }'
 }

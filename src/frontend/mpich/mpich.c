@@ -69,26 +69,26 @@ FRONT_DEFINE(File_f2c, front_File, (int file))
     return file ? front_File_out(weft_abi_File_fromint(file)) : NULL;
 }
 
-/* Functions since MPICH 4.2, for languages that have no macros */
-#define THE_SAME(name, Kind)                                                                       \
-    FRONT_DEFINE(name##_c2f, int, (front_##Kind handle))                                           \
+/* Functions since MPICH 4.2, for languages that have no macros: handles are ints. */
+#define THE_SAME(name)                                                                             \
+    FRONT_DEFINE(name##_c2f, int, (int handle))                                                    \
     {                                                                                              \
         return handle;                                                                             \
     }                                                                                              \
-    FRONT_DEFINE(name##_f2c, front_##Kind, (int handle))                                           \
+    FRONT_DEFINE(name##_f2c, int, (int handle))                                                    \
     {                                                                                              \
         return handle;                                                                             \
     }
-THE_SAME(Comm, Comm)
-THE_SAME(Errhandler, Errhandler)
-THE_SAME(Group, Group)
-THE_SAME(Info, Info)
-THE_SAME(Message, Message)
-THE_SAME(Op, Op)
-THE_SAME(Request, Request)
-THE_SAME(Session, Session)
-THE_SAME(Type, Datatype)
-THE_SAME(Win, Win)
+THE_SAME(Comm)
+THE_SAME(Errhandler)
+THE_SAME(Group)
+THE_SAME(Info)
+THE_SAME(Message)
+THE_SAME(Op)
+THE_SAME(Request)
+THE_SAME(Session)
+THE_SAME(Type)
+THE_SAME(Win)
 
 EXPORT int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE; /* set by the Fortran library */
 

@@ -9,7 +9,7 @@
  * Invariants:
  *  - One claim of a VCI is active at a time, and from its PEEK until the message is in software
  *    it counts as one held receive of its channel, so that no later receive overtakes it through
- *    the provider.
+ *    the provider. The same holds for the channels alike, whose messages the PEEK finds too.
  *  - A found message is claimed with the context of its PEEK, untouched in between.
  *  - While a probe or a cancel collects, only its channel is searched.
  */
@@ -92,8 +92,11 @@ static void fetch_found(struct weft_net_vci *net)
 
 static void hold(struct weft_channel *channel, int by)
 {
-    if (channel)
-        weft_sw_hold(channel, by);
+    struct weft_channel *each = channel;
+    while (each) {
+        weft_sw_hold(each, by);
+        each = each->alike == channel ? NULL : each->alike;
+    }
 }
 
 /* Searches for a message of one channel, or of any. 0 if a completion will follow, -FI_ENOMSG if

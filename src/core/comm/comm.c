@@ -136,6 +136,18 @@ static void assign_stream(struct weft_comm *comm, int block, unsigned streams)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", comm->size);
 }
 
+/* Joins the channels on each VCI: a process may have fewer VCIs than channels. */
+static void join_alike(struct weft_channel *spread, unsigned channels)
+{
+    for (unsigned i = 0; i < channels; i++) {
+        unsigned next = i;
+        do
+            next = (next + 1) % channels;
+        while (spread[next].vci != spread[i].vci);
+        spread[i].alike = next == i ? NULL : &spread[next];
+    }
+}
+
 /* Opens the channels of point-to-point messages that the assertions of all processes allow, each on
  * a stream of its own. */
 static void open_spread(struct weft_comm *comm, struct lanes lanes, unsigned streams)
@@ -154,6 +166,7 @@ static void open_spread(struct weft_comm *comm, struct lanes lanes, unsigned str
                        channels, comm->size);
         open_channel(&comm->spread[i], comm, lanes, WEFT_CONTEXT_P2P, stream);
     }
+    join_alike(comm->spread, channels);
     comm->p2p.size = 0;
     comm->p2p.sources = 0;
     comm->p2p.took_back = true; /* it cannot be seen here from which channel receives were taken */

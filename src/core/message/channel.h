@@ -62,6 +62,7 @@ struct weft_channel {
     int uses;                 /* messages that matched probes took, and no receive yet */
     struct weft_comm *comm;
     struct weft_channel *next_held;
+    struct weft_channel *alike; /* the ring of channels with its context on its VCI; NULL: none */
 };
 
 /* The calls of matching and lanes to communicators, which are above them; core/process sets them.

@@ -73,10 +73,8 @@ void do_reduction(void)
     MPI_Comm comm;
     MPI_Op op;
     int rank, ranks;
-    if (!pick_comm(&comm, false))
+    if (!pick_ranks(&comm, &rank, &ranks))
         return;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     int kind = below(REDUCTIONS), which = below(11), way = below(3), root = below(ranks);
     note(10 * kind + way);
     int count = below(4) ? below(8) : below(3000), n = 2 * (count + 2) * ranks;
@@ -104,10 +102,8 @@ void do_movement(void)
     MPI_Comm comm;
     MPI_Request request;
     int rank, ranks;
-    if (!pick_comm(&comm, false))
+    if (!pick_ranks(&comm, &rank, &ranks))
         return;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     int kind = below(MOVEMENTS), way = below(3), root = below(ranks);
     note(10 * kind + way);
     struct type *type = pick_type();
@@ -158,10 +154,8 @@ void do_vector(void)
     MPI_Request request;
     MPI_Datatype of[RANKS];
     int rank, ranks, counts[RANKS][RANKS], sent[RANKS], received[RANKS], from[RANKS], to[RANKS];
-    if (!pick_comm(&comm, false))
+    if (!pick_ranks(&comm, &rank, &ranks))
         return;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     int kind = below(5), way = below(3), root = below(ranks), gap = below(3), out_all = 0,
         in_all = 0;
     note(10 * kind + way);

@@ -165,10 +165,8 @@ void do_file(void)
     MPI_Comm comm;
     MPI_Status status;
     int rank, ranks;
-    if (!pick_comm(&comm, false))
+    if (!pick_ranks(&comm, &rank, &ranks))
         return;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     MPI_File file = open_file(comm, rank);
     struct type *type = pick_type();
     int count = below(4) ? below(20) : below(200), way = below(4), size = type->size;

@@ -202,10 +202,8 @@ void do_exchange(void)
     struct message m[MESSAGES];
     MPI_Comm comm;
     int rank, ranks;
-    if (!pick_comm(&comm, false))
+    if (!pick_ranks(&comm, &rank, &ranks))
         return;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     bool posted = below(2), any;
     int how = below(5), n = draw_messages(m, ranks, posted);
     any = n > 0;
@@ -221,10 +219,8 @@ void do_shift(void)
     MPI_Comm comm;
     MPI_Status status;
     int rank, ranks;
-    if (!pick_comm(&comm, false))
+    if (!pick_ranks(&comm, &rank, &ranks))
         return;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     struct type *type = pick_type();
     int by = below(ranks), count = below(20), way = below(3);
     bool open = below(2); /* the ends send nowhere */
@@ -259,10 +255,8 @@ void do_persistent(void)
     MPI_Request requests[2];
     MPI_Status statuses[2];
     int rank, ranks;
-    if (!pick_comm(&comm, false))
+    if (!pick_ranks(&comm, &rank, &ranks))
         return;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     const struct type ints = INT_TYPE, *type = pick_type();
     if (type->extent != type->size) /* with holes, a second start of Open MPI 4 sends other bytes */
         type = &ints;
@@ -289,10 +283,8 @@ void do_partitioned(void)
 {
     MPI_Comm comm;
     int rank, ranks;
-    if (!pick_comm(&comm, false))
+    if (!pick_ranks(&comm, &rank, &ranks))
         return;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
     /* A type without holes: how partitions of others follow each other is the same, though. */
     const struct type *type = &INT_TYPE;
     int by = below(ranks), parts = 1 + below(4), each = 1 + below(8), starts = 1 + below(2);

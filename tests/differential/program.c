@@ -102,6 +102,15 @@ bool pick_comm(MPI_Comm *comm, bool inter)
     return *comm != MPI_COMM_NULL && comms[slot].inter == inter;
 }
 
+bool pick_ranks(MPI_Comm *comm, int *rank, int *ranks)
+{
+    if (!pick_comm(comm, false))
+        return false;
+    MPI_Comm_rank(*comm, rank);
+    MPI_Comm_size(*comm, ranks);
+    return true;
+}
+
 struct type *pick_type(void)
 {
     return &types[below(TYPES)];

@@ -55,6 +55,9 @@ void note_status(const MPI_Status *status, MPI_Datatype type);
 
 /* A slot, and its communicator. False: this rank has none, or one of the other kind. */
 bool pick_comm(MPI_Comm *comm, bool inter);
+
+/* The same without inter-communicators, with this process's rank there and the number of ranks. */
+bool pick_ranks(MPI_Comm *comm, int *rank, int *ranks);
 struct type *pick_type(void);
 
 /* Memory for count elements of a type: what is sent is filled with a pattern, what is received with

@@ -225,10 +225,10 @@ int weft_file_environment_hints(char **text)
     const char *setting = weft_settings.file_hints;
     if (!*setting && !getenv("ROMIO_HINTS"))
         return MPI_SUCCESS;
-    char *all = calloc(1, TEXT_MOST + strlen(setting) + 2);
+    size_t length = strlen(setting);
+    char *all = calloc(1, length + TEXT_MOST + 2); /* with a line's end and a NUL */
     if (!all)
         return weft_error_set(MPI_ERR_NO_MEM, "no memory for hints of the environment");
-    size_t length = strlen(setting);
     memcpy(all, setting, length);
     all[length] = '\n';
     read_file(all + length + 1);

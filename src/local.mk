@@ -252,7 +252,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/compare.c \
     src/ofi/completion.c \
     src/ofi/control.c \
-    src/ofi/credits.c \
+    src/ofi/credits.c src/ofi/credits.h \
     src/ofi/describe.c \
     src/ofi/endpoint.c \
     src/ofi/in_flight.c \
@@ -262,6 +262,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/peek_claim.c \
     src/ofi/pool.c \
     src/ofi/recv.c \
+    src/ofi/rendezvous.h \
     src/ofi/replay.c src/ofi/replay.h \
     src/ofi/rma.c src/ofi/rma.h \
     src/ofi/rndv_read.c \
@@ -283,7 +284,10 @@ libmpi_abi_a_SOURCES += \
     src/ofi/send.c \
     src/ofi/sequence.c src/ofi/sequence.h \
     src/ofi/shared_network.c \
-    src/ofi/signals.c
+    src/ofi/signals.c \
+    src/ofi/state.h \
+    src/ofi/tag_word.h \
+    src/ofi/wire.h
 
 # The shared-memory lane
 libmpi_abi_a_SOURCES += \

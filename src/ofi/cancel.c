@@ -26,6 +26,7 @@
 #include "core/message/sw_match.h"
 #include "core/message/process.h"
 #include "ofi/net.h"
+#include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
 
 #include <stdlib.h>

@@ -32,6 +32,7 @@
 #include "core/message/process.h"
 #include "core/progress/failure.h"
 #include "ofi/net.h"
+#include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
 
 enum { TIMES = 3 };

@@ -18,7 +18,9 @@
 #include "core/message/process.h"
 #include "core/progress/failure.h"
 #include "ofi/net.h"
+#include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
+#include "ofi/rendezvous.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -37,6 +37,7 @@
 #include "core/message/count.h"
 #include "core/message/process.h"
 #include "ofi/net.h"
+#include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
 
 #include <stdlib.h>

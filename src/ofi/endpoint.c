@@ -23,7 +23,9 @@
 #include "ofi/net.h"
 #include "ofi/select/nic.h"
 #include "ofi/select/objects.h"
+#include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
+#include "ofi/rendezvous.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -28,6 +28,7 @@
 #include "core/message/process.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
+#include "ofi/rendezvous.h"
 
 #include <stdio.h>
 #include <stdlib.h>

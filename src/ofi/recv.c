@@ -25,7 +25,9 @@
 #include "core/message/sw_match.h"
 #include "core/progress/progress.h"
 #include "ofi/net.h"
+#include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
+#include "ofi/rendezvous.h"
 
 #include <stdlib.h>
 #include <string.h>

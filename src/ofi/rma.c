@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/progress/failure.h"
 #include "ofi/ofi_internal.h"
+#include "ofi/rendezvous.h"
 
 #include <stdlib.h>
 #include <string.h>

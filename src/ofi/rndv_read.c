@@ -30,6 +30,7 @@
 #include "core/progress/failure.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
+#include "ofi/rendezvous.h"
 
 #include <string.h>
 

@@ -33,6 +33,7 @@
 #include "core/progress/failure.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
+#include "ofi/rendezvous.h"
 
 #include <stdlib.h>
 

@@ -16,6 +16,7 @@
 #include "core/progress/failure.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
+#include "ofi/rendezvous.h"
 
 enum { PIECES_AT_ONCE = 8 };
 

@@ -18,7 +18,9 @@
 #include "core/base/clock.h"
 #include "core/message/process.h"
 #include "ofi/net.h"
+#include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
+#include "ofi/rendezvous.h"
 
 #include <stdio.h>
 #include <stdlib.h>

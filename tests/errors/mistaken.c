@@ -8,6 +8,7 @@
 #include "core/comm/comm.h"
 #include "core/message/count.h"
 #include "core/progress/progress.h"
+#include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
 
 #include <mpi.h>

@@ -10,6 +10,7 @@
 #include "core/message/process.h"
 #include "core/pt2pt/lane.h"
 #include "ofi/ofi_internal.h"
+#include "ofi/rendezvous.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

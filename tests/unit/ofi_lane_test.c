@@ -10,6 +10,7 @@
 #include "core/datatype/device.h"
 #include "core/message/count.h"
 #include "ofi/ofi_internal.h"
+#include "ofi/rendezvous.h"
 
 #include <dlfcn.h>
 

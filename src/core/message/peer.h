@@ -65,7 +65,7 @@ struct weft_peer {
                                      request */
     size_t recv_provider_limit;   /* of any posted to the provider, where the provider matches */
     size_t recv_software_limit;   /* of one posted to the matcher, where software matches */
-    /* The state of the net lane (struct weft_net_peer in ofi/ofi_internal.h). Its first members
+    /* The state of the net lane (struct weft_net_peer in ofi/state.h). Its first members
      * share a cache line with the members above. */
     _Alignas(8) unsigned char net[WEFT_PEER_NET_BYTES];
     uint64_t kept; /* bytes of its messages that the matcher keeps, unless they came by the net */

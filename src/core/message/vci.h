@@ -4,7 +4,7 @@
  *
  * A VCI has a lock, a software matcher, a pool of requests, a table of peers, and its state of the
  * lanes: rings of its own to each process of the node, and an endpoint of its own (struct
- * weft_net_vci, ofi/ofi_internal.h). Each communicator belongs to one VCI with all its channels, so
+ * weft_net_vci, ofi/state.h). Each communicator belongs to one VCI with all its channels, so
  * threads that each use their own communicator do not wait for each other. If assertions permit it,
  * the point-to-point messages of a communicator have a channel on each VCI, which the tag or the
  * ranks select (core/comm/spread.h).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The interface between the files of the net lane; parts of it: rendezvous.h, credits.h.
+ * The interface between the files of the net lane, with rendezvous.h and credits.h.
  */
 #ifndef WEFT_OFI_INTERNAL_H
 #define WEFT_OFI_INTERNAL_H

@@ -9,8 +9,7 @@
  * three has MPI_THREAD_SINGLE, and makes the same calls from one thread.
  */
 #include "check.h"
-
-#include <pthread.h>
+#include "threads.h"
 
 enum { THREADS = 2, COMMS = 3, ROUNDS = 6, MESSAGES = 12, LONGEST = 300000 };
 enum { TAG_ORDER = 1, TAG_STRIDED = 20, TAG_CANCELLED = 30, TAG_ANSWER = 31 };
@@ -168,7 +167,6 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-    pthread_t thread[THREADS];
     bool alone = check_setting("PMIX_RANK", 0) == 2;
     int provided;
     check_watch();
@@ -178,12 +176,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < THREADS; i++)
             MPI_Comm_dup(MPI_COMM_WORLD, &comms[i][c]);
     check_step("%d threads", THREADS);
-    for (int i = 0; i < THREADS && !alone; i++)
-        pthread_create(&thread[i], NULL, work, (void *)(intptr_t)i);
-    for (int i = 0; i < THREADS && alone; i++)
-        work((void *)(intptr_t)i);
-    for (int i = 0; i < THREADS && !alone; i++)
-        pthread_join(thread[i], NULL);
+    threads_run(THREADS, alone, work);
     for (int c = 0; c < COMMS; c++)
         for (int i = 0; i < THREADS; i++)
             MPI_Comm_free(&comms[i][c]);

@@ -12,8 +12,7 @@
  * calls are made by one thread, with MPI_THREAD_SINGLE.
  */
 #include "check.h"
-
-#include <pthread.h>
+#include "threads.h"
 
 enum { THREADS = 4, ROUNDS = 12, WINDOW = 24, MANY = 300, LONGEST = 30000, TAGS = 8 };
 enum { TAG_ORDER = 100, TAG_PROBE = 200, TAG_EXCHANGE = 300, TAG_PREPARED = 400, TAG_NEVER = 500 };
@@ -444,7 +443,6 @@ static bool has_several_vcis(void)
 
 int main(int argc, char **argv)
 {
-    pthread_t thread[THREADS];
     bool alone = check_setting("PMIX_RANK", 0) == 2;
     int provided;
     check_watch();
@@ -463,12 +461,7 @@ int main(int argc, char **argv)
     from_group();
     many();
     check_step("%d threads", THREADS);
-    for (int i = 0; i < THREADS && !alone; i++)
-        pthread_create(&thread[i], NULL, work, (void *)(intptr_t)i);
-    for (int i = 0; i < THREADS && alone; i++)
-        work((void *)(intptr_t)i);
-    for (int i = 0; i < THREADS && !alone; i++)
-        pthread_join(thread[i], NULL);
+    threads_run(THREADS, alone, work);
     for (int c = 0; c < COMMS; c++)
         MPI_Comm_free(&comms[c]);
     return check_done();

@@ -11,6 +11,7 @@
  * The threads of a rank hand requests over through a box each, under a lock of the test's own.
  */
 #include "check.h"
+#include "threads.h"
 
 #include <pthread.h>
 
@@ -149,7 +150,6 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-    pthread_t thread[THREADS];
     check_begin_threads(&argc, &argv, 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &shared);
     for (int i = 0; i < THREADS; i++) {
@@ -158,10 +158,7 @@ int main(int argc, char **argv)
         pthread_cond_init(&boxes[i].changed, NULL);
     }
     check_step("%d threads", THREADS);
-    for (int i = 0; i < THREADS; i++)
-        pthread_create(&thread[i], NULL, work, (void *)(intptr_t)i);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(thread[i], NULL);
+    threads_run(THREADS, false, work);
     for (int i = 0; i < THREADS; i++)
         MPI_Comm_free(&own[i]);
     MPI_Comm_free(&shared);

@@ -12,8 +12,7 @@
  * with MPI_THREAD_SINGLE (THREADS_ALL_MULTIPLE=1: in all by threads).
  */
 #include "check.h"
-
-#include <pthread.h>
+#include "threads.h"
 
 enum { THREADS = 4, ROUNDS = 17, WINDOW = 24, MANY = 600, LONGEST = 6000 };
 enum { TAG_WINDOW = 10, TAG_ANY = 50, TAG_MANY = 60, TAG_NEVER = 70, TAG_PARTS = 80 };
@@ -350,7 +349,6 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-    pthread_t thread[THREADS];
     bool alone = check_setting("PMIX_RANK", 0) == 2 && !check_setting("THREADS_ALL_MULTIPLE", 0);
     int provided;
     check_watch();
@@ -363,12 +361,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < THREADS; i++)
         MPI_Comm_set_errhandler(own[i], MPI_ERRORS_RETURN);
     check_step("%d threads", THREADS);
-    for (int i = 0; i < THREADS && !alone; i++)
-        pthread_create(&thread[i], NULL, work, (void *)(intptr_t)i);
-    for (int i = 0; i < THREADS && alone; i++)
-        work((void *)(intptr_t)i);
-    for (int i = 0; i < THREADS && !alone; i++)
-        pthread_join(thread[i], NULL);
+    threads_run(THREADS, alone, work);
     for (int i = 0; i < THREADS; i++)
         MPI_Comm_free(&own[i]);
     MPI_Comm_free(&shared);

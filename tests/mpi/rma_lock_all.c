@@ -47,7 +47,8 @@ static void close_windows(struct setting *s)
 
 static void operate(MPI_Win win, int kind)
 {
-    int value = 5, got = 0;
+    static int value = 5; /* read until the epoch ends */
+    int got = 0;
     if (kind == GET)
         MPI_Get(&got, 1, MPI_INT, 0, 1, 1, MPI_INT, win);
     else if (kind == ADD)

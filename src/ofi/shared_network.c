@@ -89,14 +89,18 @@ _Noreturn static void end_job(const struct weft_job *job, const int32_t *first)
 static void report(const struct weft_job *job, const struct weft_network_search *search,
                    const struct weft_network *shared)
 {
-    struct weft_network_list best;
-    char host[256];
+    struct weft_network_list best, there;
+    char host[256], other[256];
+    int lacking = weft_network_lacking(search);
     if (job->rank > 0 || search->best_rank <= shared->rank)
         return;
     fetch(search->best_node, &best);
-    weft_warn("the job cannot use the fastest network of %s (%s), because not all nodes have it; "
-              "WEFT_PROVIDER names one to use on all",
-              weft_boot_host(search->best_node, host, sizeof host), best.text);
+    fetch(lacking, &there);
+    weft_warn("the job cannot use the fastest network of %s (%s), because %s has only %s; "
+              "'weft_info --providers' prints the reason there; WEFT_PROVIDER names a provider to "
+              "use on all nodes",
+              weft_boot_host(search->best_node, host, sizeof host), best.text,
+              weft_boot_host(lacking, other, sizeof other), there.text);
 }
 
 uint64_t weft_net_shared_network(const struct weft_job *job)

@@ -708,6 +708,35 @@ static int shared_at(const struct node *nodes, int count, int at, bool *moves)
     return -1;
 }
 
+/* The node that is named where not all have the best provider of a node. */
+static int lacking_of(const struct node *nodes, int count)
+{
+    struct weft_network_search search;
+    struct weft_network_list list = networks_of(&nodes[0], 1);
+
+    weft_network_begin(&search, &list);
+    for (int i = 1; i < count; i++) {
+        list = networks_of(&nodes[i], (uint64_t)i + 1);
+        weft_network_add(&search, i, &list);
+    }
+    return weft_network_lacking(&search);
+}
+
+static void test_lacking_node(void **state)
+{
+    const struct node last[] = {{{"eth0"}, {"10.1.0.1"}, 0, "cxi", NULL, NULL},
+                                {{"eth0"}, {"10.1.0.2"}, 0, "cxi", NULL, NULL},
+                                {{"eth0"}, {"10.1.0.3"}, 0, NULL, NULL, NULL},
+                                {{"eth0"}, {"10.1.0.4"}, 0, NULL, NULL, NULL}};
+    const struct node first[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, NULL, NULL},
+                                 {{"eth0"}, {"10.1.0.2"}, 0, "cxi", NULL, NULL},
+                                 {{"eth0"}, {"10.1.0.3"}, 0, NULL, NULL, NULL}};
+
+    (void)state;
+    assert_int_equal(lacking_of(last, 4), 2);
+    assert_int_equal(lacking_of(first, 3), 0);
+}
+
 static void test_shared_network(void **state)
 {
     const struct node one[] = {{{"eth0"}, {"10.1.0.1"}, 0, NULL, NULL, NULL},
@@ -890,6 +919,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_better_offer),
         cmocka_unit_test(test_shared_network),
+        cmocka_unit_test(test_lacking_node),
         cmocka_unit_test(test_shared_nics),
         cmocka_unit_test(test_networks_in_words),
         cmocka_unit_test(test_named_without_carrier),

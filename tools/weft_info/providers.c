@@ -74,6 +74,8 @@ static int view_shape(bool one_node, bool table)
         print_choice(&choice);
     else
         printf("    none\n");
+    if (rc == 0 && !one_node && choice.adapter[0] != '\0')
+        printf("    %s\n", choice.adapter);
     if (table && list != NULL) {
         printf("\n");
         print_table(list, count);

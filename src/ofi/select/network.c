@@ -206,6 +206,13 @@ static int chosen_rank(const struct weft_network_list *list)
     return 0;
 }
 
+/* Records the first node that lacks network i of rank 0's list, or has it only poorly. */
+static void lacks(struct weft_network_search *search, uint32_t i, int node)
+{
+    if (search->of[i].lacking == 0)
+        search->of[i].lacking = node;
+}
+
 void weft_network_add(struct weft_network_search *search, int node,
                       const struct weft_network_list *list)
 {
@@ -215,20 +222,33 @@ void weft_network_add(struct weft_network_search *search, int node,
 
         if (at == list->count) {
             search->of[i].missing = true;
+            lacks(search, i, node);
             continue;
         }
         there = &list->networks[at];
+        if (there->poor)
+            lacks(search, i, node);
         search->of[i].sum += at;
         search->of[i].poor |= there->poor;
         search->of[i].moves |= !there->chosen;
         if (ours->address != 0 && ours->address == there->address &&
-            list->machine != search->first.machine)
+            list->machine != search->first.machine) {
             search->of[i].missing = true;
+            lacks(search, i, node);
+        }
     }
     if (chosen_rank(list) > search->best_rank) {
         search->best_rank = chosen_rank(list);
         search->best_node = node;
     }
+}
+
+int weft_network_lacking(const struct weft_network_search *search)
+{
+    for (uint32_t i = 0; i < search->first.count && search->best_node == 0; i++)
+        if (search->first.networks[i].chosen && search->of[i].lacking > 0)
+            return search->of[i].lacking;
+    return 0;
 }
 
 /* True if network a of rank 0's list is better than b. */

@@ -66,6 +66,7 @@ struct weft_network_search {
     int best_rank, best_node; /* the best provider that a node has opened */
     struct {
         uint32_t sum;              /* of its positions in the lists */
+        int lacking;               /* the first node that has it not or poorly, or 0 */
         bool missing, poor, moves; /* of a node: has not, has poorly, has opened another */
     } of[WEFT_NETWORKS];
 };
@@ -73,6 +74,9 @@ struct weft_network_search {
 void weft_network_begin(struct weft_network_search *search, const struct weft_network_list *list);
 void weft_network_add(struct weft_network_search *search, int node,
                       const struct weft_network_list *list);
+
+/* A node that lacks what best_node has opened: that of rank 0, unless it is best_node itself. */
+int weft_network_lacking(const struct weft_network_search *search);
 
 /* The network that all nodes share: the best by suitability, the provider's rank, then the
  * positions in the lists of all nodes; NULL if there is none. *moves: some node has opened another.

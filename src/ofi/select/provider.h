@@ -28,7 +28,7 @@ enum { WEFT_RAILS_MAX = 8 };
 enum { WEFT_KIND_BITS = 3, WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + 25 };
 
 /* Space for the reason of one candidate: a sentence. */
-enum { WEFT_REASON_BYTES = 480 };
+enum { WEFT_REASON_BYTES = 480, WEFT_ADAPTER_BYTES = 768 };
 
 enum weft_provider_flag {
     WEFT_PROVIDER_REFUSED = 1,      /* only used if WEFT_PROVIDER names it: wrong or slow */
@@ -94,6 +94,7 @@ struct weft_provider_choice {
     size_t eager_limit;                  /* after WEFT_EAGER_LIMIT; at most what the row allows */
     char interface[64];                  /* name of the interface, or the domain's name */
     char nic[WEFT_NIC_BYTES];            /* why this NIC of several equal ones, or "" */
+    char adapter[WEFT_ADAPTER_BYTES];    /* why it is not the adapter of this machine, or "" */
     struct weft_network_list networks;   /* of the usable offers */
     struct weft_provider_rail rails[WEFT_RAILS_MAX - 1];
     unsigned rail_count;

@@ -418,11 +418,12 @@ static bool is_offered(const struct list *m, const char *provider)
 }
 
 /* The machine has an adapter that libfabric does not offer. The job then fails, with the reason in
- * why, or uses a slower provider, which rank 0 reports. */
+ * why, or uses a slower provider, which the choice states and rank 0 reports. */
 static void report_adapter(const struct weft_settings *settings, const struct weft_job *job,
-                           const struct list *m, const struct weft_provider_row *row, bool silent,
+                           const struct list *m, struct weft_provider_choice *choice, bool silent,
                            char *why, size_t len)
 {
+    const struct weft_provider_row *row = choice->info != NULL ? choice->row : NULL;
     struct weft_adapter adapter;
 
     for (int kind = 0; kind < WEFT_ADAPTER_KINDS; kind++) {
@@ -431,13 +432,18 @@ static void report_adapter(const struct weft_settings *settings, const struct we
             (row && row->rank >= weft_provider_row_of(adapter.provider, 0)->rank) ||
             !weft_provider_match(settings->provider, adapter.provider))
             continue;
-        if (row == NULL)
+        if (row == NULL) {
             snprintf(why + strlen(why), len - strlen(why), " No adapter can be used: %s; %s.",
                      adapter.reason, adapter.advice);
-        else if (!silent && job->rank == 0 && settings->provider[0] == '\0')
-            weft_warn("the job uses %s instead of an RDMA adapter, because %s; %s; "
-                      "WEFT_PROVIDER=%s does without it",
-                      row->pattern, adapter.reason, adapter.advice, row->pattern);
+            return;
+        }
+        if (settings->provider[0] != '\0')
+            return;
+        snprintf(choice->adapter, sizeof choice->adapter,
+                 "%s instead of an RDMA adapter, because %s; %s; WEFT_PROVIDER=%s does without it",
+                 row->pattern, adapter.reason, adapter.advice, row->pattern);
+        if (!silent && job->rank == 0)
+            weft_warn("the job uses %s", choice->adapter);
         return;
     }
 }
@@ -535,8 +541,7 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
             (*candidates)[chosen].chosen = true;
     }
     if (network == 0)
-        report_adapter(settings, job, &list, result == 0 ? choice->row : NULL, candidates != NULL,
-                       why, len);
+        report_adapter(settings, job, &list, choice, candidates != NULL, why, len);
     weft_phase_end("open the provider");
 out:
     free(verdicts);

@@ -10,7 +10,7 @@
     tables.h     the constants of both sides, in pairs, and lengths of strings
     objects.c    data objects that are handles of that MPI (with pointers as handles)
     fortran/mpi.h    that MPI's mpi.h, for the sources of src/fortran
-    fortran/constants.h    handles that are objects of its Fortran modules
+    fortran/modules.h    the objects and procedures of its Fortran modules
 
 The types of a parameter say what a handle, a status or a callback is; its name, what an int is.
 
@@ -520,12 +520,32 @@ def pointer_handles(interface):
     return lines
 
 
-def module_constants(interface):
-    """CONSTANT(name, INTEGER) for each handle that has one."""
+# The names of a handle in the modules, and MPI_Sizeof of a type and a rank outside of them.
+MODULE_NAMES = {"ompi40": ("__mpi_f08_types_MOD_{}", "ompi_f08_{}"),
+                "mpich12": ("__mpi_f08_compile_constants_MOD_{}",)}  # fmt: skip
+SIZEOF = re.compile(r"p?mpi_sizeof_(character|logical|int|real|complex)(\d*)_(scalar|r\d+)_$")
+
+
+def modules(interface):
+    """What the other MPI's modules define: handles, procedures and types (src/frontend/modules.c)."""
     ints = {name: theirs for name, theirs, _ in interface.of("fortran-constant", "later-fortran-constant")}
-    found = {name: value for name, theirs, _ in interface.of("handle", "later-handle")
-             for value in (ints.get(name, theirs), theirs) if re.fullmatch(r"-?\d+|0x\w+", value)}
-    return [f"CONSTANT({name.lower()}, {value})" for name, value in found.items()]
+    handles = {name: value for name, theirs, _ in interface.of("handle", "later-handle")
+               for value in (ints.get(name, theirs), theirs) if re.fullmatch(r"-?\d+|0x\w+", value)}
+    lines = []
+    for name, value in handles.items():
+        module, *bound = MODULE_NAMES[interface.name]
+        lines.append(f"CONSTANT({module.format(name.lower())}, {value})")
+        lines += [f"CONSTANT({other.format(re.sub('_t$', '', name.lower()))}, {value})" for other in bound]
+    for name, text, _ in interface.of("fortran-module", "later-fortran-module"):
+        what, *bytes_ = text.split()
+        lines.append(f"{what.upper()}({', '.join([name, *bytes_])})")
+    for name in sorted({row[0] for row in interface.of("fortran-procedure", "later-fortran-procedure")}):
+        if found := SIZEOF.match(name):
+            bits = int(found[2] or {"character": 8, "logical": 32}[found[1]])
+            lines.append(f"SIZE({name}, {bits // 8 * (2 if found[1] == 'complex' else 1)})")
+    for name, text, _ in interface.of("fortran-type"):
+        lines.append(f"TYPE({name}, {text.split()[1]}, {text.split()[3]})")
+    return lines
 
 
 def functions_table():
@@ -548,7 +568,7 @@ def files(name):
         result["objects.c"] = [*top, '#include "frontend/frontend.h"', "", *objects(interface)]
     result["fortran/mpi.h"] = [*top, "#ifndef WEFT_FRONT_MPI_H", "#define WEFT_FRONT_MPI_H",
                                *fortran_header(interface), "#endif"]
-    result["fortran/constants.h"] = [*top, *module_constants(interface)]
+    result["fortran/modules.h"] = [*top, *modules(interface)]
     return {file: "\n".join(lines) + "\n" for file, lines in result.items()}
 
 

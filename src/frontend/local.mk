@@ -11,12 +11,15 @@ FRONTEND_SOURCES = src/frontend/frontend.h src/frontend/callback.c src/frontend/
 # assembler, which intermediate code (-flto) does not have.
 FRONTEND_CFLAGS = $(WEFT_CFLAGS) -fPIC -fvisibility=hidden -fno-plt -fno-lto
 link_front_end = $(link_shared) -Wl,-rpath,'$$ORIGIN/../..'
+# Another name of a library: an empty one that needs it.
+link_empty = $(link_shared) -x c /dev/null -x none -Wl,--no-as-needed -Wl,-rpath,'$$ORIGIN' \
+    -Wl,-rpath-link,lib -Wl,-rpath-link,$(@D)
 
 # ---- Open MPI's: generated files, all by one run
 OPENMPI_DIR = src/frontend/openmpi/generated
 OPENMPI_STAMP = $(OPENMPI_DIR)/stamp
 OPENMPI_FILES = $(OPENMPI_DIR)/entries.h $(OPENMPI_DIR)/tables.h $(OPENMPI_DIR)/entries.c \
-    $(OPENMPI_DIR)/objects.c $(OPENMPI_DIR)/fortran/mpi.h $(OPENMPI_DIR)/fortran/constants.h
+    $(OPENMPI_DIR)/objects.c $(OPENMPI_DIR)/fortran/mpi.h $(OPENMPI_DIR)/fortran/modules.h
 EXTRA_DIST += $(OPENMPI_STAMP) $(OPENMPI_FILES)
 $(OPENMPI_STAMP): $(FRONTEND_WRITERS) abi/ompi40.tsv
 	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/abi/frontend.py ompi40 $(OPENMPI_DIR) && touch $@
@@ -49,7 +52,7 @@ lib/weft/openmpi/libopen-rte.so.40 lib/weft/openmpi/libopen-pal.so.40: Makefile
 MPICH_DIR = src/frontend/mpich/generated
 MPICH_STAMP = $(MPICH_DIR)/stamp
 MPICH_FILES = $(MPICH_DIR)/entries.h $(MPICH_DIR)/tables.h $(MPICH_DIR)/entries.c \
-    $(MPICH_DIR)/fortran/mpi.h $(MPICH_DIR)/fortran/constants.h
+    $(MPICH_DIR)/fortran/mpi.h $(MPICH_DIR)/fortran/modules.h
 EXTRA_DIST += $(MPICH_STAMP) $(MPICH_FILES)
 $(MPICH_STAMP): $(FRONTEND_WRITERS) abi/mpich12.tsv
 	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/abi/frontend.py mpich12 $(MPICH_DIR) && touch $@
@@ -69,16 +72,20 @@ mpich_DATA = lib/weft/mpich/libmpi.so.12 lib/weft/mpich/libmpich.so.12 \
     lib/weft/mpich/libmpicxx.so.12 lib/weft/mpich/libmpichcxx.so.12
 lib/weft/mpich/libmpi.so.12: libfront_mpich.a lib/libmpi_abi.so Makefile
 	$(link_front_end) $(call all_of,libfront_mpich.a) lib/libmpi_abi.so
-# The name that distributions give it: an empty library that needs the other.
+# The name that distributions give it
 lib/weft/mpich/libmpich.so.12: lib/weft/mpich/libmpi.so.12 Makefile
-	$(link_shared) -x c /dev/null -x none -Wl,--no-as-needed -Wl,-rpath,'$$ORIGIN' \
-	    -Wl,-rpath-link,lib lib/weft/mpich/libmpi.so.12
+	$(link_empty) lib/weft/mpich/libmpi.so.12
 # C++ programs list these, and import nothing of them unless they call the C++ bindings: those are in
 # MPICH's own library, which calls the C library (cxx.c).
 lib/weft/mpich/libmpicxx.so.12 lib/weft/mpich/libmpichcxx.so.12: Makefile
 	$(link_shared) -x c /dev/null
 
 if FORTRAN
+FRONT_FORTRAN_SOURCES = src/fortran/attribute.c src/fortran/callback.c src/fortran/common.c \
+    src/fortran/kept.c src/fortran/predefined.c src/fortran/section.c src/frontend/modules.c
+link_front_fortran = $(link_shared) -Wl,--version-script=$(srcdir)/src/frontend/names.map \
+    -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib
+
 # ---- Open MPI's Fortran library: the sources of src/fortran, which call MPI_ functions, compiled with
 # that MPI's constants and handles
 OPENMPI_FORTRAN_CPP = -I$(OPENMPI_DIR)/fortran -I$(srcdir)/$(OPENMPI_DIR)/fortran $(FORTRAN_CPP) \
@@ -94,37 +101,23 @@ $(OPENMPI_CALLS:.o=.pmpi.o): %.pmpi.o: %.o
 	$(call pmpi_object)
 CLEANFILES += src/frontend/*.names $(FORTRAN_DIR)/mpich/*.names libmpifort_mpich.names
 
-noinst_LIBRARIES += libmpifh_openmpi.a libsizeof_openmpi.a
+noinst_LIBRARIES += libmpifh_openmpi.a
 libmpifh_openmpi_a_CPPFLAGS = $(OPENMPI_FORTRAN_CPP)
 libmpifh_openmpi_a_CFLAGS = $(WEFT_CFLAGS) -fPIC
 libmpifh_openmpi_a_LIBADD = $(OPENMPI_CALLS) $(OPENMPI_CALLS:.o=.pmpi.o)
 libmpifh_openmpi_a_DEPENDENCIES = $(libmpifh_openmpi_a_LIBADD)
-libmpifh_openmpi_a_SOURCES = src/fortran/attribute.c src/fortran/callback.c src/fortran/common.c \
-    src/fortran/kept.c src/fortran/predefined.c src/fortran/section.c \
-    src/frontend/openmpi/fortran.h
-libsizeof_openmpi_a_CFLAGS = $(WEFT_CFLAGS) -fPIC
-libsizeof_openmpi_a_SOURCES = src/frontend/openmpi/sizeof.c
+libmpifh_openmpi_a_SOURCES = $(FRONT_FORTRAN_SOURCES) src/frontend/openmpi/fortran.h
 $(libglue_openmpi_a_OBJECTS) $(libmpifh_openmpi_a_OBJECTS): $(FORTRAN_STAMP) $(OPENMPI_STAMP)
 
 openmpi_DATA += lib/weft/openmpi/libmpi_mpifh.so.40 lib/weft/openmpi/libmpi_usempi_ignore_tkr.so.40 \
     lib/weft/openmpi/libmpi_usempif08.so.40
-lib/weft/openmpi/libmpi_mpifh.so.40: libmpifh_openmpi.a libsizeof_openmpi.a \
-    lib/weft/openmpi/libmpi.so.40 $(srcdir)/src/frontend/names.map Makefile
-	$(link_shared) -Wl,--version-script=$(srcdir)/src/frontend/names.map \
-	    -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib \
-	    $(call all_of,libmpifh_openmpi.a libsizeof_openmpi.a) lib/weft/openmpi/libmpi.so.40
-lib/weft/openmpi/libmpi_usempi_ignore_tkr.so.40: libsizeof_openmpi.a Makefile
-	$(link_shared) $(call all_of,libsizeof_openmpi.a)
-# The objects of mpi_f08's modules; a program that needs this library needs the other, too.
-noinst_LIBRARIES += libf08_openmpi.a
-libf08_openmpi_a_CPPFLAGS = $(OPENMPI_FORTRAN_CPP)
-libf08_openmpi_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fno-lto
-libf08_openmpi_a_SOURCES = src/frontend/openmpi/modules.c
-$(libf08_openmpi_a_OBJECTS): $(FORTRAN_STAMP) $(OPENMPI_STAMP)
-lib/weft/openmpi/libmpi_usempif08.so.40: libf08_openmpi.a lib/weft/openmpi/libmpi_mpifh.so.40 Makefile
-	$(link_shared) -Wl,--no-as-needed -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib \
-	    -Wl,-rpath-link,lib/weft/openmpi \
-	    $(call all_of,libf08_openmpi.a) lib/weft/openmpi/libmpi_mpifh.so.40
+lib/weft/openmpi/libmpi_mpifh.so.40: libmpifh_openmpi.a lib/weft/openmpi/libmpi.so.40 \
+    $(srcdir)/src/frontend/names.map Makefile
+	$(link_front_fortran) $(call all_of,libmpifh_openmpi.a) lib/weft/openmpi/libmpi.so.40
+# The libraries of the modules: all that they define is in the other one.
+lib/weft/openmpi/libmpi_usempi_ignore_tkr.so.40 lib/weft/openmpi/libmpi_usempif08.so.40: \
+    lib/weft/openmpi/libmpi_mpifh.so.40 Makefile
+	$(link_empty) lib/weft/openmpi/libmpi_mpifh.so.40
 
 # ---- MPICH's, the same way. Its procedures of mpi_f08 have other names: for large counts, where those
 # of MPICH 4.0 and 4.2 differ, and with pmpir_ for profiling.
@@ -152,21 +145,18 @@ libmpifort_mpich_a_CPPFLAGS = $(MPICH_FORTRAN_CPP)
 libmpifort_mpich_a_CFLAGS = $(WEFT_CFLAGS) -fPIC
 libmpifort_mpich_a_LIBADD = $(MPICH_CALLS) $(MPICH_CALLS:.o=.pmpi.o)
 libmpifort_mpich_a_DEPENDENCIES = $(libmpifort_mpich_a_LIBADD)
-libmpifort_mpich_a_SOURCES = src/fortran/attribute.c src/fortran/callback.c src/fortran/common.c \
-    src/fortran/kept.c src/fortran/predefined.c src/fortran/section.c \
+libmpifort_mpich_a_SOURCES = $(FRONT_FORTRAN_SOURCES) src/frontend/mpich/blocks.c \
     src/frontend/mpich/extensions_fortran.c src/frontend/mpich/fortran.h \
-    src/frontend/mpich/modules.c src/frontend/mpich/section.c
+    src/frontend/mpich/section.c
 $(libglue_mpich_a_OBJECTS) $(libmpifort_mpich_a_OBJECTS): $(FORTRAN_STAMP) $(MPICH_STAMP)
 
 mpich_DATA += lib/weft/mpich/libmpifort.so.12 lib/weft/mpich/libmpichfort.so.12
 lib/weft/mpich/libmpifort.so.12: libmpifort_mpich.a lib/weft/mpich/libmpi.so.12 \
     $(srcdir)/src/frontend/names.map Makefile
 	$(AM_V_at)$(NM) -P -g libmpifort_mpich.a | sed -n $(since_4_2) >libmpifort_mpich.names
-	$(link_shared) -Wl,--version-script=$(srcdir)/src/frontend/names.map \
-	    -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib @libmpifort_mpich.names \
-	    $(call all_of,libmpifort_mpich.a) lib/weft/mpich/libmpi.so.12
+	$(link_front_fortran) @libmpifort_mpich.names $(call all_of,libmpifort_mpich.a) \
+	    lib/weft/mpich/libmpi.so.12
 lib/weft/mpich/libmpichfort.so.12: lib/weft/mpich/libmpifort.so.12 Makefile
-	$(link_shared) -x c /dev/null -x none -Wl,--no-as-needed -Wl,-rpath,'$$ORIGIN' \
-	    -Wl,-rpath-link,lib -Wl,-rpath-link,lib/weft/mpich lib/weft/mpich/libmpifort.so.12
+	$(link_empty) lib/weft/mpich/libmpifort.so.12
 endif
 EXTRA_DIST += src/frontend/names.map

@@ -20,8 +20,8 @@ EXTRA_DIST += tests/abi/pmpi_calls.c tests/abi/pmpi_calls.h
 
 # ---- Front ends, with the wrapper compilers of other MPIs
 dist_check_SCRIPTS += tests/frontend/run
-EXTRA_DIST += tests/frontend/bindings.cc tests/frontend/convert.c tests/frontend/f08.F90 \
-    tests/frontend/header.cc tests/frontend/old.F90 tests/frontend/recovery.c \
+EXTRA_DIST += tests/frontend/bindings.cc tests/frontend/convert.c tests/frontend/convert.F90 \
+    tests/frontend/f08.F90 tests/frontend/header.cc tests/frontend/recovery.c \
     tests/frontend/requests.c
 TESTS += tests/frontend/run
 

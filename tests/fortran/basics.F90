@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! run: ranks=1,3 lanes=rxm,shm seconds=40
-! Messages, results, strings, LOGICALs, indices and special addresses, through one interface.
+! Messages, results, strings, LOGICALs, indices and special addresses, through one interface. MPI_3:
+! one of MPI 3.1, another MPI's (tests/frontend/run).
 #include "interface.inc"
 program basics
     use check
@@ -20,8 +21,10 @@ program basics
     call strings()
     call logicals()
     call representations()
+#if !MPI_3
     call properties()
     call statuses()
+#endif
     call graphs()
     call buffered()
     call large_types()
@@ -214,7 +217,9 @@ contains
         character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: version
         HANDLE(MPI_Info) :: info
         HANDLE(MPI_Comm) :: comm
+#if !MPI_3
         HANDLE(MPI_Session) :: session
+#endif
         integer :: length, n
         logical :: flag
         call MPI_Comm_get_name(MPI_COMM_WORLD, name, length, code)
@@ -224,8 +229,10 @@ contains
         call MPI_Comm_set_name(comm, 'my own name   ', code)
         call MPI_Comm_get_name(comm, name, length, code)
         call expect(length, 11, 'the length without blanks')
+#if !MPI_3
         call MPI_Comm_get_name(comm, short, length, code)
         call expect(short, 'my o', 'a name that is cut')
+#endif
         call MPI_Comm_free(comm, code)
         call MPI_Info_create(info, code)
         call MPI_Info_set(info, ' key ', '  a value  ', code)
@@ -233,6 +240,7 @@ contains
         call MPI_Info_get(info, 'key', 7, value, flag, code)
         call expect(flag, 'the key is there')
         call expect(value, 'a value', 'the value')
+#if !MPI_3
         length = 3
         value = 'xxxxxxxxxx'
         call MPI_Info_get_string(info, 'key', length, value, flag, code)
@@ -242,8 +250,10 @@ contains
         call MPI_Info_get_string(info, 'key', length, value, flag, code)
         call expect(code, MPI_SUCCESS, 'the code for the largest buffer')
         call expect(value, 'a value', 'the value in the largest buffer')
+#endif
         call MPI_Info_get(info, 'key', huge(length), value, flag, code)
         call expect(value, 'a value', 'the value of at most the largest number')
+#if !MPI_3
         length = huge(length)
         call MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, session, code)
         call MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, length, value, code)
@@ -251,6 +261,7 @@ contains
         call expect(value, 'mpi://WORL', 'the name of a process set that is cut')
         call expect(length, 11, 'the length of the name of a process set')
         call MPI_Session_finalize(session, code)
+#endif
         call MPI_Info_get_valuelen(info, 'key', length, flag, code)
         call expect(length, 7, 'the length of the value')
         call MPI_Info_get_nthkey(info, 0, name, code)
@@ -317,6 +328,7 @@ contains
         end do
     end subroutine representations
 
+#if !MPI_3
     ! The C library's properties of Fortran, from Fortran.
     subroutine properties()
         HANDLE(MPI_Info) :: info
@@ -378,6 +390,7 @@ contains
         call MPI_Get_elements(got, MPI_INTEGER, n, code)
         call expect(flag .and. n == 11, 'what a status keeps for MPI')
     end subroutine statuses
+#endif
 
     subroutine graphs()
         HANDLE(MPI_Comm) :: graph
@@ -415,12 +428,14 @@ contains
         call expect(got, 11, 'a buffered message')
         call detach(n)
         call expect(n, room + MPI_BSEND_OVERHEAD, 'the size of the buffer')
+#if !MPI_3
         call MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0, code)
         call expect(code, MPI_SUCCESS, 'the code for an automatic buffer')
         call MPI_Bsend(12, 1, MPI_INTEGER, rank, 3, MPI_COMM_WORLD, code)
         call MPI_Recv(got, 1, MPI_INTEGER, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE, code)
         call expect(got, 12, 'a message in an automatic buffer')
         call detach(n)
+#endif
     end subroutine buffered
 
     subroutine detach(n)

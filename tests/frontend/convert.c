@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * C functions that old.F90 calls: handles and statuses of Fortran in C, and back.
+ * C functions that convert.F90 calls: handles and statuses of Fortran in C, and back.
  */
 #include <mpi.h>
 #include <string.h>
 
-void convert_(MPI_Fint *comm, MPI_Fint *type, MPI_Fint *status, MPI_Fint *request, MPI_Fint *good);
-void convert_(MPI_Fint *comm, MPI_Fint *type, MPI_Fint *status, MPI_Fint *request, MPI_Fint *good)
+void converts_(MPI_Fint *comm, MPI_Fint *type, MPI_Fint *status, MPI_Fint *request, MPI_Fint *good);
+void converts_(MPI_Fint *comm, MPI_Fint *type, MPI_Fint *status, MPI_Fint *request, MPI_Fint *good)
 {
     MPI_Comm c_comm = MPI_Comm_f2c(*comm);
     MPI_Datatype c_type = MPI_Type_f2c(*type);

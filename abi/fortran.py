@@ -929,6 +929,10 @@ def ts_glue_of(procedure, bind_c):
     return text.replace(f"plain_{lower}(", f"FORTRAN({lower})(") if procedure.hand else text
 
 
+# Names that MPI-1 had for procedures; front ends have them.
+MPI_1 = {"Comm_get_errhandler": "errhandler_get", "Comm_set_errhandler": "errhandler_set"}
+
+
 def alias_of(procedure, bind_c):
     lower = bare(procedure).lower()
     lines = []
@@ -938,7 +942,9 @@ def alias_of(procedure, bind_c):
         lines.append(f"WEFT_FORTRAN_CHOICE({lower})" if bind_c else
                      f"WEFT_FORTRAN_ALIAS({lower}, {lower}_f08)")
     if any(a.name == "baseptr" for a in procedure.arguments):
-        lines.append(f"WEFT_FORTRAN_ALIAS({lower}, {lower}_cptr)")
+        lines.append(f"WEFT_FORTRAN_SECOND({lower}, {lower}_cptr, {lower.upper()}_CPTR)")
+    if bare(procedure) in MPI_1:
+        lines.append(f"WEFT_FORTRAN_MPI_1({lower}, {MPI_1[bare(procedure)]}, {MPI_1[bare(procedure)].upper()})")
     if not has_descriptors(procedure) and is_subroutine(procedure) and not is_detach(procedure):
         lines.append(f"WEFT_FORTRAN_ALIAS({lower}, {lower}_f08)")
     return "\n".join(lines)

@@ -8,6 +8,7 @@
     entries.c    functions that follow from the tables: each converts its arguments, calls
                  weft_abi_X (the private name of MPI_X) and converts the results
     tables.h     the constants of both sides, in pairs, and lengths of strings
+    attributes.h predefined functions for attributes, for callback.c
     objects.c    data objects that are handles of that MPI (with pointers as handles)
     fortran/mpi.h    that MPI's mpi.h, for the sources of src/fortran
     fortran/modules.h    the objects and procedures of its Fortran modules
@@ -316,8 +317,7 @@ def entries(functions, interface):
         if not interface.has(f.name):
             continue
         prototype, spelled = symbol(f)
-        header += [f"extern __typeof__(P{f.name}) weft_abi_{bare};",
-                   f'{prototype}\n    __asm__("{spelled}");']
+        header.append(f'{prototype}\n    __asm__("{spelled}");')
         if HAND.match(f.name):
             continue
         call = Call(f, interface)
@@ -336,12 +336,22 @@ def entries(functions, interface):
     return header, source
 
 
+def attribute_functions(interface):
+    """COPY and DELETE of src/frontend/callback.c, for the predefined functions that are C functions."""
+    found = {}
+    for name, theirs, ours in interface.of("function-constant"):
+        function = re.search(r"(\w+)\)*$", theirs)[1]
+        found[function] = f"DELETE({function})" if "DELETE" in name else f"COPY({function}, {number(ours)})"
+    rows = [f"    {{(front_function *){name}, {int(call.endswith(' 1)'))}}}," for name, call in found.items()]
+    return [*found.values(), "static const struct front_predefined predefined[] = {", *rows, "};"]
+
+
 def number(text):
     return int(text, 0)
 
 
-def tables(interface):
-    lines = []
+def tables(interface, functions):
+    lines = [f"extern __typeof__(P{f.name}) weft_abi_{f.name[len('MPI_'):]};" for f in functions]
     pairs = {role: [] for role in GROUPS}
     for name, theirs, ours in interface.of("constant", "later-constant"):
         if name == "MPI_ERR_LASTCODE":
@@ -561,7 +571,8 @@ def files(name):
     top = ["// " + SPDX, note(f"Made by abi/frontend.py from abi/{name}.tsv and abi/functions.tsv; do not edit.")]
     result = {
         "entries.h": [*top, *header],
-        "tables.h": [*top, *tables(interface)],
+        "tables.h": [*top, *tables(interface, functions)],
+        "attributes.h": [*top, *attribute_functions(interface)],
         "entries.c": [*top, '#include "frontend/frontend.h"', "", *source],
     }
     if interface.pointers:

@@ -66,12 +66,19 @@ typedef void(weft_fortran_procedure)(void);
 #include "fortran/interface.h"
 #endif
 
-/* Without an underscore: in some interfaces. */
+/* Another procedure with the same arguments, with all its names */
+#define WEFT_FORTRAN_SECOND(lower, second, SECOND)                                                 \
+    WEFT_FORTRAN_ALIAS(lower, second)                                                              \
+    WEFT_FORTRAN_NAMES(second, SECOND)
+
+/* Without an underscore, and procedures of MPI-1: in some interfaces. */
 #ifdef WEFT_FORTRAN_PLAIN_NAMES
+#define WEFT_FORTRAN_MPI_1 WEFT_FORTRAN_SECOND
 #define WEFT_FORTRAN_PLAIN_NAME(lower)                                                             \
     extern __typeof(FORTRAN(lower)) WEFT_JOIN(plain_, FORTRAN(lower)) __asm__("mpi_" #lower)       \
         __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
 #else
+#define WEFT_FORTRAN_MPI_1(lower, second, SECOND)
 #define WEFT_FORTRAN_PLAIN_NAME(lower)
 #endif
 

@@ -47,6 +47,7 @@ OP_CREATE(op_create_c, OP_CREATE_C, Op_create_c, weft_fortran_op_c)
     BOTH(kind##_create_errhandler, KIND##_CREATE_ERRHANDLER)
 
 CREATE_ERRHANDLER(comm, COMM, Comm)
+WEFT_FORTRAN_MPI_1(comm_create_errhandler, errhandler_create, ERRHANDLER_CREATE)
 CREATE_ERRHANDLER(file, FILE, File)
 CREATE_ERRHANDLER(win, WIN, Win)
 CREATE_ERRHANDLER(session, SESSION, Session)

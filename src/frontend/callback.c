@@ -90,6 +90,42 @@ int front_Comm_set_errhandler(front_Comm comm, front_Errhandler errhandler)
 
 /* ---- Attributes */
 
+/* Predefined functions: those of a standard's value 1 copy the attribute. */
+struct front_predefined {
+    front_function *function;
+    intptr_t value;
+};
+
+#define COPY(name, copies)                                                                         \
+    FRONT_PUBLIC int name(void *object, int keyval, void *extra, void *in, void *out, int *flag);  \
+    int name(void *object, int keyval, void *extra, void *in, void *out, int *flag)                \
+    {                                                                                              \
+        (void)object, (void)keyval, (void)extra;                                                   \
+        *flag = copies;                                                                            \
+        if (copies)                                                                                \
+            *(void **)out = in;                                                                    \
+        return MPI_SUCCESS;                                                                        \
+    }
+#define DELETE(name)                                                                               \
+    FRONT_PUBLIC int name(void *object, int keyval, void *value, void *extra);                     \
+    int name(void *object, int keyval, void *value, void *extra)                                   \
+    {                                                                                              \
+        (void)object, (void)keyval, (void)value, (void)extra;                                      \
+        return MPI_SUCCESS;                                                                        \
+    }
+#include "attributes.h" /* made by abi/frontend.py */
+
+/* The standard's value of a predefined function, or -1 if it is another. */
+static intptr_t predefined_value(front_function *function)
+{
+    if (!function)
+        return 0;
+    for (size_t i = 0; i < FRONT_COUNT(predefined); i++)
+        if (function == predefined[i].function)
+            return predefined[i].value;
+    return -1;
+}
+
 struct keyval {
     front_function *copy, *delete;
     void *extra;
@@ -142,8 +178,7 @@ void front_keyval_proxies(int number, front_function *copy, front_function *dele
     int front_##Name##_create_keyval(front_function *copy, front_function *delete, int *number,    \
                                      void *extra)                                                  \
     {                                                                                              \
-        intptr_t copies = front_predefined_function(copy);                                         \
-        intptr_t deletes = front_predefined_function(delete);                                      \
+        intptr_t copies = predefined_value(copy), deletes = predefined_value(delete);              \
         struct keyval *keyval = make_keyval(copy, delete, extra);                                  \
         int code = weft_abi_##Name##_create_keyval(                                                \
             copies >= 0 ? (MPI_##Name##_copy_attr_function *)copies : copy_##name,                 \

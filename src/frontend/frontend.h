@@ -39,6 +39,8 @@ enum front_kind {
     FRONT_KIND_Win
 };
 
+#define FRONT_PUBLIC __attribute__((visibility("default")))
+
 /* A callback of the caller's; cast to its type before it is called. */
 typedef void front_function(void);
 
@@ -159,8 +161,7 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
 
 /* Stands before the definition of front_X, whose symbol is PMPI_X. */
 #define FRONT_ALIAS(name, symbol)                                                                  \
-    __attribute__((visibility("default"), weak,                                                    \
-                   alias("PMPI_" #name))) extern __typeof__(front_##name)                          \
+    FRONT_PUBLIC __attribute__((weak, alias("PMPI_" #name))) extern __typeof__(front_##name)       \
     WEFT_FRONT_JOIN(front_alias_##name##_, __COUNTER__) __asm__(symbol)
 #define FRONT_EXPORT(name)     FRONT_ALIAS(name, "MPI_" #name)
 #define WEFT_FRONT_JOIN_(a, b) a##b
@@ -172,15 +173,15 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
 
 /* Defines a function that the standard lacks, with the symbols MPI_<name> and PMPI_<name>. */
 #define FRONT_DEFINE(name, result, parameters)                                                     \
-    __attribute__((visibility("default"))) result front_##name parameters __asm__("PMPI_" #name);  \
+    FRONT_PUBLIC result front_##name parameters __asm__("PMPI_" #name);                            \
     FRONT_EXPORT(name);                                                                            \
     result front_##name parameters
 
 /* Defines a function with the symbols MPIX_<name> and PMPIX_<name>. */
 #define FRONT_EXTENSION(name, parameters)                                                          \
-    __attribute__((visibility("default"))) int PMPIX_##name parameters;                            \
-    __attribute__((visibility("default"), weak,                                                    \
-                   alias("PMPIX_" #name))) extern __typeof__(PMPIX_##name) MPIX_##name;            \
+    FRONT_PUBLIC int PMPIX_##name parameters;                                                      \
+    FRONT_PUBLIC                                                                                   \
+        __attribute__((weak, alias("PMPIX_" #name))) extern __typeof__(PMPIX_##name) MPIX_##name;  \
     int PMPIX_##name parameters
 
 /* An extension that is not supported: it reads no parameter but the first. */
@@ -241,9 +242,6 @@ void front_copy_text(char *to, size_t size, const char *from, int *length);
 /* The results of MPI_Get_library_version and MPI_Get_version. */
 extern const char front_library_version[];
 extern const int front_version[2];
-
-/* A predefined function for attributes: 0 or 1 of the standard, or -1 if it is another. */
-int front_predefined_function(front_function *function);
 
 /* From now on `copy` and `delete` call the user's functions of a key; C++ has such. */
 void front_keyval_proxies(int number, front_function *copy, front_function *delete);

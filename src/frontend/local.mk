@@ -18,8 +18,9 @@ link_empty = $(link_shared) -x c /dev/null -x none -Wl,--no-as-needed -Wl,-rpath
 # ---- Open MPI's: generated files, all by one run
 OPENMPI_DIR = src/frontend/openmpi/generated
 OPENMPI_STAMP = $(OPENMPI_DIR)/stamp
-OPENMPI_FILES = $(OPENMPI_DIR)/entries.h $(OPENMPI_DIR)/tables.h $(OPENMPI_DIR)/entries.c \
-    $(OPENMPI_DIR)/objects.c $(OPENMPI_DIR)/fortran/mpi.h $(OPENMPI_DIR)/fortran/modules.h
+OPENMPI_FILES = $(OPENMPI_DIR)/attributes.h $(OPENMPI_DIR)/entries.h $(OPENMPI_DIR)/tables.h \
+    $(OPENMPI_DIR)/entries.c $(OPENMPI_DIR)/objects.c $(OPENMPI_DIR)/fortran/mpi.h \
+    $(OPENMPI_DIR)/fortran/modules.h
 EXTRA_DIST += $(OPENMPI_STAMP) $(OPENMPI_FILES)
 $(OPENMPI_STAMP): $(FRONTEND_WRITERS) abi/ompi40.tsv
 	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/abi/frontend.py ompi40 $(OPENMPI_DIR) && touch $@
@@ -51,8 +52,8 @@ lib/weft/openmpi/libopen-rte.so.40 lib/weft/openmpi/libopen-pal.so.40: Makefile
 # ---- MPICH's, the same way
 MPICH_DIR = src/frontend/mpich/generated
 MPICH_STAMP = $(MPICH_DIR)/stamp
-MPICH_FILES = $(MPICH_DIR)/entries.h $(MPICH_DIR)/tables.h $(MPICH_DIR)/entries.c \
-    $(MPICH_DIR)/fortran/mpi.h $(MPICH_DIR)/fortran/modules.h
+MPICH_FILES = $(MPICH_DIR)/attributes.h $(MPICH_DIR)/entries.h $(MPICH_DIR)/tables.h \
+    $(MPICH_DIR)/entries.c $(MPICH_DIR)/fortran/mpi.h $(MPICH_DIR)/fortran/modules.h
 EXTRA_DIST += $(MPICH_STAMP) $(MPICH_FILES)
 $(MPICH_STAMP): $(FRONTEND_WRITERS) abi/mpich12.tsv
 	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/abi/frontend.py mpich12 $(MPICH_DIR) && touch $@

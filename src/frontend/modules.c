@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The objects and procedures of the other MPI's Fortran modules that are the same for every program,
- * by the names that gfortran gives them. A handle of mpi_f08 is a type with one INTEGER.
+ * The objects and procedures of the other MPI's Fortran modules that are the same for every
+ * program, by the names that gfortran gives them. A handle of mpi_f08 is a type with one INTEGER.
  */
 #include "fortran/glue.h"
 
@@ -58,7 +58,7 @@ static void copy_status(const void *from, void *to)
         copy_status(from, to);                                                                     \
     }
 
-/* What gfortran passes beside an argument of class(*): the type. */
+/* The type of an argument of class(*), which gfortran passes beside it */
 struct type {
     int hash;
     size_t size;

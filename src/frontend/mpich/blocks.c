@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The addresses with a meaning of MPICH's Fortran library: common blocks and objects of its modules;
- * and C's conversions of statuses, which have the same bytes in all interfaces.
+ * The addresses with a meaning of MPICH's Fortran library: common blocks and objects of its
+ * modules; and C's conversions of statuses, which have the same bytes in all interfaces.
  */
 #include "fortran/glue.h"
 

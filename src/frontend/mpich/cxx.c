@@ -8,8 +8,6 @@
  */
 #include "frontend/frontend.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 /* ---- Operations */
 
 typedef void op_proxy(const void *in, void *inout, int count, front_Datatype type,
@@ -21,7 +19,7 @@ static void call_op(MPI_User_function *user, void *in, void *inout, int *count, 
     call_in_cxx(in, inout, *count, front_Datatype_out(type), user);
 }
 
-EXPORT void MPII_Op_set_cxx(front_Op op, op_proxy *proxy);
+FRONT_PUBLIC void MPII_Op_set_cxx(front_Op op, op_proxy *proxy);
 void MPII_Op_set_cxx(front_Op op, op_proxy *proxy)
 {
     call_in_cxx = proxy;
@@ -46,7 +44,7 @@ CALL(Comm, comm, 0)
 CALL(File, file, 1)
 CALL(Win, win, 2)
 
-EXPORT void MPII_Errhandler_set_cxx(front_Errhandler errhandler, errhandler_proxy *proxy);
+FRONT_PUBLIC void MPII_Errhandler_set_cxx(front_Errhandler errhandler, errhandler_proxy *proxy);
 void MPII_Errhandler_set_cxx(front_Errhandler errhandler, errhandler_proxy *proxy)
 {
     MPI_Errhandler ours = front_Errhandler_in(errhandler);
@@ -59,7 +57,7 @@ void MPII_Errhandler_set_cxx(front_Errhandler errhandler, errhandler_proxy *prox
 
 /* ---- Attributes */
 
-EXPORT void MPII_Keyval_set_proxy(int keyval, front_function *copy, front_function *delete);
+FRONT_PUBLIC void MPII_Keyval_set_proxy(int keyval, front_function *copy, front_function *delete);
 void MPII_Keyval_set_proxy(int keyval, front_function *copy, front_function *delete)
 {
     front_keyval_proxies(keyval, copy, delete);

@@ -11,13 +11,8 @@
 
 enum { FRONT_INTS = 0x02000000 };
 
-#define FRONT_INTEGERS(kind, name)                                                                 \
-    typedef int front_##kind;                                                                      \
-    extern __typeof__(PMPI_##name##_toint) weft_abi_##name##_toint;                                \
-    extern __typeof__(PMPI_##name##_fromint) weft_abi_##name##_fromint;
-
 #define FRONT_HANDLE(kind, name)                                                                   \
-    FRONT_INTEGERS(kind, name)                                                                     \
+    typedef int front_##kind;                                                                      \
     static inline MPI_##kind front_##kind##_in(front_##kind handle)                                \
     {                                                                                              \
         int ours = (unsigned)handle < FRONT_INTS                                                   \
@@ -44,7 +39,7 @@ FRONT_HANDLE(Win, Win)
 
 /* ---- Requests: the number of the object, which is for good. The core made what comes out. What is
  * no request, FRONT_REQUEST_NULL among others, is MPI_REQUEST_NULL. */
-FRONT_INTEGERS(Request, Request)
+typedef int front_Request;
 
 static inline MPI_Request front_Request_in(front_Request handle)
 {
@@ -76,9 +71,7 @@ static inline int front_wait(front_Request *request, MPI_Status *status)
 
 /* ---- Communicators, datatypes and operations: those of most messages first, which are converted
  * without a call (front_X_is_usual) */
-FRONT_INTEGERS(Comm, Comm)
-FRONT_INTEGERS(Datatype, Type)
-FRONT_INTEGERS(Op, Op)
+typedef int front_Comm, front_Datatype, front_Op;
 
 static inline bool front_Comm_is_usual(front_Comm handle)
 {
@@ -194,9 +187,8 @@ static inline void front_status_in(const front_Status *theirs, MPI_Status *ours)
 
 /* ---- Addresses with a meaning. Two are the values of variables that programs may have copies of.
  */
-__attribute__((visibility("default"))) extern int *const front_unweighted __asm__("MPI_UNWEIGHTED");
-__attribute__((visibility("default"))) extern int *const
-    front_weights_empty __asm__("MPI_WEIGHTS_EMPTY");
+FRONT_PUBLIC extern int *const front_unweighted __asm__("MPI_UNWEIGHTED");
+FRONT_PUBLIC extern int *const front_weights_empty __asm__("MPI_WEIGHTS_EMPTY");
 
 static inline const int *front_weights_in(const int *weights)
 {

@@ -6,8 +6,6 @@
 #include "config.h"
 #include "frontend/frontend.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 const int front_version[2] = {4, 0};
 /* Programs choose constants by how this begins. */
 const char front_library_version[] = "MPICH Version:      4.0.3 (Weft " PACKAGE_VERSION ")\n";
@@ -38,26 +36,7 @@ void front_Requests_end(int n, front_Request *array, MPI_Request *ours, MPI_Requ
     front_release(ours, few);
 }
 
-/* ---- Predefined functions for attributes */
-
-EXPORT int MPIR_Dup_fn(front_Comm comm, int keyval, void *extra, void *in, void *out, int *flag);
-int MPIR_Dup_fn(front_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
-{
-    (void)comm, (void)keyval, (void)extra;
-    *flag = 1;
-    *(void **)out = in;
-    return MPI_SUCCESS;
-}
-
-int front_predefined_function(front_function *function)
-{
-    return !function ? 0 : function == (front_function *)MPIR_Dup_fn ? 1 : -1;
-}
-
 /* ---- Fortran */
-
-extern __typeof__(PMPI_File_toint) weft_abi_File_toint;
-extern __typeof__(PMPI_File_fromint) weft_abi_File_fromint;
 
 FRONT_DEFINE(File_c2f, int, (front_File file))
 {
@@ -90,20 +69,20 @@ THE_SAME(Session)
 THE_SAME(Type)
 THE_SAME(Win)
 
-EXPORT int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE; /* set by the Fortran library */
+FRONT_PUBLIC int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE; /* set by the Fortran library */
 
 /* ---- Variables */
 
-EXPORT int MPIR_C_MPI_UNWEIGHTED[2], MPIR_C_MPI_WEIGHTS_EMPTY[2];
-EXPORT int *const front_unweighted = MPIR_C_MPI_UNWEIGHTED;
-EXPORT int *const front_weights_empty = MPIR_C_MPI_WEIGHTS_EMPTY;
-EXPORT extern void *const front_all_handles __asm__("MPI_T_PVAR_ALL_HANDLES");
+FRONT_PUBLIC int MPIR_C_MPI_UNWEIGHTED[2], MPIR_C_MPI_WEIGHTS_EMPTY[2];
+FRONT_PUBLIC int *const front_unweighted = MPIR_C_MPI_UNWEIGHTED;
+FRONT_PUBLIC int *const front_weights_empty = MPIR_C_MPI_WEIGHTS_EMPTY;
+FRONT_PUBLIC extern void *const front_all_handles __asm__("MPI_T_PVAR_ALL_HANDLES");
 void *const front_all_handles = (void *)1;
 
-EXPORT int MPIR_F08_MPI_BOTTOM, MPIR_F08_MPI_IN_PLACE;
-EXPORT front_Status MPIR_F08_MPI_STATUS_IGNORE_OBJ, MPIR_F08_MPI_STATUSES_IGNORE_OBJ[1];
-EXPORT front_Status *MPI_F08_STATUS_IGNORE = &MPIR_F08_MPI_STATUS_IGNORE_OBJ;
-EXPORT front_Status *MPI_F08_STATUSES_IGNORE = MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
+FRONT_PUBLIC int MPIR_F08_MPI_BOTTOM, MPIR_F08_MPI_IN_PLACE;
+FRONT_PUBLIC front_Status MPIR_F08_MPI_STATUS_IGNORE_OBJ, MPIR_F08_MPI_STATUSES_IGNORE_OBJ[1];
+FRONT_PUBLIC front_Status *MPI_F08_STATUS_IGNORE = &MPIR_F08_MPI_STATUS_IGNORE_OBJ;
+FRONT_PUBLIC front_Status *MPI_F08_STATUSES_IGNORE = MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
 
 /* ---- Extensions */
 
@@ -133,7 +112,6 @@ FRONT_UNSUPPORTED(Comm_shrink)
 
 /* The names that MPI 4.1's functions had in MPICH 4.0 */
 #define DELETE(what, of)                                                                           \
-    extern __typeof__(PMPI_Remove_error_##what) weft_abi_Remove_error_##what;                      \
     FRONT_EXTENSION(Delete_error_##what, (int of))                                                 \
     {                                                                                              \
         return front_code(weft_abi_Remove_error_##what(front_error_in(of)));                       \

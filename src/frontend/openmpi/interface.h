@@ -19,7 +19,7 @@ struct front_fortran {
 extern const struct front_fortran front_fortran[];
 
 #define FRONT_OBJECT(name, size, value)                                                            \
-    __attribute__((visibility("default"))) struct {                                                \
+    FRONT_PUBLIC struct {                                                                          \
         uintptr_t handle;                                                                          \
         char unused[(size) - sizeof(uintptr_t)];                                                   \
     } name = {value, {0}}
@@ -76,7 +76,6 @@ static inline void front_Request_end(front_Request *theirs, const MPI_Request *o
         *theirs = front_Request_out(MPI_REQUEST_NULL);
 }
 
-extern __typeof__(PMPI_Wait) weft_abi_Wait;
 static inline int front_wait(front_Request *request, MPI_Status *status)
 {
     int code = weft_abi_Wait(front_Request_begin(request, NULL), status);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The functions that Open MPI's C library has beside those of the standard: conversions of handles
- * to Fortran's, predefined functions for attributes, and Fortran's blocks.
+ * to Fortran's; and Fortran's blocks.
  */
 #include "config.h"
 #include "frontend/frontend.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 const int front_version[2] = {3, 1};
 /* Programs choose constants by how this begins. */
@@ -36,110 +34,44 @@ static void *predefined_in(enum front_kind kind, int theirs)
     FRONT_DEFINE(Name##_c2f, int, (front_##Kind handle))                                           \
     {                                                                                              \
         MPI_##Kind ours = front_##Kind##_in(handle);                                               \
-        return (uintptr_t)ours < FRONT_PREDEFINED ? predefined_out(ours) : toint_##Kind(ours);     \
+        return (uintptr_t)ours < FRONT_PREDEFINED ? predefined_out(ours)                           \
+                                                  : weft_abi_##Name##_toint(ours);                 \
     }                                                                                              \
     FRONT_DEFINE(Name##_f2c, front_##Kind, (int handle))                                           \
     {                                                                                              \
-        front_##Kind found = handle < 4096 ? predefined_in(FRONT_KIND_##Kind, handle)              \
-                                           : front_##Kind##_out(fromint_##Kind(handle));           \
+        front_##Kind found = handle < 4096                                                         \
+                                 ? predefined_in(FRONT_KIND_##Kind, handle)                        \
+                                 : front_##Kind##_out(weft_abi_##Name##_fromint(handle));          \
         return found ? found : front_##Kind##_out(null);                                           \
     }
 
-#define STANDARD(Name, Kind)                                                                       \
-    extern __typeof__(PMPI_##Name##_toint) weft_abi_##Name##_toint;                                \
-    extern __typeof__(PMPI_##Name##_fromint) weft_abi_##Name##_fromint;                            \
-    static int toint_##Kind(MPI_##Kind handle)                                                     \
-    {                                                                                              \
-        return weft_abi_##Name##_toint(handle);                                                    \
-    }                                                                                              \
-    static MPI_##Kind fromint_##Kind(int handle)                                                   \
-    {                                                                                              \
-        return weft_abi_##Name##_fromint(handle);                                                  \
-    }
+CONVERT(Comm, Comm, MPI_COMM_NULL)
+CONVERT(Errhandler, Errhandler, MPI_ERRHANDLER_NULL)
+CONVERT(File, File, MPI_FILE_NULL)
+CONVERT(Group, Group, MPI_GROUP_NULL)
+CONVERT(Info, Info, MPI_INFO_NULL)
+CONVERT(Message, Message, MPI_MESSAGE_NULL)
+CONVERT(Op, Op, MPI_OP_NULL)
+CONVERT(Request, Request, MPI_REQUEST_NULL)
+CONVERT(Session, Session, MPI_SESSION_NULL)
+CONVERT(Type, Datatype, MPI_DATATYPE_NULL)
+CONVERT(Win, Win, MPI_WIN_NULL)
 
-#define BOTH(Name, Kind, null) STANDARD(Name, Kind) CONVERT(Name, Kind, null)
-BOTH(Comm, Comm, MPI_COMM_NULL)
-BOTH(Errhandler, Errhandler, MPI_ERRHANDLER_NULL)
-BOTH(File, File, MPI_FILE_NULL)
-BOTH(Group, Group, MPI_GROUP_NULL)
-BOTH(Info, Info, MPI_INFO_NULL)
-BOTH(Message, Message, MPI_MESSAGE_NULL)
-BOTH(Op, Op, MPI_OP_NULL)
-BOTH(Request, Request, MPI_REQUEST_NULL)
-BOTH(Session, Session, MPI_SESSION_NULL)
-BOTH(Type, Datatype, MPI_DATATYPE_NULL)
-BOTH(Win, Win, MPI_WIN_NULL)
-
-EXPORT int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_errcodes_ignore_,
+FRONT_PUBLIC int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_errcodes_ignore_,
     mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
-EXPORT char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
-EXPORT int mpi_fortran_status_ignore_[2], mpi_fortran_statuses_ignore_[2];
-EXPORT int *MPI_F_STATUS_IGNORE = mpi_fortran_status_ignore_;
-EXPORT int *MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
-
-/* ---- Predefined functions for attributes */
-
-#define COPY(name, flagged)                                                                        \
-    EXPORT int OMPI_C_MPI_##name(void *object, int keyval, void *extra, void *in, void *out,       \
-                                 int *flag)                                                        \
-    {                                                                                              \
-        (void)object, (void)keyval, (void)extra;                                                   \
-        *flag = flagged;                                                                           \
-        if (flagged)                                                                               \
-            *(void **)out = in;                                                                    \
-        return MPI_SUCCESS;                                                                        \
-    }
-#define DELETE(name)                                                                               \
-    EXPORT int OMPI_C_MPI_##name(void *object, int keyval, void *value, void *extra)               \
-    {                                                                                              \
-        (void)object, (void)keyval, (void)value, (void)extra;                                      \
-        return MPI_SUCCESS;                                                                        \
-    }
-COPY(DUP_FN, 1)
-COPY(COMM_DUP_FN, 1)
-COPY(TYPE_DUP_FN, 1)
-COPY(WIN_DUP_FN, 1)
-COPY(NULL_COPY_FN, 0)
-COPY(COMM_NULL_COPY_FN, 0)
-COPY(TYPE_NULL_COPY_FN, 0)
-COPY(WIN_NULL_COPY_FN, 0)
-DELETE(NULL_DELETE_FN)
-DELETE(COMM_NULL_DELETE_FN)
-DELETE(TYPE_NULL_DELETE_FN)
-DELETE(WIN_NULL_DELETE_FN)
-
-int front_predefined_function(front_function *function)
-{
-    static front_function *const nothing[] = {(front_function *)OMPI_C_MPI_NULL_COPY_FN,
-                                              (front_function *)OMPI_C_MPI_COMM_NULL_COPY_FN,
-                                              (front_function *)OMPI_C_MPI_TYPE_NULL_COPY_FN,
-                                              (front_function *)OMPI_C_MPI_WIN_NULL_COPY_FN,
-                                              (front_function *)OMPI_C_MPI_NULL_DELETE_FN,
-                                              (front_function *)OMPI_C_MPI_COMM_NULL_DELETE_FN,
-                                              (front_function *)OMPI_C_MPI_TYPE_NULL_DELETE_FN,
-                                              (front_function *)OMPI_C_MPI_WIN_NULL_DELETE_FN};
-    static front_function *const copies[] = {
-        (front_function *)OMPI_C_MPI_DUP_FN, (front_function *)OMPI_C_MPI_COMM_DUP_FN,
-        (front_function *)OMPI_C_MPI_TYPE_DUP_FN, (front_function *)OMPI_C_MPI_WIN_DUP_FN};
-    if (!function)
-        return 0;
-    for (size_t i = 0; i < FRONT_COUNT(nothing); i++)
-        if (function == nothing[i])
-            return 0;
-    for (size_t i = 0; i < FRONT_COUNT(copies); i++)
-        if (function == copies[i])
-            return 1;
-    return -1;
-}
+FRONT_PUBLIC char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
+FRONT_PUBLIC int mpi_fortran_status_ignore_[2], mpi_fortran_statuses_ignore_[2];
+FRONT_PUBLIC int *MPI_F_STATUS_IGNORE = mpi_fortran_status_ignore_;
+FRONT_PUBLIC int *MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
 
 /* ---- Extensions */
 
-EXPORT int MPIX_Query_cuda_support(void)
+FRONT_PUBLIC int MPIX_Query_cuda_support(void)
 {
     return 0;
 }
 
-EXPORT int MPIX_Query_rocm_support(void)
+FRONT_PUBLIC int MPIX_Query_rocm_support(void)
 {
     return 0;
 }

@@ -2,7 +2,8 @@
 /*
  * Latency and bandwidth of messages in GPU memory, between two ranks that may share a GPU: from
  * device to device, from device to host, from host to host, and what the driver takes to copy as
- * much from the device to the host. Prints microseconds of half a round trip, and MB/s.
+ * much from the device to the host. Prints microseconds of half a round trip, and MB/s. Then the
+ * same for a sum of float at both ranks (MPI_Allreduce), of device and of host memory.
  *
  *     weftrun -n 2 bench/weft_gpu
  */
@@ -30,6 +31,19 @@ static double half_round_trip(void *data, int bytes)
         times = go_on ? 2 * times : times;
     }
     return seconds / times / 2;
+}
+
+static double allreduce(void *in, void *out, int bytes)
+{
+    double least = 1e9;
+    for (int i = 0; i < 8; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        double begin = MPI_Wtime(), seconds;
+        MPI_Allreduce(in, out, bytes / 4, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        seconds = MPI_Wtime() - begin;
+        least = seconds < least ? seconds : least;
+    }
+    return least;
 }
 
 static double copy_by_driver(void *device, void *host, size_t bytes)
@@ -64,6 +78,18 @@ int main(int argc, char **argv)
             fflush(stdout);
         }
     }
+    void *device_out = gpu_alloc(GPU_DEVICE, LONGEST), *host_out = gpu_alloc(GPU_HOST, LONGEST);
+    if (check.rank == 0)
+        printf("%10s %22s %22s\n", "bytes", "allreduce, device", "allreduce, host");
+    for (int bytes = 64 << 10; bytes <= LONGEST; bytes *= 4) {
+        check_step("allreduce of %d bytes", bytes);
+        double figures[] = {allreduce(device, device_out, bytes), allreduce(host, host_out, bytes)};
+        if (check.rank == 0)
+            printf("%10d %9.2f us %5.0f MB/s %9.2f us %5.0f MB/s\n", bytes, figures[0] * 1e6,
+                   bytes / figures[0] / 1e6, figures[1] * 1e6, bytes / figures[1] / 1e6);
+    }
+    gpu_free(GPU_DEVICE, device_out);
+    gpu_free(GPU_HOST, host_out);
     gpu_free(GPU_DEVICE, device);
     gpu_free(GPU_HOST, host);
     return check_done();

@@ -3,9 +3,9 @@
  * The CUDA driver API, for device memory. The declarations are those of the driver's binary
  * interface, so that Weft is built without CUDA, and one build serves nodes with and without GPUs.
  *
- * Copies are queued in two streams of Weft's own for each context. They do not synchronize with the
- * program's streams: MPI requires that the data of a buffer are there when a call gets it, and a
- * copy in the default stream would wait for kernels that have nothing to do with it.
+ * Copies are queued in three streams of Weft's own for each context. They do not synchronize with
+ * the program's streams: MPI requires that the data of a buffer are there when a call gets it, and
+ * a copy in the default stream would wait for kernels that have nothing to do with it.
  *
  * But the data may be missing after a copy by cuMemcpy, which programs take to be synchronous: if
  * it is from pageable memory, or within device memory, the driver returns earlier. So memory gets
@@ -98,7 +98,7 @@ static struct {
  * number. */
 struct own_stream {
     void *context;
-    void *stream, *later; /* for copies that are waited for, and for others */
+    void *stream, *later[2]; /* for copies that are waited for; for others, by direction */
     unsigned long long id;
 };
 static struct own_stream streams[CONTEXTS_MAX];
@@ -209,8 +209,8 @@ static const struct own_stream *streams_of(void *context)
             return &streams[i];
     struct own_stream *own = &streams[next_stream++ % CONTEXTS_MAX];
     int error = cuda.stream_create(&own->stream, STREAM_NON_BLOCKING);
-    if (!error)
-        error = cuda.stream_create(&own->later, STREAM_NON_BLOCKING);
+    for (int i = 0; i < 2 && !error; i++)
+        error = cuda.stream_create(&own->later[i], STREAM_NON_BLOCKING);
     if (error)
         fail("making a stream", error);
     own->context = context;
@@ -256,9 +256,9 @@ static void enter(const void *device)
     stream = streams_of(enter_context(device))->stream;
 }
 
-static void enter_later(const void *device)
+static void enter_later(const void *device, bool to_device)
 {
-    stream = streams_of(enter_context(device))->later;
+    stream = streams_of(enter_context(device))->later[to_device];
 }
 
 static void leave_primary(void)

@@ -37,7 +37,7 @@ struct weft_gpu_driver {
 
     /* The same without waiting: leave_later returns an event that follows the copies. has_ended
      * frees it if it returns true. */
-    void (*enter_later)(const void *device);
+    void (*enter_later)(const void *device, bool to_device);
     struct weft_gpu_event (*leave_later)(void);
     bool (*has_ended)(struct weft_gpu_event *event);
 

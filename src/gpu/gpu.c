@@ -130,10 +130,10 @@ void weft_gpu_end(void)
     pthread_mutex_unlock(&lock);
 }
 
-void weft_gpu_begin_later(const void *device)
+void weft_gpu_begin_later(const void *device, bool to_device)
 {
     pthread_mutex_lock(&lock);
-    driver()->enter_later(device);
+    driver()->enter_later(device, to_device);
 }
 
 struct weft_gpu_event weft_gpu_end_later(void)

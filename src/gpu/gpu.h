@@ -58,11 +58,11 @@ void weft_gpu_end(void);
 
 /* The same without waiting for the data: weft_gpu_begin_later, copies, weft_gpu_end_later. The
  * copies have ended when weft_gpu_has_ended has returned true, which frees the event; until then
- * both memories are theirs. */
+ * both memories are theirs. Copies to the device and copies from it do not wait for each other. */
 struct weft_gpu_event {
     void *context, *event; /* of the driver; event NULL: the copies have ended */
 };
-void weft_gpu_begin_later(const void *device);
+void weft_gpu_begin_later(const void *device, bool to_device);
 struct weft_gpu_event weft_gpu_end_later(void);
 bool weft_gpu_has_ended(struct weft_gpu_event *event);
 

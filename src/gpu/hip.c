@@ -74,7 +74,7 @@ static struct {
 } hip;
 
 static struct {
-    void *stream, *later; /* for copies that are waited for, and for others */
+    void *stream, *later[2]; /* for copies that are waited for; for others, by direction */
 } streams[DEVICES_MAX];
 
 static unsigned memory_device; /* hipMemoryTypeDevice */
@@ -227,8 +227,9 @@ static int enter_device(const void *device)
     int error = set_device(a.device);
     if (!error && !streams[a.device].stream)
         error = hip.stream_create(&streams[a.device].stream, STREAM_NON_BLOCKING);
-    if (!error && !streams[a.device].later)
-        error = hip.stream_create(&streams[a.device].later, STREAM_NON_BLOCKING);
+    for (int i = 0; i < 2 && !error; i++)
+        if (!streams[a.device].later[i])
+            error = hip.stream_create(&streams[a.device].later[i], STREAM_NON_BLOCKING);
     if (error)
         fail("using the device of the memory", error);
     if (!a.synchronous)
@@ -241,9 +242,9 @@ static void enter(const void *device)
     stream = streams[enter_device(device)].stream;
 }
 
-static void enter_later(const void *device)
+static void enter_later(const void *device, bool to_device)
 {
-    stream = streams[enter_device(device)].later;
+    stream = streams[enter_device(device)].later[to_device];
 }
 
 static void leave(void)

@@ -116,7 +116,7 @@ static void start_copy(struct weft_request *request, struct piece *p)
     p->offset = state->moved;
     p->bytes = left < WEFT_NET_RING_PIECE ? left : WEFT_NET_RING_PIECE;
     p->state = COPYING;
-    p->event = weft_device_pack_start(request->type, request->buffer, p->offset,
+    p->event = weft_device_copy_start(WEFT_PACK, request->type, request->buffer, p->offset,
                                       data_of(state->ring, p), p->bytes);
     state->moved += p->bytes;
 }

@@ -5,7 +5,8 @@
  * this library go: any other access faults. Copies that are queued in a stream are executed when
  * the stream is synchronized, or an event after them is queried again, as late as possible. So are
  * those of cuMemcpy to device memory, which the driver may execute after it has returned, unless
- * the memory has the attribute SYNC_MEMOPS.
+ * the memory has the attribute SYNC_MEMOPS. With WEFT_TEST_GPU_SPEED, in MB/s, the copies of a
+ * stream take their time, one after the other.
  *
  * Memory for other processes is a memfd, which they open in /proc.
  *
@@ -27,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { OK = 0, INVALID = 1, NO_MEMORY = 2, NO_CONTEXT = 201, NOT_READY = 600 };
@@ -64,16 +66,19 @@ struct copy {
     struct copy *next;
     uintptr_t to, from;
     size_t bytes, rows, to_pitch, from_pitch;
+    double ends; /* not executed before */
 };
 
 struct stream {
     struct copy *first, **end;
     unsigned long long queued, executed;
+    double idle; /* from then on */
 };
 
 struct event {
     struct stream *stream;
     unsigned long long copies; /* of the stream until then */
+    double ready;
     bool queried;
 };
 
@@ -485,6 +490,38 @@ static int run(const struct copy *c)
     return code;
 }
 
+/* Copies that are queued: from device memory, to it. */
+__attribute__((visibility("default"))) int stand_in_queued[2];
+
+static double now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
+}
+
+static void wait_until(double end)
+{
+    for (double left; (left = end - now()) > 0;)
+        usleep((useconds_t)(left * 1e6) + 1);
+}
+
+static double megabytes_per_second(void)
+{
+    static double speed = -1;
+    const char *set = getenv("WEFT_TEST_GPU_SPEED");
+    if (speed < 0)
+        speed = set ? strtod(set, NULL) : 0;
+    return speed;
+}
+
+static void count_queued(const struct copy *c, int change)
+{
+    pthread_mutex_lock(&lock);
+    stand_in_queued[memory_of(c->to) != NULL] += change;
+    pthread_mutex_unlock(&lock);
+}
+
 static int queue(void *stream, struct copy what)
 {
     struct stream *s = stream;
@@ -496,6 +533,13 @@ static int queue(void *stream, struct copy what)
     }
     *c = what;
     c->next = NULL;
+    if (megabytes_per_second() > 0) {
+        double begin = now();
+        s->idle = begin > s->idle ? begin : s->idle;
+        s->idle += 1e-6 * (double)(c->bytes * c->rows) / megabytes_per_second();
+        c->ends = s->idle;
+    }
+    count_queued(c, 1);
     *s->end = c;
     s->end = &c->next;
     s->queued++;
@@ -605,6 +649,8 @@ static int execute(struct stream *s, unsigned long long until)
         struct copy *c = s->first;
         s->first = c->next;
         s->executed++;
+        wait_until(c->ends);
+        count_queued(c, -1);
         int one = run(c);
         code = code ? code : one;
         free(c);
@@ -636,17 +682,17 @@ int cuEventRecord(void *event, void *stream)
     struct stream *s = stream;
     if (!depth || !s)
         return refuse(INVALID, "an event of the default stream");
-    *(struct event *)event = (struct event){.stream = s, .copies = s->queued};
+    *(struct event *)event = (struct event){.stream = s, .copies = s->queued, .ready = s->idle};
     return OK;
 }
 
-/* It is not ready when it is queried first. */
+/* It is not ready when it is queried first, or until its copies have taken their time. */
 int cuEventQuery(void *event)
 {
     struct event *e = event;
     if (!depth)
         return refuse(NO_CONTEXT, "no context is current");
-    if (!e->queried && e->stream->executed < e->copies) {
+    if (e->stream->executed < e->copies && (!e->queried || now() < e->ready)) {
         e->queried = true;
         return NOT_READY;
     }

@@ -195,7 +195,10 @@ static void start_step(struct weft_schedule *s, struct weft_step *step)
         weft_elements_copy(step->from, step->to);
         break;
     default:
-        weft_op_combine(s->op, step->from.type, step->from.at, step->to.at, step->from.count);
+        if (weft_unlikely(s->device))
+            check_code(s, weft_stage_combine(s->vci, s->op, step->from, step->to));
+        else
+            weft_op_combine(s->op, step->from.type, step->from.at, step->to.at, step->from.count);
     }
 }
 
@@ -594,4 +597,5 @@ bool weft_coll_any_failed(void)
 void weft_coll_finalize(void)
 {
     weft_schedule_finalize();
+    weft_stage_finalize();
 }

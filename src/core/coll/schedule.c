@@ -50,6 +50,7 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     s->vci = vci;
     s->op = args->op;
     s->failed = s->persistent = false;
+    s->device = args->device;
     s->channel = &args->comm->coll;
     s->size = args->comm->size;
     s->rank = args->comm->rank;
@@ -326,18 +327,27 @@ static struct weft_step *add(struct weft_schedule *s, enum weft_step_kind kind, 
     return step;
 }
 
+/* Elements with the type of the memory that they are in. */
+static inline struct weft_elements classify(const struct weft_schedule *s,
+                                            struct weft_elements data)
+{
+    if (weft_unlikely(s->device) && data.count)
+        data.type = weft_datatype_at(data.type, data.at);
+    return data;
+}
+
 void weft_schedule_send(struct weft_schedule *s, int to, struct weft_elements what)
 {
     struct weft_step *step = add(s, WEFT_STEP_SEND, to);
     if (weft_likely(step != NULL))
-        step->from = what;
+        step->from = classify(s, what);
 }
 
 void weft_schedule_receive(struct weft_schedule *s, int from, struct weft_elements where)
 {
     struct weft_step *step = add(s, WEFT_STEP_RECEIVE, from);
     if (weft_likely(step != NULL))
-        step->to = where;
+        step->to = classify(s, where);
 }
 
 void weft_schedule_copy(struct weft_schedule *s, struct weft_elements from, struct weft_elements to)
@@ -346,8 +356,8 @@ void weft_schedule_copy(struct weft_schedule *s, struct weft_elements from, stru
         return;
     struct weft_step *step = add(s, WEFT_STEP_COPY, s->rank);
     if (weft_likely(step != NULL)) {
-        step->from = from;
-        step->to = to;
+        step->from = classify(s, from);
+        step->to = classify(s, to);
     }
 }
 
@@ -357,7 +367,7 @@ void weft_schedule_combine(struct weft_schedule *s, struct weft_elements in, voi
         return;
     struct weft_step *step = add(s, WEFT_STEP_COMBINE, s->rank);
     if (weft_likely(step != NULL)) {
-        step->from = in;
-        step->to = (struct weft_elements){inout, in.count, in.type};
+        step->from = classify(s, in);
+        step->to = classify(s, (struct weft_elements){inout, in.count, in.type});
     }
 }

@@ -68,6 +68,7 @@ struct weft_schedule {
     struct weft_vci *vci; /* the communicator's */
     const struct weft_op *op;
     bool failed; /* memory was short */
+    bool device; /* the data of each step are classified when it is added: stage.h */
 
     /* The group for which steps are added: see weft_schedule_enter */
     struct weft_channel *channel;

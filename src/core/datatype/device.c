@@ -85,12 +85,13 @@ void weft_device_copy(enum weft_copy direction, const struct weft_datatype *twin
     copy(direction, twin, buffer, offset, packed, bytes);
 }
 
-struct weft_gpu_event weft_device_pack_start(const struct weft_datatype *twin, const void *buffer,
-                                             size_t offset, void *out, size_t bytes)
+struct weft_gpu_event weft_device_copy_start(enum weft_copy direction,
+                                             const struct weft_datatype *twin, const void *buffer,
+                                             size_t offset, void *packed, size_t bytes)
 {
     __atomic_fetch_add(&weft_gpu_counts.staged, bytes, __ATOMIC_RELAXED);
-    weft_gpu_begin_later(first_byte(twin, buffer));
-    copy_runs(WEFT_PACK, twin, buffer, offset, out, bytes);
+    weft_gpu_begin_later(first_byte(twin, buffer), direction & WEFT_UNPACK);
+    copy_runs(direction, twin, buffer, offset, packed, bytes);
     return weft_gpu_end_later();
 }
 

@@ -43,10 +43,11 @@ static inline const struct weft_datatype *weft_datatype_at(const struct weft_dat
 WEFT_COLD void weft_device_copy(enum weft_copy direction, const struct weft_datatype *twin,
                                 const void *buffer, size_t offset, void *packed, size_t bytes);
 
-/* weft_datatype_pack for a twin, without waiting for the data: weft_gpu_has_ended. */
-WEFT_COLD struct weft_gpu_event weft_device_pack_start(const struct weft_datatype *twin,
-                                                       const void *buffer, size_t offset, void *out,
-                                                       size_t bytes);
+/* The same without waiting for the data: weft_gpu_has_ended. */
+WEFT_COLD struct weft_gpu_event weft_device_copy_start(enum weft_copy direction,
+                                                       const struct weft_datatype *twin,
+                                                       const void *buffer, size_t offset,
+                                                       void *packed, size_t bytes);
 
 /* Copies contiguous bytes of device memory that another process owns (weft_gpu_import) to a buffer
  * in device memory, or to a contiguous one on the host. */

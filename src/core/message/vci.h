@@ -82,8 +82,12 @@ struct weft_vci {
         struct weft_schedule *kept;     /* for reuse: core/coll/schedule.c */
         unsigned kept_count;
         struct weft_memory *spare; /* long pieces of memory, for reuse */
-        unsigned shared;           /* active ones through shared memory: core/coll/shared.c */
-        bool advancing;            /* a thread is in weft_coll_progress */
+        struct {
+            char *at; /* NULL: none, or in use */
+            bool pinned;
+        } segments;      /* copies of device memory: core/coll/stage.c */
+        unsigned shared; /* active ones through shared memory: core/coll/shared.c */
+        bool advancing;  /* a thread is in weft_coll_progress */
     } coll;
     struct {
         struct weft_win *first;

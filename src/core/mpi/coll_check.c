@@ -481,7 +481,7 @@ int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
     no_data(&args->out);
     args->op = NULL;
     args->root = 0;
-    args->in_place = false;
+    args->in_place = args->device = false;
     if (weft_unlikely(comm->local != NULL))
         return check_inter(&c, args);
     switch (call->kind) {

@@ -78,7 +78,7 @@ struct weft_coll_args {
     const struct weft_op *op;
     int root; /* inter-communicator: also MPI_ROOT, MPI_PROC_NULL */
     bool in_place;
-    bool device; /* buffers may be in device memory, of which the types do not tell: stage.h */
+    bool device; /* buffers may be in device memory, with types of host memory: stage.h */
 };
 
 struct weft_schedule;

@@ -8,8 +8,8 @@
  * combines passes through host memory, in segments whose copies overlap with the combination of
  * others. So it needs no more memory than one on the host, and some MiB that are kept.
  *
- * Invariant: the messages of a collective do not depend on where its buffers are, because a rank
- * does not know that of the others.
+ * Invariant: the messages of a collective do not depend on where its buffers are, because those of
+ * other ranks may be elsewhere.
  */
 #ifndef WEFT_COLL_STAGE_H
 #define WEFT_COLL_STAGE_H
@@ -44,8 +44,8 @@ WEFT_COLD void weft_stage_classify(struct weft_coll_args *args);
 /* The same, and executes the collective: blocking. Changes the arguments. */
 WEFT_COLD int weft_stage_run(struct weft_coll_args *args);
 
-/* weft_op_combine for elements whose types tell where they are. Returns MPI_SUCCESS or
- * MPI_ERR_NO_MEM. */
+/* weft_op_combine for elements whose types are those of the memory that they are in. Returns
+ * MPI_SUCCESS or MPI_ERR_NO_MEM. */
 int weft_stage_combine(struct weft_vci *vci, const struct weft_op *op, struct weft_elements in,
                        struct weft_elements inout);
 

@@ -112,7 +112,8 @@ static void refused(struct weft_peer *peer, double now)
         weft_fatal(MPI_ERR_OTHER,
                    "the connection to rank %d on %s over %s has ended, and no new one could be "
                    "made for %.0f seconds; %u messages to that rank are not confirmed; see whether "
-                   "a firewall or another program ends connections of the job",
+                   "that rank still runs, and whether a firewall or another program ends "
+                   "connections of the job",
                    peer->world, weft_boot_host(peer->world, host, sizeof host), weft_net_name(),
                    now - weft_net.refused_since, compare->sent - compare->confirmed);
 }

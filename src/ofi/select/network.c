@@ -207,7 +207,7 @@ static int chosen_rank(const struct weft_network_list *list)
 }
 
 /* Records the first node that lacks network i of rank 0's list, or has it only poorly. */
-static void lacks(struct weft_network_search *search, uint32_t i, int node)
+static void record_lacking(struct weft_network_search *search, uint32_t i, int node)
 {
     if (search->of[i].lacking == 0)
         search->of[i].lacking = node;
@@ -222,19 +222,19 @@ void weft_network_add(struct weft_network_search *search, int node,
 
         if (at == list->count) {
             search->of[i].missing = true;
-            lacks(search, i, node);
+            record_lacking(search, i, node);
             continue;
         }
         there = &list->networks[at];
         if (there->poor)
-            lacks(search, i, node);
+            record_lacking(search, i, node);
         search->of[i].sum += at;
         search->of[i].poor |= there->poor;
         search->of[i].moves |= !there->chosen;
         if (ours->address != 0 && ours->address == there->address &&
             list->machine != search->first.machine) {
             search->of[i].missing = true;
-            lacks(search, i, node);
+            record_lacking(search, i, node);
         }
     }
     if (chosen_rank(list) > search->best_rank) {

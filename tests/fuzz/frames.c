@@ -18,8 +18,9 @@
  *    persistent memory; since 1.18 also frames of its rendezvous, and wrong lengths and requests
  *    to read that have data, after which data are read as frames
  *  - tcp below ofi_rxm: a frame of the operation that is tagged, and a frame shorter or longer than
- *    the packet in it; since 1.18 also a write with CQ data that has more data than its iovecs can
- *    take
+ *    the packet in it; a write with CQ data that has data, too: if they have not come when its
+ *    connection is replaced or closed, and since 1.18 if its iovecs are shorter, tcp reports an
+ *    error with the context NULL, which ofi_rxm reads (rxm_handle_comp_error)
  *  - ofi_rxm: packets about an operation that does not exist (rendezvous, the reply to an atomic
  *    operation), of a connection that does not exist, of a segmented message, an atomic operation,
  *    which is answered over its connection also after that has ended
@@ -250,13 +251,14 @@ static bool is_left_out(const struct frame *frame, size_t bytes)
         return true;
     if (protocol == RXM && (frame->op <= OP_TAGGED || frame->flags & TAGGED))
         return true;
+    bool only_header = frame->bytes == frame->header_bytes;
+    if (protocol == RXM && frame->op == OP_WRITE && frame->flags & CQ_DATA && !only_header)
+        return true;
     if (!stranger.since_1_18)
         return false;
-    bool only_header = frame->bytes == frame->header_bytes;
     return (frame->op >= OP_TAGGED_RTS && frame->op <= OP_DATA) || frame->bytes != bytes ||
            frame->header_bytes < sizeof *frame || frame->header_bytes > frame->bytes ||
-           (frame->op == OP_READ && !only_header) ||
-           (protocol == RXM && frame->op == OP_WRITE && frame->flags & CQ_DATA && !only_header);
+           (frame->op == OP_READ && !only_header);
 }
 
 /* A frame with random fields; one or none of them is of no frame. */

@@ -290,10 +290,7 @@ struct weft_request *weft_request_numbered(uint64_t number)
 {
     uint64_t vci = number >> WEFT_VCI_REQUEST_SHIFT;
     uint64_t in_pool = number & ((UINT64_C(1) << WEFT_VCI_REQUEST_SHIFT) - 1);
-    uint64_t slab = in_pool / WEFT_REQUEST_SLAB;
-    if (vci >= weft.nvcis || slab >= weft.vcis[vci].requests.nslabs)
-        return NULL;
-    return &weft.vcis[vci].requests.slabs[slab][in_pool % WEFT_REQUEST_SLAB];
+    return vci < weft.nvcis ? weft_request_in_pool(&weft.vcis[vci].requests, in_pool) : NULL;
 }
 
 void weft_request_each_of(const struct weft_vci *vci,

@@ -142,21 +142,49 @@ int front_Type_create_struct(int count, const int array_of_blocklengths[],
     return front_code(code);
 }
 
-/* The caller's values of what an envelope consists of. large: counts are in an array of their own,
- * so that `integers` begins with other numbers. */
-static void contents_out(int combiner, int *integers, MPI_Count n_integers, bool large,
-                         const MPI_Datatype *types, front_Datatype *theirs, MPI_Count n_types)
+/* Functions of MPI-1 whose results the standard's has both */
+
+FRONT_DEFINE(Type_extent, int, (front_Datatype type, MPI_Aint *extent))
 {
-    for (MPI_Count i = 0; i < n_types; i++)
+    MPI_Aint lb;
+    return front_Type_get_extent(type, &lb, extent);
+}
+
+FRONT_DEFINE(Type_lb, int, (front_Datatype type, MPI_Aint *lb))
+{
+    MPI_Aint extent;
+    return front_Type_get_extent(type, lb, &extent);
+}
+
+FRONT_DEFINE(Type_ub, int, (front_Datatype type, MPI_Aint *ub))
+{
+    MPI_Aint lb, extent;
+    int code = front_Type_get_extent(type, &lb, &extent);
+    if (code == MPI_SUCCESS)
+        *ub = lb + extent;
+    return code;
+}
+
+/* The caller's values of the contents of a datatype. If counts are in an array of their own, the
+ * integers begin with other numbers. */
+static int contents_out(MPI_Datatype type, int *integers, const MPI_Datatype *types,
+                        front_Datatype *theirs)
+{
+    MPI_Count n_integers, n_addresses, n_counts, n_types;
+    int combiner, code = weft_abi_Type_get_envelope_c(type, &n_integers, &n_addresses, &n_counts,
+                                                      &n_types, &combiner);
+    for (MPI_Count i = 0; code == MPI_SUCCESS && i < n_types; i++)
         theirs[i] = front_Datatype_out(types[i]);
-    if (combiner != MPI_COMBINER_SUBARRAY && combiner != MPI_COMBINER_DARRAY)
-        return;
+    if (code != MPI_SUCCESS ||
+        (combiner != MPI_COMBINER_SUBARRAY && combiner != MPI_COMBINER_DARRAY))
+        return code;
     integers[n_integers - 1] = front_order_out(integers[n_integers - 1]);
     if (combiner == MPI_COMBINER_DARRAY) { /* size, rank, n, then arrays of n */
-        int n = integers[2], *distribs = &integers[large ? 3 : 3 + n];
+        int n = integers[2], *distribs = &integers[n_counts > 0 ? 3 : 3 + n];
         front_ints_out(n, distribs, front_distrib_out);
         front_ints_out(n, distribs + n, front_darg_out);
     }
+    return code;
 }
 
 FRONT_EXPORT(Type_get_contents);
@@ -166,14 +194,10 @@ int front_Type_get_contents(front_Datatype datatype, int max_integers, int max_a
 {
     MPI_Datatype few[FRONT_FEW], type = front_Datatype_in(datatype);
     MPI_Datatype *types = array_of_datatypes ? front_space(max_datatypes, few, sizeof *few) : NULL;
-    int integers, addresses, datatypes, combiner;
     int code = weft_abi_Type_get_contents(type, max_integers, max_addresses, max_datatypes,
                                           array_of_integers, array_of_addresses, types);
     if (code == MPI_SUCCESS)
-        code = weft_abi_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner);
-    if (code == MPI_SUCCESS)
-        contents_out(combiner, array_of_integers, integers, false, types, array_of_datatypes,
-                     datatypes);
+        code = contents_out(type, array_of_integers, types, array_of_datatypes);
     front_release(types, few);
     return front_code(code);
 }
@@ -188,17 +212,11 @@ int front_Type_get_contents_c(front_Datatype datatype, MPI_Count max_integers,
     MPI_Datatype few[FRONT_FEW], type = front_Datatype_in(datatype);
     MPI_Datatype *types =
         array_of_datatypes ? front_space((int)max_datatypes, few, sizeof *few) : NULL;
-    MPI_Count integers, addresses, counts, datatypes;
-    int combiner;
     int code = weft_abi_Type_get_contents_c(type, max_integers, max_addresses, max_large_counts,
                                             max_datatypes, array_of_integers, array_of_addresses,
                                             array_of_large_counts, types);
     if (code == MPI_SUCCESS)
-        code = weft_abi_Type_get_envelope_c(type, &integers, &addresses, &counts, &datatypes,
-                                            &combiner);
-    if (code == MPI_SUCCESS)
-        contents_out(combiner, array_of_integers, integers, counts > 0, types, array_of_datatypes,
-                     datatypes);
+        code = contents_out(type, array_of_integers, types, array_of_datatypes);
     front_release(types, few);
     return front_code(code);
 }

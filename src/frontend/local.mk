@@ -5,7 +5,7 @@ dist_noinst_SCRIPTS += abi/frontend.py
 EXTRA_DIST += abi/ompi40.tsv abi/mpich12.tsv
 FRONTEND_WRITERS = abi/frontend.py abi/tables.py abi/functions.tsv include/mpi.h
 FRONTEND_SOURCES = src/frontend/frontend.h src/frontend/callback.c src/frontend/common.c \
-    src/frontend/hand.c src/frontend/mpi1.c
+    src/frontend/hand.c
 # -fno-plt: a call of the core is one indirect call. Data objects that are handles are reached through
 # the global offset table, since a program may have copies of them. Symbols are given by name in
 # assembler, which intermediate code (-flto) does not have.

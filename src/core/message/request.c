@@ -290,7 +290,9 @@ struct weft_request *weft_request_numbered(uint64_t number)
 {
     uint64_t vci = number >> WEFT_VCI_REQUEST_SHIFT;
     uint64_t in_pool = number & ((UINT64_C(1) << WEFT_VCI_REQUEST_SHIFT) - 1);
-    return vci < weft.nvcis ? weft_request_in_pool(&weft.vcis[vci].requests, in_pool) : NULL;
+    if (vci >= weft.nvcis || !weft_request_pool_has(&weft.vcis[vci].requests, in_pool))
+        return NULL;
+    return weft_request_pool_at(&weft.vcis[vci].requests, in_pool);
 }
 
 void weft_request_each_of(const struct weft_vci *vci,

@@ -217,13 +217,16 @@ struct weft_request *weft_request_get(struct weft_vci *vci, enum weft_request_ki
 /* Gives a request back to its pool (inline: weft_request_push, vci.h). */
 void weft_request_put(struct weft_request *request);
 
-/* The request with an index in a pool; NULL when there is none. For any thread. */
-static inline struct weft_request *weft_request_in_pool(const struct weft_request_pool *pool,
+/* True if a pool has a request with that index, and the request. For any thread. */
+static inline bool weft_request_pool_has(const struct weft_request_pool *pool, size_t index)
+{
+    return index / WEFT_REQUEST_SLAB < pool->nslabs;
+}
+
+static inline struct weft_request *weft_request_pool_at(const struct weft_request_pool *pool,
                                                         size_t index)
 {
-    return weft_likely(index / WEFT_REQUEST_SLAB < pool->nslabs)
-               ? &pool->slabs[index / WEFT_REQUEST_SLAB][index % WEFT_REQUEST_SLAB]
-               : NULL;
+    return &pool->slabs[index / WEFT_REQUEST_SLAB][index % WEFT_REQUEST_SLAB];
 }
 
 /* The request with that number; NULL when there is none. For any thread. */

@@ -84,9 +84,11 @@ static inline bool weft_request_is_valid(MPI_Request handle)
  * use. Most requests are those of VCI 0, whose numbers are the lowest. */
 static inline MPI_Request weft_request_of_integer(int value)
 {
-    struct weft_request *request =
-        weft_request_in_pool(&weft.vcis[0].requests, (unsigned)value - WEFT_REQUEST_INTEGERS);
-    return weft_likely(request) ? (MPI_Request)request : weft_request_from_int(value);
+    const struct weft_request_pool *pool = &weft.vcis[0].requests;
+    size_t number = (unsigned)value - WEFT_REQUEST_INTEGERS;
+    if (weft_likely(weft_request_pool_has(pool, number)))
+        return (MPI_Request)weft_request_pool_at(pool, number);
+    return weft_request_from_int(value);
 }
 
 /* Records the error of the only handle of a call, which may be NULL. Returns its class. */

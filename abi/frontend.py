@@ -22,7 +22,7 @@ import re
 import sys
 from pathlib import Path
 
-from tables import SPDX, TableError, note, rows, split_parameters, wrap
+from tables import SPDX, TableError, note, read_tables, rows, split_parameters, wrap
 
 KINDS = "Comm Datatype Errhandler File Group Info Message Op Request Session Win".split()
 HANDLE = re.compile(rf"\bMPI_({'|'.join(KINDS)})\b")
@@ -197,8 +197,6 @@ class Call:
         if count.startswith("blocks") and not any("blocks = " in line for line in self.before):
             neighbor = "true" if "eighbor" in self.function.name else "false"
             self.before.append(f"const struct front_blocks blocks = front_blocks(comm, {neighbor}, sendbuf);")
-        if p.name == "array_of_datatypes":  # of MPI_Type_get_contents_c
-            raise TableError(f"{self.function.name} has to be written by hand")
         convert = "in" if const else "begin"
         self.before += [f"MPI_{kind} {mine}few[FRONT_FEW];",
                         f"MPI_{kind} *{mine} = front_{kind}s_{convert}({count}, {p.name}, {mine}few);"]
@@ -302,12 +300,10 @@ def call_text(bare, arguments):
     return f"weft_abi_{bare}({', '.join(arguments)})"
 
 
-def symbol(function, spelled=None):
-    """The prototype of a front end's function, with the name of its symbol."""
-    bare = function.name[len("MPI_"):]
-    spelled = spelled or f"P{function.name}"
-    return wrap(f"{foreign(function.returns)} front_{bare}(",
-                [foreign(p.strip()) for p in function.parameters.split(",")], ")"), spelled
+def prototype(function):
+    """The prototype of a front end's function."""
+    return wrap(f"{foreign(function.returns)} front_{function.name[len('MPI_'):]}(",
+                [foreign(p.strip()) for p in function.parameters.split(",")], ")")
 
 
 def entries(functions, interface):
@@ -316,20 +312,20 @@ def entries(functions, interface):
         bare = f.name[len("MPI_"):]
         if not interface.has(f.name):
             continue
-        prototype, spelled = symbol(f)
-        header.append(f'{prototype}\n    __asm__("{spelled}");')
+        head = prototype(f)
+        header.append(f'{head}\n    __asm__("P{f.name}");')
         if HAND.match(f.name):
             continue
         call = Call(f, interface)
         body = "\n".join(f"    {line}" for line in "\n".join(call.body()).split("\n"))
         usual = call.usual()
         if usual:  # a function for usual arguments, which saves no registers, and one for all others
-            convert, other = (prototype.replace("front_", f"{word}_", 1) for word in ("convert", "other"))
+            convert, other = (head.replace("front_", f"{word}_", 1) for word in ("convert", "other"))
             arguments = f"{bare}({', '.join(call.names)})"
             source.append(f"FRONT_INLINE {convert}\n{{\n{body}\n}}\n\nFRONT_OUTLINE {other}\n"
                           f"{{\n    return convert_{arguments};\n}}\n")
             body = f"    return weft_likely({usual}) ? convert_{arguments} : other_{arguments};"
-        source.append(f"FRONT_EXPORT({bare});\n{prototype}\n{{\n{body}\n}}\n")
+        source.append(f"FRONT_EXPORT({bare});\n{head}\n{{\n{body}\n}}\n")
         persistent = f.name.replace("MPI_", "MPIX_")
         names = [persistent] if persistent in interface.functions else MPI_1.get(f.name, [])
         source += [f'FRONT_ALIAS({bare}, "{name}");\nFRONT_ALIAS({bare}, "P{name}");\n' for name in names]
@@ -558,15 +554,9 @@ def modules(interface):
     return lines
 
 
-def functions_table():
-    from collections import namedtuple
-    Function = namedtuple("Function", "returns name parameters status")
-    return [Function(*row) for row in rows("functions.tsv", 4)]
-
-
 def files(name):
     interface = Interface(name)
-    functions = functions_table()
+    functions = read_tables()[0]
     header, source = entries(functions, interface)
     top = ["// " + SPDX, note(f"Made by abi/frontend.py from abi/{name}.tsv and abi/functions.tsv; do not edit.")]
     result = {

@@ -180,8 +180,8 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
 /* Defines a function with the symbols MPIX_<name> and PMPIX_<name>. */
 #define FRONT_EXTENSION(name, parameters)                                                          \
     FRONT_PUBLIC int PMPIX_##name parameters;                                                      \
-    FRONT_PUBLIC                                                                                   \
-        __attribute__((weak, alias("PMPIX_" #name))) extern __typeof__(PMPIX_##name) MPIX_##name;  \
+    FRONT_PUBLIC extern __typeof__(PMPIX_##name) MPIX_##name                                       \
+        __attribute__((weak, alias("PMPIX_" #name)));                                              \
     int PMPIX_##name parameters
 
 /* An extension that is not supported: it reads no parameter but the first. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * libmpi_cxx.so.40: what a C++ program imports because it includes Open MPI's mpi.h, whose inline
- * functions name it. The C++ bindings themselves are not there: MPI 3.0 removed them.
+ * functions name it. The C++ bindings themselves are not there: MPI 3.0 removed them. No function
+ * reads its parameters, which are those of the bindings.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,42 +19,21 @@ __attribute__((noreturn)) static void refuse(const char *name)
 }
 
 /* The constructor of a base class, in its two forms: there is nothing to construct. */
-EXPORT void front_comm_complete(void *comm) __asm__("_ZN3MPI4CommC1Ev");
-void front_comm_complete(void *comm)
-{
-    (void)comm;
-}
+#define NOTHING(symbol)                                                                            \
+    EXPORT void symbol(void);                                                                      \
+    void symbol(void)                                                                              \
+    {                                                                                              \
+    }
+NOTHING(_ZN3MPI4CommC1Ev)
+NOTHING(_ZN3MPI4CommC2Ev)
 
-EXPORT void front_comm_base(void *comm) __asm__("_ZN3MPI4CommC2Ev");
-void front_comm_base(void *comm)
-{
-    (void)comm;
-}
-
-EXPORT void front_win_free(void *win) __asm__("_ZN3MPI3Win4FreeEv");
-void front_win_free(void *win)
-{
-    (void)win;
-    refuse("MPI::Win::Free");
-}
-
-EXPORT void front_datatype_free(void *type) __asm__("_ZN3MPI8Datatype4FreeEv");
-void front_datatype_free(void *type)
-{
-    (void)type;
-    refuse("MPI::Datatype::Free");
-}
-
-EXPORT void ompi_mpi_cxx_op_intercept(void *in, void *inout, int *len, void *type, void *function);
-void ompi_mpi_cxx_op_intercept(void *in, void *inout, int *len, void *type, void *function)
-{
-    (void)in, (void)inout, (void)len, (void)type, (void)function;
-    refuse("MPI::Op::Init");
-}
-
-EXPORT void ompi_op_set_cxx_callback(void *op, void *function);
-void ompi_op_set_cxx_callback(void *op, void *function)
-{
-    (void)op, (void)function;
-    refuse("MPI::Op::Init");
-}
+#define REFUSED(symbol, name)                                                                      \
+    EXPORT void symbol(void);                                                                      \
+    void symbol(void)                                                                              \
+    {                                                                                              \
+        refuse(name);                                                                              \
+    }
+REFUSED(_ZN3MPI3Win4FreeEv, "MPI::Win::Free")
+REFUSED(_ZN3MPI8Datatype4FreeEv, "MPI::Datatype::Free")
+REFUSED(ompi_mpi_cxx_op_intercept, "MPI::Op::Init")
+REFUSED(ompi_op_set_cxx_callback, "MPI::Op::Init")

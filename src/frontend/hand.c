@@ -142,7 +142,7 @@ int front_Type_create_struct(int count, const int array_of_blocklengths[],
     return front_code(code);
 }
 
-/* Functions of MPI-1 whose results the standard's has both */
+/* Functions of MPI-1, which MPI_Type_get_extent replaced */
 
 FRONT_DEFINE(Type_extent, int, (front_Datatype type, MPI_Aint *extent))
 {

@@ -549,7 +549,7 @@ def modules(interface):
         if found := SIZEOF.match(name):
             bits = int(found[2] or {"character": 8, "logical": 32}[found[1]])
             lines.append(f"SIZE({name}, {bits // 8 * (2 if found[1] == 'complex' else 1)})")
-    for name, text, _ in interface.of("fortran-type"):
+    for name, text, _ in interface.of("fortran-type", "later-fortran-type"):
         lines.append(f"TYPE({name}, {text.split()[1]}, {text.split()[3]})")
     return lines
 

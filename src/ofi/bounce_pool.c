@@ -72,8 +72,11 @@ static void destroy(struct stage *stage)
     free(stage);
 }
 
-static void drop_kept(struct weft_net_bounce *pool)
+void weft_net_bounce_drop(struct weft_net_vci *net)
 {
+    struct weft_net_bounce *pool = net->bounce;
+    if (!pool)
+        return;
     for (unsigned class = 0; class < CLASSES; class ++)
         while (pool->lists[class]) {
             struct stage *stage = pool->lists[class];
@@ -120,7 +123,7 @@ void weft_net_bounce_close(struct weft_net_vci *net)
 {
     if (!net->bounce)
         return;
-    drop_kept(net->bounce);
+    weft_net_bounce_drop(net);
     for (int i = 0; i < WEFT_NET_RESERVES; i++)
         if (net->bounce->reserves[i].stage)
             destroy(net->bounce->reserves[i].stage);
@@ -154,7 +157,7 @@ void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes)
     size_t space = class < CLASSES ? (size_t)1 << (SMALLEST + class) : (bytes + 63) / 64 * 64;
     struct stage *stage = make_stage(net, class, space);
     if (!stage && pool->kept) { /* of other lengths: their locked memory may be enough */
-        drop_kept(pool);
+        weft_net_bounce_drop(net);
         stage = make_stage(net, class, space);
     }
     if (!stage)

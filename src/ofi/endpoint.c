@@ -227,15 +227,44 @@ static int open_vci(struct weft_net_vci *net, char *why, size_t len)
     return weft_net_pool_open(net, why, len);
 }
 
+/* True for a request that has not ended, as programs leave them. */
+static bool is_left(const struct weft_request *request)
+{
+    return request->pending && request->owner == WEFT_LANE_NET;
+}
+
+static void unregister(void *arg, struct weft_request *request)
+{
+    struct weft_net_request *state = weft_net_state(request);
+    (void)arg;
+    if (is_left(request) && state->mr) {
+        fi_close(&state->mr->fid);
+        state->mr = NULL;
+    }
+}
+
+static void release(void *arg, struct weft_request *request)
+{
+    (void)arg;
+    if (is_left(request) && !weft_net_state(request)->rails)
+        weft_net_release(request);
+}
+
 static void close_vci(struct weft_net_vci *net)
 {
+    const struct weft_vci *vci = &weft.vcis[net->number];
     weft_net_rails_close(net);
-    /* Regions that are bound to the endpoint (FI_MR_ENDPOINT) are closed before it. */
     weft_net_regions_close(net);
-    weft_net_bounce_close(net);
+    /* Regions that are bound to the endpoint are closed before it, others when it uses none. */
+    if (weft_net.choice.info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
+        weft_request_each_of(vci, unregister, NULL);
+        weft_net_bounce_drop(net);
+    }
     if (net->objects.ep)
         fi_close(&net->objects.ep->fid);
     net->objects.ep = NULL;
+    weft_request_each_of(vci, release, NULL);
+    weft_net_bounce_close(net);
     weft_net_claim_close(net);
     weft_net_pool_close(net);
     weft_net_slots_close(net);

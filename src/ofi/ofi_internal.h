@@ -89,6 +89,9 @@ enum { WEFT_NET_PIECE_MAX = 1 << 20 };
 enum weft_net_reserve { WEFT_NET_RESERVE_CONTROL, WEFT_NET_RESERVE_PIECE, WEFT_NET_RESERVES };
 int weft_net_bounce_open(struct weft_net_vci *net);
 void weft_net_bounce_close(struct weft_net_vci *net);
+
+/* Frees the buffers that are not in use. */
+void weft_net_bounce_drop(struct weft_net_vci *net);
 const char *weft_net_bounce_advice(void);
 void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes);
 

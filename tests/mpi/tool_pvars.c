@@ -121,8 +121,7 @@ static void count_rendezvous(void)
     free(data);
 }
 
-/* Messages of a process to itself that nobody receives yet. */
-static void count_unexpected(void)
+static void count_own(void)
 {
     char byte = 1;
     MPI_T_pvar_handle kept = tool_pvar(session, "weft_unexpected_messages", NULL);
@@ -153,6 +152,21 @@ static void count_unexpected(void)
     CHECK(tool_read(session, second) == before + LATE, "another handle's reset lowered one to %llu",
           tool_read(session, second));
     CHECK_CODE(MPI_T_pvar_stop(session, high), MPI_T_ERR_PVAR_NO_STARTSTOP);
+}
+
+/* Messages of a process to itself that nobody receives yet, while all others wait. */
+static void count_unexpected(void)
+{
+    int last = check.size - 1;
+    if (check.rank > 0)
+        MPI_Recv(NULL, 0, MPI_CHAR, check.rank - 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    count_own();
+    if (check.rank < last) {
+        MPI_Send(NULL, 0, MPI_CHAR, check.rank + 1, TAG, MPI_COMM_WORLD);
+        MPI_Recv(NULL, 0, MPI_CHAR, last, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    for (int i = 0; i < last && check.rank == last; i++)
+        MPI_Send(NULL, 0, MPI_CHAR, i, TAG, MPI_COMM_WORLD);
 }
 
 static void count_posted(void)

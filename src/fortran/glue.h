@@ -48,12 +48,14 @@ typedef void(weft_fortran_procedure)(void);
     extern __typeof(FORTRAN(lower)) FORTRAN(second)                                                \
         __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
 
-#define WEFT_FORTRAN_NAMES(lower, UPPER)                                                           \
-    extern __typeof(FORTRAN(lower)) WEFT_JOIN(FORTRAN(lower), _)                                   \
+/* The other names of the procedure mpi_<name>_, which is `lower` or a second name for it. */
+#define WEFT_FORTRAN_NAMES_OF(lower, name, NAME)                                                   \
+    extern __typeof(FORTRAN(lower)) WEFT_JOIN(FORTRAN(name), _)                                    \
         __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));                                 \
-    extern __typeof(FORTRAN(lower)) WEFT_JOIN(upper_, FORTRAN(lower)) __asm__("MPI_" #UPPER)       \
+    extern __typeof(FORTRAN(lower)) WEFT_JOIN(upper_, FORTRAN(name)) __asm__("MPI_" #NAME)         \
         __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));                                 \
-    WEFT_FORTRAN_PLAIN_NAME(lower)
+    WEFT_FORTRAN_PLAIN_NAME(lower, name)
+#define WEFT_FORTRAN_NAMES(lower, UPPER) WEFT_FORTRAN_NAMES_OF(lower, lower, UPPER)
 
 /* The names of a procedure that mpi_f08 calls with the same arguments. */
 #define BOTH(lower, UPPER)                                                                         \
@@ -69,17 +71,17 @@ typedef void(weft_fortran_procedure)(void);
 /* Another procedure with the same arguments, with all its names */
 #define WEFT_FORTRAN_SECOND(lower, second, SECOND)                                                 \
     WEFT_FORTRAN_ALIAS(lower, second)                                                              \
-    WEFT_FORTRAN_NAMES(second, SECOND)
+    WEFT_FORTRAN_NAMES_OF(lower, second, SECOND)
 
 /* Without an underscore, and procedures of MPI-1: in some interfaces. */
 #ifdef WEFT_FORTRAN_PLAIN_NAMES
 #define WEFT_FORTRAN_MPI_1 WEFT_FORTRAN_SECOND
-#define WEFT_FORTRAN_PLAIN_NAME(lower)                                                             \
-    extern __typeof(FORTRAN(lower)) WEFT_JOIN(plain_, FORTRAN(lower)) __asm__("mpi_" #lower)       \
+#define WEFT_FORTRAN_PLAIN_NAME(lower, name)                                                       \
+    extern __typeof(FORTRAN(lower)) WEFT_JOIN(plain_, FORTRAN(name)) __asm__("mpi_" #name)         \
         __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
 #else
 #define WEFT_FORTRAN_MPI_1(lower, second, SECOND)
-#define WEFT_FORTRAN_PLAIN_NAME(lower)
+#define WEFT_FORTRAN_PLAIN_NAME(lower, name)
 #endif
 
 /* A function, or a procedure with choice buffers, that mpi_f08 of some interfaces calls by a name

@@ -127,7 +127,7 @@ static void add(void *in, void *inout, int *len, MPI_Datatype *type)
     with_next += queued[0] > 0;
     with_former += queued[1] > 0;
     for (int i = 0; i < *len; i++)
-        ((int *)inout)[i] += ((int *)in)[i];
+        ((unsigned *)inout)[i] += ((unsigned *)in)[i];
 }
 
 static void overlap(void)

@@ -91,9 +91,9 @@ static void report(const struct weft_job *job, const struct weft_network_search 
 {
     struct weft_network_list best, there;
     char host[256], other[256];
-    int lacking = weft_network_lacking(search);
     if (job->rank > 0 || search->best_rank <= shared->rank)
         return;
+    int lacking = weft_network_lacking(search);
     fetch(search->best_node, &best);
     fetch(lacking, &there);
     weft_warn("the job cannot use the fastest network of %s (%s), because %s has only %s; "

@@ -689,8 +689,7 @@ static struct weft_network_list networks_of(const struct node *node, uint64_t ho
     return list;
 }
 
-/* The index in the verdicts' order at a node of the network that all share, or -1. */
-static int shared_at(const struct node *nodes, int count, int at, bool *moves)
+static struct weft_network_search search_of(const struct node *nodes, int count)
 {
     struct weft_network_search search;
     struct weft_network_list list = networks_of(&nodes[0], 1);
@@ -700,8 +699,16 @@ static int shared_at(const struct node *nodes, int count, int at, bool *moves)
         list = networks_of(&nodes[i], (uint64_t)i + 1);
         weft_network_add(&search, i, &list);
     }
+    return search;
+}
+
+/* The index in the verdicts' order at a node of the network that all share, or -1. */
+static int shared_at(const struct node *nodes, int count, int at, bool *moves)
+{
+    struct weft_network_search search = search_of(nodes, count);
     const struct weft_network *shared = weft_network_shared(&search, moves);
-    list = networks_of(&nodes[at], (uint64_t)at + 1);
+    struct weft_network_list list = networks_of(&nodes[at], (uint64_t)at + 1);
+
     for (uint32_t i = 0; shared != NULL && i < list.count; i++)
         if (list.networks[i].id == shared->id)
             return (int)i;
@@ -711,14 +718,8 @@ static int shared_at(const struct node *nodes, int count, int at, bool *moves)
 /* The node that is named where not all have the best provider of a node. */
 static int lacking_of(const struct node *nodes, int count)
 {
-    struct weft_network_search search;
-    struct weft_network_list list = networks_of(&nodes[0], 1);
+    struct weft_network_search search = search_of(nodes, count);
 
-    weft_network_begin(&search, &list);
-    for (int i = 1; i < count; i++) {
-        list = networks_of(&nodes[i], (uint64_t)i + 1);
-        weft_network_add(&search, i, &list);
-    }
     return weft_network_lacking(&search);
 }
 

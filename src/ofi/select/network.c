@@ -206,36 +206,23 @@ static int chosen_rank(const struct weft_network_list *list)
     return 0;
 }
 
-/* Records the first node that lacks network i of rank 0's list, or has it only poorly. */
-static void record_lacking(struct weft_network_search *search, uint32_t i, int node)
-{
-    if (search->of[i].lacking == 0)
-        search->of[i].lacking = node;
-}
-
 void weft_network_add(struct weft_network_search *search, int node,
                       const struct weft_network_list *list)
 {
     for (uint32_t i = 0; i < search->first.count; i++) {
-        const struct weft_network *ours = &search->first.networks[i], *there;
+        const struct weft_network *ours = &search->first.networks[i];
         uint32_t at = find_network(list, ours->id);
-
-        if (at == list->count) {
-            search->of[i].missing = true;
-            record_lacking(search, i, node);
+        const struct weft_network *there = at < list->count ? &list->networks[at] : NULL;
+        bool missing = there == NULL || (ours->address != 0 && ours->address == there->address &&
+                                         list->machine != search->first.machine);
+        search->of[i].missing |= missing;
+        if ((missing || there->poor) && search->of[i].lacking == 0)
+            search->of[i].lacking = node;
+        if (there == NULL)
             continue;
-        }
-        there = &list->networks[at];
-        if (there->poor)
-            record_lacking(search, i, node);
         search->of[i].sum += at;
         search->of[i].poor |= there->poor;
         search->of[i].moves |= !there->chosen;
-        if (ours->address != 0 && ours->address == there->address &&
-            list->machine != search->first.machine) {
-            search->of[i].missing = true;
-            record_lacking(search, i, node);
-        }
     }
     if (chosen_rank(list) > search->best_rank) {
         search->best_rank = chosen_rank(list);

@@ -93,6 +93,7 @@ libmpi_abi_a_SOURCES += \
     src/core/base/abstract_name.h \
     src/core/base/assert.h \
     src/core/base/attribute.c src/core/base/attribute.h \
+    src/core/base/callback.c src/core/base/callback.h \
     src/core/base/clock.h \
     src/core/base/error.c src/core/base/error.h \
     src/core/base/error_code.c src/core/base/error_code.h \

@@ -5,6 +5,7 @@
  * Invariant: keyvals[i] is the key with the number FIRST_NUMBER + i, or NULL if the number is free.
  */
 #include "core/base/attribute.h"
+#include "core/base/callback.h"
 #include "core/base/error.h"
 
 #include <stdlib.h>
@@ -84,13 +85,16 @@ void weft_keyval_free(struct weft_keyval *keyval)
 static int call_delete(struct weft_attributed of, const struct weft_attribute *attribute)
 {
     const struct weft_keyval *keyval = attribute->keyval;
+    struct weft_callback callback;
     int code = MPI_SUCCESS;
+    weft_callback_begin(&callback, of.list, "the delete function of an attribute");
     if (keyval->kind == WEFT_KIND_COMM && keyval->delete.comm != MPI_COMM_NULL_DELETE_FN)
         code = keyval->delete.comm(of.handle, keyval->number, attribute->value, keyval->extra);
     else if (keyval->kind == WEFT_KIND_DATATYPE && keyval->delete.type != MPI_TYPE_NULL_DELETE_FN)
         code = keyval->delete.type(of.handle, keyval->number, attribute->value, keyval->extra);
     else if (keyval->kind == WEFT_KIND_WIN && keyval->delete.win != MPI_WIN_NULL_DELETE_FN)
         code = keyval->delete.win(of.handle, keyval->number, attribute->value, keyval->extra);
+    weft_callback_end(&callback);
     if (code != MPI_SUCCESS)
         weft_error_set(code, "the delete function of attribute key %d returned %d", keyval->number,
                        code);
@@ -103,6 +107,7 @@ static int call_copy(struct weft_attributed from, const struct weft_attribute *a
 {
     const struct weft_keyval *keyval = attribute->keyval;
     int code = MPI_SUCCESS, number = keyval->number;
+    struct weft_callback callback;
     /* The constants have the same values for all three kinds. */
     if (keyval->copy.comm == MPI_COMM_NULL_COPY_FN || keyval->copy.comm == MPI_COMM_DUP_FN) {
         *flag = keyval->copy.comm == MPI_COMM_DUP_FN;
@@ -111,12 +116,14 @@ static int call_copy(struct weft_attributed from, const struct weft_attribute *a
     }
     *flag = 0;
     *value = NULL;
+    weft_callback_begin(&callback, from.list, "the copy function of an attribute");
     if (keyval->kind == WEFT_KIND_COMM)
         code = keyval->copy.comm(from.handle, number, keyval->extra, attribute->value, value, flag);
     else if (keyval->kind == WEFT_KIND_DATATYPE)
         code = keyval->copy.type(from.handle, number, keyval->extra, attribute->value, value, flag);
     else if (keyval->kind == WEFT_KIND_WIN)
         code = keyval->copy.win(from.handle, number, keyval->extra, attribute->value, value, flag);
+    weft_callback_end(&callback);
     if (code != MPI_SUCCESS)
         weft_error_set(code, "the copy function of attribute key %d returned %d", number, code);
     return code;
@@ -141,19 +148,32 @@ bool weft_attribute_get(struct weft_attributed of, const struct weft_keyval *key
     return attribute != NULL;
 }
 
+static void free_unpinned(struct weft_attribute *attribute)
+{
+    if (!attribute->removed || attribute->pins)
+        return;
+    release_keyval(attribute->keyval);
+    free(attribute);
+}
+
 static int delete_attribute(struct weft_attributed of, struct weft_attribute *attribute)
 {
+    if (attribute->deleting)
+        return weft_error_set(MPI_ERR_KEYVAL,
+                              "the delete function of attribute key %d runs for this object, so "
+                              "the attribute cannot be deleted or replaced until it has returned",
+                              attribute->keyval->number);
+    attribute->deleting = true;
     int code = call_delete(of, attribute);
+    attribute->deleting = false;
     if (code != MPI_SUCCESS)
         return code;
     struct weft_attribute **link = of.list; /* the callback may have changed the list */
-    while (*link && *link != attribute)
+    while (*link != attribute)
         link = &(*link)->next;
-    if (!*link)
-        return MPI_SUCCESS;
     *link = attribute->next;
-    release_keyval(attribute->keyval);
-    free(attribute);
+    attribute->removed = true;
+    free_unpinned(attribute);
     return MPI_SUCCESS;
 }
 
@@ -173,6 +193,11 @@ int weft_attribute_set(struct weft_attributed of, struct weft_keyval *keyval, vo
     *fresh = (struct weft_attribute){.next = *of.list, .keyval = keyval, .value = value};
     *of.list = fresh;
     return MPI_SUCCESS;
+}
+
+int weft_attribute_check_free(struct weft_attributed of, int errclass, const char *action)
+{
+    return weft_callback_check(of.list, errclass, action);
 }
 
 int weft_attribute_delete_one(struct weft_attributed of, struct weft_keyval *keyval)
@@ -204,17 +229,23 @@ void weft_attribute_free_all(struct weft_attribute **list)
     }
 }
 
-/* Copies in reverse list order, so that the copies are in the same order. */
-static int copy_from(const struct weft_attribute *attribute, struct weft_attributed from,
+/* Copies in reverse list order, so that the copies are in the same order. A copy function may
+ * delete any attribute of the object; one that is removed before its turn is not copied. */
+static int copy_from(struct weft_attribute *attribute, struct weft_attributed from,
                      struct weft_attributed to)
 {
     void *value;
-    int flag, code = attribute->next ? copy_from(attribute->next, from, to) : MPI_SUCCESS;
-    if (code == MPI_SUCCESS)
+    int flag = 0;
+    attribute->pins++;
+    int code = attribute->next ? copy_from(attribute->next, from, to) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS && !attribute->removed)
         code = call_copy(from, attribute, &value, &flag);
-    if (code != MPI_SUCCESS || !flag)
-        return code;
-    return weft_attribute_set(to, attribute->keyval, value);
+    if (code == MPI_SUCCESS && flag)
+        code = weft_attribute_set(to, attribute->keyval, value);
+    weft_assert(attribute->pins > 0);
+    attribute->pins--;
+    free_unpinned(attribute);
+    return code;
 }
 
 int weft_attribute_copy_all(struct weft_attributed from, struct weft_attributed to)

@@ -7,6 +7,8 @@
  *  - The attributes of an object are a list, the last one set first; they are deleted in this
  *    order.
  *  - An attribute is removed from the list after its delete function has returned MPI_SUCCESS.
+ *  - An attribute whose delete function runs is neither deleted nor replaced.
+ *  - A removed attribute exists while `pins` is not 0.
  *
  * Functions return MPI_SUCCESS or an error code that was recorded; an error code of a callback is
  * returned to the caller. Callbacks may call MPI and these functions.
@@ -47,6 +49,8 @@ struct weft_attribute {
     struct weft_attribute *next;
     struct weft_keyval *keyval;
     void *value;
+    int pins; /* copies of the object's attributes that have it still before them */
+    bool removed, deleting;
 };
 
 /* An object that has attributes. */
@@ -72,6 +76,10 @@ int weft_attribute_set(struct weft_attributed of, struct weft_keyval *keyval, vo
 
 /* Reads an attribute. Returns false if it is not set. */
 bool weft_attribute_get(struct weft_attributed of, const struct weft_keyval *keyval, void **value);
+
+/* For a call that frees the object: MPI_SUCCESS, or an error of the class if a copy or delete
+ * function of its attributes runs. action: see weft_callback_check. */
+int weft_attribute_check_free(struct weft_attributed of, int errclass, const char *action);
 
 /* Deletes an attribute. Returns MPI_ERR_KEYVAL if it is not set. */
 int weft_attribute_delete_one(struct weft_attributed of, struct weft_keyval *keyval);

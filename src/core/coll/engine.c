@@ -471,6 +471,12 @@ int weft_coll_run_schedule(const struct weft_coll_args *args, int tag, enum weft
     struct weft_schedule *s = make_schedule(args, tag, true, false);
     if (weft_unlikely(!s))
         return MPI_ERR_NO_MEM;
+    bool calls_user =
+        args->op && args->op->id == WEFT_OP_USER; /* who may free type and operation */
+    if (calls_user && weft_schedule_retain(s, args) != MPI_SUCCESS) {
+        weft_schedule_put(s);
+        return MPI_ERR_NO_MEM;
+    }
     run(s);
     *fault = s->fault;
     if (weft_unlikely(s->error != MPI_SUCCESS))

@@ -291,9 +291,14 @@ int weft_stage_combine(struct weft_vci *vci, const struct weft_op *op, struct we
 int weft_stage_reduce_local(const struct weft_op *op, const struct weft_datatype *type,
                             const void *in, void *inout, size_t count)
 {
-    return weft_stage_combine(&weft.vcis[0], op,
-                              (struct weft_elements){(void *)in, count, weft_datatype_at(type, in)},
-                              (struct weft_elements){inout, count, weft_datatype_at(type, inout)});
+    weft_op_retain(op); /* a function of the user may free both */
+    weft_datatype_retain(type);
+    int code = weft_stage_combine(
+        &weft.vcis[0], op, (struct weft_elements){(void *)in, count, weft_datatype_at(type, in)},
+        (struct weft_elements){inout, count, weft_datatype_at(type, inout)});
+    weft_datatype_release(type);
+    weft_op_release(op);
+    return code;
 }
 
 void weft_stage_finalize(void)

@@ -62,6 +62,11 @@ int weft_mpi_request_free(MPI_Request *handle, struct weft_comm **comm)
     if (active && weft_request_is_partitioned(request))
         return weft_error_set(MPI_ERR_REQUEST, "partitioned communication cannot be freed while it "
                                                "is active; wait for it first");
+    if (request->op == WEFT_REQUEST_GENERALIZED) {
+        int code = weft_generalized_check(request);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
     *handle = MPI_REQUEST_NULL;
     return weft_request_abandon(request);
 }

@@ -80,14 +80,15 @@ int weft_mpi_comm_free(struct weft_comm *comm)
 {
     if (is_predefined(comm))
         return weft_error_set(MPI_ERR_COMM, "%s is predefined and cannot be freed", comm->name);
-    if (comm->bsend.attached) {
+    int code = weft_attribute_check_free(weft_comm_attributed(comm), MPI_ERR_COMM,
+                                         "the communicator cannot be freed");
+    if (code == MPI_SUCCESS && comm->bsend.attached) {
         void *base;
         size_t size;
-        int code = weft_bsend_detach(weft_comm_bsend_owner(comm), &base, &size);
-        if (code != MPI_SUCCESS)
-            return code;
+        code = weft_bsend_detach(weft_comm_bsend_owner(comm), &base, &size);
     }
-    int code = weft_attribute_delete_all(weft_comm_attributed(comm));
+    if (code == MPI_SUCCESS)
+        code = weft_attribute_delete_all(weft_comm_attributed(comm));
     if (code == MPI_SUCCESS)
         weft_comm_release(comm);
     return code;

@@ -13,7 +13,10 @@ int weft_mpi_type_free(struct weft_datatype *type)
     if (type->flags & WEFT_TYPE_PREDEFINED)
         return weft_error_set(MPI_ERR_TYPE, "%s is predefined and cannot be freed",
                               *type->name ? type->name : "the datatype of a Fortran kind");
-    int code = weft_attribute_delete_all(weft_datatype_attributed(type));
+    int code = weft_attribute_check_free(weft_datatype_attributed(type), MPI_ERR_TYPE,
+                                         "the datatype cannot be freed");
+    if (code == MPI_SUCCESS)
+        code = weft_attribute_delete_all(weft_datatype_attributed(type));
     if (code == MPI_SUCCESS)
         weft_datatype_release(type);
     return code;

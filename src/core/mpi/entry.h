@@ -8,6 +8,7 @@
 #ifndef WEFT_MPI_ENTRY_H
 #define WEFT_MPI_ENTRY_H
 
+#include "core/base/callback.h"
 #include "core/coll/stage.h"
 #include "core/file/file.h"
 #include "core/mpi/arg.h"

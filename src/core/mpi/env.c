@@ -39,6 +39,9 @@ int PMPI_Finalize(void)
         return code;
     weft_leave(); /* how it was entered: the entry flags change below */
     weft_vcis_enter();
+    code = weft_callback_check(NULL, MPI_ERR_OTHER, "MPI cannot be finalized");
+    if (code != MPI_SUCCESS)
+        return weft_vcis_leave_with(code, "MPI_Finalize");
     code = weft_finalize();
     weft_vcis_leave();
     return code;

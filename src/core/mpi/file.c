@@ -12,6 +12,9 @@
 #include "core/base/handle_list.h"
 #include "core/datatype/device.h"
 
+static const char extent_function[] = "the extent function of a data representation",
+                  conversion_function[] = "the conversion function of a data representation";
+
 /* The handler of MPI_FILE_NULL. */
 static struct weft_errhandler *default_handler = &weft_errors_return;
 
@@ -66,8 +69,14 @@ int weft_mpi_file_set_view(struct weft_file *file, MPI_Offset disp, MPI_Datatype
                            MPI_Datatype filetype, const char *representation, MPI_Info info)
 {
     struct weft_file_view_arguments view = {disp, etype, filetype, representation, NULL};
-    int code = weft_arg_info_or_null(info, &view.info);
-    return weft_file_set_view(file, &view, code);
+    struct weft_callback callback;
+    int code = weft_callback_check(file, MPI_ERR_FILE, "the view cannot be set");
+    if (code == MPI_SUCCESS)
+        code = weft_arg_info_or_null(info, &view.info);
+    weft_callback_begin(&callback, file, extent_function);
+    code = weft_file_set_view(file, &view, code);
+    weft_callback_end(&callback);
+    return code;
 }
 
 /* ---- Access */
@@ -121,6 +130,37 @@ static int check_range(const struct weft_file *file, MPI_Offset from, MPI_Offset
     return code == MPI_SUCCESS ? weft_file_byte_offset(file, end, &unused) : code;
 }
 
+/* The type is kept until convert_back, because the function may free it. */
+static int convert(struct weft_file *file, bool write, struct weft_file_data *data,
+                   struct weft_file_data *user)
+{
+    const struct weft_datatype *type = data->type;
+    struct weft_callback callback;
+    user->type = NULL;
+    if (!weft_file_converts(file->view.form))
+        return MPI_SUCCESS;
+    weft_callback_begin(&callback, file, conversion_function);
+    weft_datatype_retain(type);
+    int code = weft_file_convert(file, write, data, user);
+    if (!user->type)
+        weft_datatype_release(type);
+    weft_callback_end(&callback);
+    return code;
+}
+
+static int convert_back(struct weft_file *file, bool write, struct weft_file_data *data,
+                        const struct weft_file_data *user, size_t *moved)
+{
+    struct weft_callback callback;
+    if (!user->type)
+        return MPI_SUCCESS;
+    weft_callback_begin(&callback, file, conversion_function);
+    int code = weft_file_convert_back(file, write, data, user, moved);
+    weft_callback_end(&callback);
+    weft_datatype_release(user->type);
+    return code;
+}
+
 /* Checks an access, moves the pointer that it uses, and converts its data (`user` has those of the
  * user). */
 static int prepare(struct weft_file *file, unsigned flags, MPI_Offset offset,
@@ -142,8 +182,7 @@ static int prepare(struct weft_file *file, unsigned flags, MPI_Offset offset,
     if (code == MPI_SUCCESS && !(flags & (WEFT_FILE_AT | WEFT_FILE_SHARED)))
         file->pointer = data->offset + etypes;
     user->type = NULL;
-    return code == MPI_SUCCESS ? weft_file_convert(file, flags & WEFT_FILE_WRITE, data, user)
-                               : code;
+    return code == MPI_SUCCESS ? convert(file, flags & WEFT_FILE_WRITE, data, user) : code;
 }
 
 /* Moves the data. *moved is set also on error. */
@@ -158,7 +197,7 @@ static int move(struct weft_file *file, unsigned flags, MPI_Offset offset,
         code = weft_file_move_all(file, write, code, &data, moved);
     else if (code == MPI_SUCCESS)
         code = weft_file_move(file, write, &data, 0, data.bytes, moved);
-    int converted = weft_file_convert_back(file, write, &data, &user, moved);
+    int converted = convert_back(file, write, &data, &user, moved);
     return code == MPI_SUCCESS ? converted : code;
 }
 
@@ -187,14 +226,14 @@ int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offse
     size_t bytes = 0;
     if (flags & WEFT_FILE_ALL) {
         code = weft_file_start_all(file, write, code, &data, started);
-        converted = weft_file_convert_back(file, write, &data, &user,
-                                           code == MPI_SUCCESS ? &(*started)->bytes : &bytes);
+        converted = convert_back(file, write, &data, &user,
+                                 code == MPI_SUCCESS ? &(*started)->bytes : &bytes);
         return code == MPI_SUCCESS ? converted : code;
     }
     struct weft_request *request =
         code == MPI_SUCCESS ? weft_request_get(file->comm->vci, WEFT_REQUEST_NONE, 0) : NULL;
     int moved = request ? weft_file_move(file, write, &data, 0, data.bytes, &bytes) : MPI_SUCCESS;
-    converted = weft_file_convert_back(file, write, &data, &user, &bytes);
+    converted = convert_back(file, write, &data, &user, &bytes);
     if (!request)
         return code == MPI_SUCCESS ? MPI_ERR_NO_MEM : code;
     request->source = MPI_ANY_SOURCE;
@@ -251,7 +290,10 @@ int weft_mpi_file_type_extent(const struct weft_file *file, const struct weft_da
                               MPI_Aint *extent)
 {
     struct weft_datatype *scaled;
+    struct weft_callback callback;
+    weft_callback_begin(&callback, file, extent_function);
     int code = weft_file_scale(file->view.form, type, &scaled);
+    weft_callback_end(&callback);
     if (code != MPI_SUCCESS)
         return code;
     *extent = scaled->extent;

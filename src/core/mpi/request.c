@@ -46,6 +46,9 @@ static __attribute__((noinline)) int retire_special(MPI_Request *handle, MPI_Sta
         }
         return code;
     }
+    code = weft_generalized_check(request);
+    if (code != MPI_SUCCESS)
+        return code;
     code = weft_generalized_query(request, status);
     int freed = weft_generalized_free(request);
     weft_request_put(request);
@@ -333,8 +336,10 @@ static int finish_some(struct weft_request_call *call, int count, MPI_Request *h
 static int look(struct weft_request_call *call, const struct weft_request *request,
                 MPI_Status *status)
 {
-    if (request->op == WEFT_REQUEST_GENERALIZED)
-        return weft_generalized_query(request, status);
+    if (request->op == WEFT_REQUEST_GENERALIZED) {
+        int code = weft_generalized_check(request);
+        return code == MPI_SUCCESS ? weft_generalized_query(request, status) : code;
+    }
     weft_request_call_hold(call, request->vci);
     if (request->flags & WEFT_REQUEST_INACTIVE)
         weft_status_empty(status);

@@ -24,6 +24,8 @@ int PMPI_Session_finalize(MPI_Session *handle)
     int code = weft_check_forked();
     if (code == MPI_SUCCESS)
         code = weft_arg_session(handle ? *handle : MPI_SESSION_NULL, &session);
+    if (code == MPI_SUCCESS)
+        code = weft_callback_check(NULL, MPI_ERR_SESSION, "the session cannot be finalized");
     if (code != MPI_SUCCESS)
         return weft_vcis_leave_with(code, function);
     if (session->bsend.attached) {

@@ -106,9 +106,14 @@ int weft_mpi_win_make(struct weft_comm *comm, int flavor, void *base, MPI_Aint s
 
 int weft_mpi_win_free(struct weft_win *win)
 {
-    int code = weft_win_idle(win);
+    int code = weft_attribute_check_free(weft_win_attributed(win), MPI_ERR_WIN,
+                                         "the window cannot be freed");
+    if (code == MPI_SUCCESS)
+        code = weft_win_idle(win);
     if (code == MPI_SUCCESS)
         code = weft_attribute_delete_all(weft_win_attributed(win));
+    if (code == MPI_SUCCESS)
+        code = weft_win_idle(win); /* a delete function may have begun an epoch */
     if (code == MPI_SUCCESS)
         code = weft_win_finish(win);
     if (code == MPI_SUCCESS)

@@ -6,6 +6,7 @@
  * weft_generalized_free.
  */
 #include "core/pt2pt/generalized.h"
+#include "core/base/callback.h"
 #include "core/base/error.h"
 #include "core/message/process.h"
 
@@ -54,9 +55,16 @@ int weft_generalized_complete(struct weft_request *request)
     return code;
 }
 
+int weft_generalized_check(const struct weft_request *request)
+{
+    return weft_callback_check(request, MPI_ERR_REQUEST,
+                               "the generalized request cannot be completed, freed or queried");
+}
+
 int weft_generalized_query(const struct weft_request *request, MPI_Status *status)
 {
     const struct weft_generalized *functions = functions_of(request);
+    struct weft_callback callback;
     MPI_Status unseen = {0};
     if (status == MPI_STATUS_IGNORE) /* the function gets a status of its own */
         status = &unseen;
@@ -64,7 +72,9 @@ int weft_generalized_query(const struct weft_request *request, MPI_Status *statu
     if (!functions->query)
         return MPI_SUCCESS;
     int error = status->MPI_ERROR;
+    weft_callback_begin(&callback, request, "its query function");
     int code = functions->query(functions->state, status);
+    weft_callback_end(&callback);
     status->MPI_ERROR = error; /* it is for the calls that complete many to set */
     return returned(code, "query");
 }
@@ -72,7 +82,10 @@ int weft_generalized_query(const struct weft_request *request, MPI_Status *statu
 int weft_generalized_free(struct weft_request *request)
 {
     struct weft_generalized *functions = functions_of(request);
+    struct weft_callback callback;
+    weft_callback_begin(&callback, request, "its free function");
     int code = functions->free ? functions->free(functions->state) : MPI_SUCCESS;
+    weft_callback_end(&callback);
     request->generalized = NULL;
     free(functions);
     return returned(code, "free");

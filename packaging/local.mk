@@ -26,8 +26,10 @@ nodist_openmpi_module_DATA = $(front_module_names:%=packaging/modules/openmpi/%)
 nodist_mpich_module_DATA = $(front_module_names:%=packaging/modules/mpich/%)
 EXTRA_DIST += packaging/modules/front.lua.in packaging/modules/front.tcl.in
 CLEANFILES += $(nodist_openmpi_module_DATA) $(nodist_mpich_module_DATA)
-$(nodist_openmpi_module_DATA): names = -e 's|@title[@]|Open MPI|' -e 's|@library[@]|libmpi.so.40|'
-$(nodist_mpich_module_DATA): names = -e 's|@title[@]|MPICH|' -e 's|@library[@]|libmpi.so.12|'
+$(nodist_openmpi_module_DATA): names = -e 's|@title[@]|Open MPI|' -e 's|@library[@]|libmpi.so.40|' \
+    -e 's|@other[@]|mpich|'
+$(nodist_mpich_module_DATA): names = -e 's|@title[@]|MPICH|' -e 's|@library[@]|libmpi.so.12|' \
+    -e 's|@other[@]|openmpi|'
 write_front_module = $(AM_V_GEN)$(MKDIR_P) $(@D) && sed $(names) -e 's|@bindir[@]|$(bindir)|' \
     -e 's|@libdir[@]|$(libdir)|' -e 's|@version[@]|$(PACKAGE_VERSION)|' \
     -e "s|@interface[@]|`basename $(@D)`|" $< >$@.tmp && mv -f $@.tmp $@

@@ -326,3 +326,4 @@ install-exec-hook:
 	    rm -f $$link && $(LN_S) $${link%%.*}.so.1 $$link; done
 uninstall-hook:
 	rm -f $(LIBRARY_LINKS:%=$(DESTDIR)$(libdir)/%)
+	rm -f $(OPENMPI_LINKS:%=$(DESTDIR)$(openmpidir)/%) $(MPICH_LINKS:%=$(DESTDIR)$(mpichdir)/%)

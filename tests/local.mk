@@ -22,7 +22,7 @@ EXTRA_DIST += tests/abi/pmpi_calls.c tests/abi/pmpi_calls.h
 dist_check_SCRIPTS += tests/frontend/run
 EXTRA_DIST += tests/frontend/bindings.cc tests/frontend/convert.c tests/frontend/convert.F90 \
     tests/frontend/f08.F90 tests/frontend/header.cc tests/frontend/recovery.c \
-    tests/frontend/requests.c
+    tests/frontend/requests.c tests/frontend/sized.c tests/frontend/sized.py
 TESTS += tests/frontend/run
 
 # ---- The wrapper compilers

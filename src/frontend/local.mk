@@ -31,13 +31,13 @@ libfront_openmpi_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(OPENMPI_DIR) -I$(srcdir)/$(OPEN
     -I$(srcdir)/src/frontend/openmpi
 libfront_openmpi_a_CFLAGS = $(FRONTEND_CFLAGS)
 libfront_openmpi_a_SOURCES = $(FRONTEND_SOURCES) src/frontend/openmpi/interface.h \
-    src/frontend/openmpi/openmpi.c
+    src/frontend/openmpi/openmpi.c src/frontend/openmpi/tools.c
 nodist_libfront_openmpi_a_SOURCES = $(OPENMPI_DIR)/entries.c $(OPENMPI_DIR)/objects.c
 $(libfront_openmpi_a_OBJECTS): | $(OPENMPI_STAMP)
 
 openmpidir = $(libdir)/weft/openmpi
-openmpi_DATA = lib/weft/openmpi/libmpi.so.40 lib/weft/openmpi/libmpi_cxx.so.40 \
-    lib/weft/openmpi/libopen-rte.so.40 lib/weft/openmpi/libopen-pal.so.40
+openmpi_DATA = lib/weft/openmpi/libmpi.so.40 lib/weft/openmpi/libmpi_cxx.so.40
+OPENMPI_LINKS = libmpi.so libmpi_cxx.so
 lib/weft/openmpi/libmpi.so.40: libfront_openmpi.a lib/libmpi_abi.so Makefile
 	$(link_front_end) $(call all_of,libfront_openmpi.a) lib/libmpi_abi.so
 noinst_LIBRARIES += libfront_openmpi_cxx.a
@@ -45,8 +45,11 @@ libfront_openmpi_cxx_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fvisibility=hidden
 libfront_openmpi_cxx_a_SOURCES = src/frontend/openmpi/cxx.c
 lib/weft/openmpi/libmpi_cxx.so.40: libfront_openmpi_cxx.a Makefile
 	$(link_shared) $(call all_of,libfront_openmpi_cxx.a)
-# Programs list these two, and call nothing of them.
-lib/weft/openmpi/libopen-rte.so.40 lib/weft/openmpi/libopen-pal.so.40: Makefile
+# Some programs list these two, and call nothing of them. They are in a folder of their own, because
+# Open MPI's tools need the real ones.
+openmpi_partsdir = $(openmpidir)/parts
+openmpi_parts_DATA = lib/weft/openmpi/parts/libopen-rte.so.40 lib/weft/openmpi/parts/libopen-pal.so.40
+$(openmpi_parts_DATA): Makefile
 	$(link_shared) -x c /dev/null
 
 # ---- MPICH's, the same way
@@ -71,6 +74,7 @@ $(libfront_mpich_a_OBJECTS): | $(MPICH_STAMP)
 mpichdir = $(libdir)/weft/mpich
 mpich_DATA = lib/weft/mpich/libmpi.so.12 lib/weft/mpich/libmpich.so.12 \
     lib/weft/mpich/libmpicxx.so.12 lib/weft/mpich/libmpichcxx.so.12
+MPICH_LINKS = libmpi.so libmpich.so libmpicxx.so libmpichcxx.so
 lib/weft/mpich/libmpi.so.12: libfront_mpich.a lib/libmpi_abi.so Makefile
 	$(link_front_end) $(call all_of,libfront_mpich.a) lib/libmpi_abi.so
 # The name that distributions give it
@@ -112,6 +116,7 @@ $(libglue_openmpi_a_OBJECTS) $(libmpifh_openmpi_a_OBJECTS): $(FORTRAN_STAMP) $(O
 
 openmpi_DATA += lib/weft/openmpi/libmpi_mpifh.so.40 lib/weft/openmpi/libmpi_usempi_ignore_tkr.so.40 \
     lib/weft/openmpi/libmpi_usempif08.so.40
+OPENMPI_LINKS += libmpi_mpifh.so libmpi_usempi_ignore_tkr.so libmpi_usempif08.so
 lib/weft/openmpi/libmpi_mpifh.so.40: libmpifh_openmpi.a lib/weft/openmpi/libmpi.so.40 \
     $(srcdir)/src/frontend/names.map Makefile
 	$(link_front_fortran) $(call all_of,libmpifh_openmpi.a) lib/weft/openmpi/libmpi.so.40
@@ -152,6 +157,7 @@ libmpifort_mpich_a_SOURCES = $(FRONT_FORTRAN_SOURCES) src/frontend/mpich/blocks.
 $(libglue_mpich_a_OBJECTS) $(libmpifort_mpich_a_OBJECTS): $(FORTRAN_STAMP) $(MPICH_STAMP)
 
 mpich_DATA += lib/weft/mpich/libmpifort.so.12 lib/weft/mpich/libmpichfort.so.12
+MPICH_LINKS += libmpifort.so libmpichfort.so
 lib/weft/mpich/libmpifort.so.12: libmpifort_mpich.a lib/weft/mpich/libmpi.so.12 \
     $(srcdir)/src/frontend/names.map Makefile
 	$(AM_V_at)$(NM) -P -g libmpifort_mpich.a | sed -n $(since_4_2) >libmpifort_mpich.names
@@ -161,3 +167,15 @@ lib/weft/mpich/libmpichfort.so.12: lib/weft/mpich/libmpifort.so.12 Makefile
 	$(link_empty) lib/weft/mpich/libmpifort.so.12
 endif
 EXTRA_DIST += src/frontend/names.map
+
+# ---- The names without a version, by which Python's ctypes and Julia load a library
+noinst_DATA += $(OPENMPI_LINKS:%=lib/weft/openmpi/%) $(MPICH_LINKS:%=lib/weft/mpich/%)
+$(OPENMPI_LINKS:%=lib/weft/openmpi/%): %: %.40
+	$(AM_V_GEN)rm -f $@ && $(LN_S) $(<F) $@
+$(MPICH_LINKS:%=lib/weft/mpich/%): %: %.12
+	$(AM_V_GEN)rm -f $@ && $(LN_S) $(<F) $@
+install-data-hook:
+	cd $(DESTDIR)$(openmpidir) && for link in $(OPENMPI_LINKS); do \
+	    rm -f $$link && $(LN_S) $$link.40 $$link; done
+	cd $(DESTDIR)$(mpichdir) && for link in $(MPICH_LINKS); do \
+	    rm -f $$link && $(LN_S) $$link.12 $$link; done

@@ -2,11 +2,13 @@
 /*
  * Front ends: see front_end.h. The loader searches the folder of a front end first
  * (LD_LIBRARY_PATH), before the directories of a RUNPATH; before those of an RPATH it takes
- * LD_PRELOAD.
+ * LD_PRELOAD. Both folders are in the path of a program without an MPI of its own, because the
+ * libraries in them have different names, but for those without a version.
  */
 #include "front_end.h"
 #include "launch.h"
 #include "lines.h"
+#include "loader.h"
 #include "mpi_library.h"
 #include "other_mpi.h"
 
@@ -15,25 +17,26 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The interfaces: the name of each folder, its library for C, and the variables of ranks that
- * scripts of that MPI read; all ranks are on this machine. */
+/* The interfaces: the name of each folder, and its library for C. */
 static const struct interface {
     const char *name, *library;
-    const char *ranks[4], *sizes[3];
-} interfaces[] = {
-    {"openmpi",
-     "libmpi.so.40",
-     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK"},
-     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"}},
-    {"mpich", "libmpi.so.12", {"PMI_RANK", "MPI_LOCALRANKID"}, {"PMI_SIZE", "MPI_LOCALNRANKS"}},
-};
+} interfaces[] = {{"openmpi", "libmpi.so.40"}, {"mpich", "libmpi.so.12"}};
+
+enum { INTERFACES = sizeof interfaces / sizeof interfaces[0] };
 
 static const struct interface *find_interface(const char *name)
 {
-    for (size_t i = 0; i < sizeof interfaces / sizeof interfaces[0]; i++)
+    for (size_t i = 0; i < INTERFACES; i++)
         if (strcmp(interfaces[i].name, name) == 0)
             return &interfaces[i];
     return NULL;
+}
+
+/* weftrun's own file, or "". */
+static void find_self(char *program, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", program, size - 1);
+    program[n > 0 ? n : 0] = '\0';
 }
 
 /* The folder of an interface, in the build tree or where make install put it. NULL: there is
@@ -41,8 +44,8 @@ static const struct interface *find_interface(const char *name)
 static char *find_folder(const struct interface *interface)
 {
     char program[4096], *path = NULL;
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    char *slash = n > 0 ? memrchr(program, '/', (size_t)n) : NULL;
+    find_self(program, sizeof program);
+    char *slash = strrchr(program, '/');
     int length = slash ? (int)(slash - program) : 0;
     for (int installed = 0; installed < 2; installed++) {
         int code = installed ? asprintf(&path, WEFT_LIBDIR "/weft/%s/%s", interface->name,
@@ -60,38 +63,119 @@ static char *find_folder(const struct interface *interface)
     return NULL;
 }
 
+/* ---- The search path */
+
+/* What the loader finds without a front end. */
+struct found {
+    const char *interface; /* of the library that is called libmpi.so */
+    bool parts;            /* Open MPI's libopen-rte is there */
+};
+
+static void see_found(void *arg, const char *name, const char *path)
+{
+    struct found *found = arg;
+    char *real = name && path ? realpath(path, NULL) : NULL;
+    if (real && strcmp(name, "libmpi.so") == 0 && strrchr(real, '/'))
+        found->interface = weft_mpi_library_interface(strrchr(real, '/') + 1);
+    if (real && strcmp(name, "libopen-rte.so.40") == 0)
+        found->parts = true;
+    free(real);
+}
+
+static void append(char **list, const char *text)
+{
+    char *longer;
+    if (!text || asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? ":" : "", text) < 0)
+        return;
+    free(*list);
+    *list = longer;
+}
+
+/* Appends the folder of an interface, if it is there. */
+static void append_folder(char **list, const struct interface *interface)
+{
+    char *folder = find_folder(interface);
+    append(list, folder);
+    free(folder);
+}
+
+/* The folders that the loader searches first. `only`: the interface of the program; NULL: any
+ * library of another MPI may be loaded later, and one without a version in its name is that of
+ * --abi, or else of the MPI that the system has by that name. The stand-ins for the other libraries
+ * of an Open MPI come last and only where there is none, because its tools need the real ones. */
+static char *search_path(const struct job *job, const struct app *app, const struct interface *only)
+{
+    const struct weft_loader_options options = {"LD_PRELOAD", "libmpi.so:libopen-rte.so.40", false};
+    char program[4096], *list = NULL, *parts;
+    struct found found = {NULL, false};
+    find_self(program, sizeof program);
+    weft_loader_list(only ? app->path : program, &options, see_found, &found);
+    const char *first = only ? only->name : job->abi ? job->abi : found.interface;
+    for (int wanted = 1; wanted >= 0; wanted--)
+        for (size_t i = 0; i < INTERFACES; i++)
+            if (wanted == (first && strcmp(interfaces[i].name, first) == 0) && (wanted || !only))
+                append_folder(&list, &interfaces[i]);
+    char *folder = found.parts ? NULL : find_folder(find_interface("openmpi"));
+    if (folder && list && strstr(list, folder) && asprintf(&parts, "%s/parts", folder) >= 0) {
+        append(&list, parts);
+        free(parts);
+    }
+    free(folder);
+    return list;
+}
+
+/* ---- The choice */
+
+static int refuse(const struct job *job, const struct app *app, const char *needed)
+{
+    weft_lines_print(
+        "The program %s on %s was linked with %s, another MPI than Weft, and each of "
+        "its ranks would run alone: compile it with Weft's mpicc, or start it with %sthe %s.",
+        app->argv[0], job->host, needed,
+        weft_other_mpi_is_allowed(job) ? "weftrun without --abi none, or with " : "",
+        weft_mpi_library_launcher(needed));
+    return LAUNCH_NOT_USABLE;
+}
+
 int weft_front_end_choose(const struct job *job, struct app *app)
 {
     char library[256];
-    const char *needed = weft_other_mpi_needed(app->path, library, sizeof library);
+    bool standard;
+    const char *needed = weft_other_mpi_needed(app->path, library, sizeof library, &standard);
     const char *preload = getenv("LD_PRELOAD"); /* may have the library that the program needs */
-    const char *name = job->abi ? job->abi : needed ? weft_mpi_library_interface(needed) : "";
-    const struct interface *interface = find_interface(name);
+    bool may_refuse = !preload || !*preload;
+    if (weft_other_mpi_is_allowed(job))
+        return needed && may_refuse ? refuse(job, app, needed) : 0;
+    const struct interface *interface = find_interface(needed ? weft_mpi_library_interface(needed)
+                                                       : job->abi ? job->abi
+                                                                  : "");
     char *folder = interface ? find_folder(interface) : NULL;
-    if (interface && !folder && job->abi) {
+    int code = 0;
+    if (!needed && job->abi && !folder) {
         weft_lines_print("--abi %s needs %s in %s/weft/%s, which is not there; install Weft again.",
-                         name, interface->library, WEFT_LIBDIR, name);
-        return LAUNCH_NOT_USABLE;
-    }
-    if (folder && weft_other_mpi_has_rpath(app->path))
-        app->preload = weft_other_mpi_preload(app->path, folder, interface->library);
-    app->interface = interface;
-    app->front_end = folder;
-    if (folder && !job->abi)
+                         job->abi, interface->library, WEFT_LIBDIR, job->abi);
+        code = LAUNCH_NOT_USABLE;
+    } else if (!needed && !standard) {
+        app->front_end = search_path(job, app, NULL);
+        /* Scripts such as R's put other folders first. The library for C alone, because those for
+         * Fortran define names that an extension module may have, too. */
+        if (folder && asprintf(&app->preload, "%s/%s", folder, interface->library) < 0)
+            app->preload = NULL;
+    } else if (needed && folder) {
+        app->front_end = search_path(job, app, interface);
+        if (weft_other_mpi_has_rpath(app->path))
+            app->preload = weft_other_mpi_preload(app->path, folder, interface->library);
         needed = weft_other_mpi_missing(app->path, folder, library, sizeof library);
-    if (!needed || (folder && job->abi) || (preload && *preload))
-        return 0;
-    weft_lines_print(
-        "The program %s on %s was linked with %s, another MPI than Weft, and each of "
-        "its ranks would run alone: compile it with Weft's mpicc, or start it with the "
-        "%s.",
-        app->argv[0], job->host, needed, weft_mpi_library_launcher(needed));
-    return LAUNCH_NOT_USABLE;
+    }
+    if (code == 0 && needed && may_refuse)
+        code = refuse(job, app, needed);
+    free(folder);
+    return code;
 }
 
 /* ---- The environment of ranks */
 
-/* "NAME=FIRST:OLD" with the value that the environment has. */
+/* "NAME=FIRST:OLD" with the value that the environment has; NULL: no memory. */
 static char *in_front(const char *name, const char *first)
 {
     const char *old = getenv(name);
@@ -100,33 +184,9 @@ static char *in_front(const char *name, const char *first)
     return n < 0 ? NULL : text;
 }
 
-static char *number(const char *name, int value)
+bool weft_front_end_settings(const struct app *app, char *settings[2])
 {
-    char *text;
-    return asprintf(&text, "%s=%d", name, value) < 0 ? NULL : text;
-}
-
-char **weft_front_end_settings(const struct job *job, const struct rank *rank)
-{
-    const struct app *app = rank->app;
-    const struct interface *interface = app->interface;
-    char **list = calloc(WEFT_FRONT_END_SETTINGS + 1, sizeof *list);
-    if (!list)
-        return NULL;
-    int n = 0;
-    list[n++] = app->preload ? in_front("LD_PRELOAD", app->preload)
-                             : in_front("LD_LIBRARY_PATH", app->front_end);
-    for (const char *const *name = interface->ranks; *name; name++)
-        list[n++] = number(*name, rank->rank);
-    for (const char *const *name = interface->sizes; *name; name++)
-        list[n++] = number(*name, job->size);
-    for (int i = 0; i < n; i++) {
-        if (!list[i]) {
-            for (int k = 0; k < n; k++)
-                free(list[k]);
-            free(list);
-            return NULL;
-        }
-    }
-    return list;
+    settings[0] = app->front_end ? in_front("LD_LIBRARY_PATH", app->front_end) : NULL;
+    settings[1] = app->preload ? in_front("LD_PRELOAD", app->preload) : NULL;
+    return (settings[0] || !app->front_end) && (settings[1] || !app->preload);
 }

@@ -6,14 +6,13 @@
 
 #include "state.h"
 
-/* Chooses the front end that a program needs, or that --abi names, and its folder: app->front_end,
- * NULL if it needs none. Returns an exit code after printing why the program could not join the
- * job, else 0. */
+/* Chooses what the ranks of a program load in place of another MPI's libraries: app->front_end and
+ * app->preload, NULL if the program is linked with the standard ABI. Returns an exit code after
+ * printing why the program could not join the job, else 0. */
 int weft_front_end_choose(const struct job *job, struct app *app);
 
-/* The settings "VAR=VAL" of a rank of a program with a front end, at most so many, ended by NULL;
- * to be freed with their list. NULL: no memory. */
-enum { WEFT_FRONT_END_SETTINGS = 7 };
-char **weft_front_end_settings(const struct job *job, const struct rank *rank);
+/* The settings "VAR=VAL" of the ranks of a program for that, NULL: none; to be freed. False: no
+ * memory. */
+bool weft_front_end_settings(const struct app *app, char *settings[2]);
 
 #endif

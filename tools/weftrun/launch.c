@@ -168,14 +168,44 @@ static int set_env(char **env, const char *setting)
     return 0;
 }
 
-/* Sets what the ranks of a program with a front end need; 0, or -1: no memory. env has space. */
-static int set_front_end(const struct job *job, const struct rank *rank, char **env)
+/* Sets what programs of other MPIs need, for the loader; 0, or -1: no memory. env has space. */
+static int set_front_end(const struct rank *rank, char **env)
 {
-    char **settings = rank->app->front_end ? weft_front_end_settings(job, rank) : NULL;
-    int failed = rank->app->front_end && !settings;
-    for (char **s = settings; s && *s; s++)
-        failed |= set_env(env, *s);
-    free_env(settings);
+    char *settings[2];
+    bool ok = weft_front_end_settings(rank->app, settings);
+    for (int i = 0; i < 2; i++) {
+        ok = ok && (!settings[i] || set_env(env, settings[i]) == 0);
+        free(settings[i]);
+    }
+    return ok ? 0 : -1;
+}
+
+/* Sets the variables by which scripts and libraries find the rank, as the launchers of Open MPI and
+ * MPICH do: wrappers choose a GPU by them. All ranks are on this machine. Weft itself reads
+ * PMIX_NAMESPACE first. OMPI_UNIVERSE_SIZE is not set, because with it Open MPI's mpirun refuses to
+ * start in a script of a rank. 0, or -1: no memory. env has space. */
+static int set_rank_variables(const struct job *job, const struct rank *rank, char **env)
+{
+    const struct {
+        const char *name;
+        int value;
+    } variables[] = {
+        {"OMPI_COMM_WORLD_RANK", rank->rank},
+        {"OMPI_COMM_WORLD_LOCAL_RANK", rank->rank},
+        {"OMPI_COMM_WORLD_NODE_RANK", rank->rank},
+        {"OMPI_COMM_WORLD_SIZE", job->size},
+        {"OMPI_COMM_WORLD_LOCAL_SIZE", job->size},
+        {"PMI_RANK", rank->rank},
+        {"PMI_SIZE", job->size},
+        {"MPI_LOCALRANKID", rank->rank},
+        {"MPI_LOCALNRANKS", job->size},
+    };
+    char setting[64];
+    int failed = 0;
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        snprintf(setting, sizeof setting, "%s=%d", variables[i].name, variables[i].value);
+        failed |= set_env(env, setting);
+    }
     return failed;
 }
 
@@ -185,12 +215,12 @@ static char **make_env(const struct job *job, const struct rank *rank)
     size_t n = 0;
     while (environ[n])
         n++;
-    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 10, sizeof *env);
+    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 13, sizeof *env);
     bool ok = env != NULL;
     for (size_t i = 0; ok && i < n; i++)
         ok = (env[i] = strdup(environ[i])) != NULL;
     if (ok)
-        ok = set_front_end(job, rank, env) == 0;
+        ok = set_front_end(rank, env) == 0 && set_rank_variables(job, rank, env) == 0;
     for (int i = 0; ok && i < job->env.n; i++)
         ok = set_env(env, job->env.list[i]) == 0;
     for (int i = 0; ok && i < rank->app->env.n; i++)

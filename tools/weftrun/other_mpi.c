@@ -20,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MAX_DEPTH = 16 /* generations of a rank's descendants that are looked at */ };
+
 struct image {
     const char *base;
     size_t size;
@@ -138,14 +140,16 @@ static void see_indirect(void *arg, const char *name, const char *path)
         see_library(arg, DT_NEEDED, name);
 }
 
-const char *weft_other_mpi_needed(const char *path, char *buf, size_t len)
+const char *weft_other_mpi_needed(const char *path, char *buf, size_t len, bool *standard)
 {
     static const struct weft_loader_options plain = {NULL, NULL, false};
     struct needed needed = {.buf = buf, .len = len};
     read_file(path, see_library, &needed);
+    *standard = needed.standard;
     if (needed.found || needed.standard)
         return needed.found ? buf : NULL;
     weft_loader_list(path, &plain, see_indirect, &needed);
+    *standard = needed.standard;
     return needed.found && !needed.standard ? buf : NULL;
 }
 
@@ -231,35 +235,84 @@ static bool has_mapped(int pid, char *buf, size_t len)
     return found && !ours;
 }
 
-static bool rank_has_mapped(int pid, char *buf, size_t len)
+/* True if the process would join this job by MPI_Init: another launcher that it was started by,
+ * such as an mpirun in a script, has not replaced the variables. */
+static bool is_of_job(int pid, const struct job *job)
+{
+    char path[64], *entry = NULL, own[300];
+    size_t size = 0;
+    bool has_own = false, has_other = false;
+    snprintf(own, sizeof own, "PMIX_NAMESPACE=%s", job->nspace);
+    snprintf(path, sizeof path, "/proc/%d/environ", pid);
+    FILE *file = fopen(path, "re");
+    while (file && getdelim(&entry, &size, 0, file) > 0) {
+        has_own |= strcmp(entry, own) == 0;
+        has_other |= strncmp(entry, "PMI_FD=", 7) == 0 || strncmp(entry, "PMI_PORT=", 9) == 0;
+    }
+    free(entry);
+    if (file)
+        fclose(file);
+    return has_own && !has_other;
+}
+
+/* The same for a process or one of its descendants. Returns its pid, 0: none. */
+static int find_mapped(int pid, const struct job *job, int depth, char *buf, size_t len)
 {
     char path[64];
-    int child;
-    bool found = has_mapped(pid, buf, len);
+    int child, found = 0;
+    if (has_mapped(pid, buf, len) && is_of_job(pid, job))
+        return pid;
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, pid);
-    FILE *file = found ? NULL : fopen(path, "re");
+    FILE *file = depth < MAX_DEPTH ? fopen(path, "re") : NULL;
     while (file && !found && fscanf(file, "%d", &child) == 1)
-        found = has_mapped(child, buf, len);
+        found = find_mapped(child, job, depth + 1, buf, len);
     if (file)
         fclose(file);
     return found;
 }
 
-bool weft_other_mpi_report(const struct job *job)
+/* What to write instead. */
+static void print_found(const struct job *job, const struct rank *rank, int pid,
+                        const char *library)
+{
+    const char *interface = weft_mpi_library_interface(library);
+    char remedy[200];
+    if (!*interface)
+        snprintf(remedy, sizeof remedy, "Weft has no library in its place; start it with %s",
+                 weft_mpi_library_launcher(library));
+    else if (job->abi && strcmp(job->abi, interface) == 0)
+        snprintf(remedy, sizeof remedy,
+                 "--abi %s works by LD_PRELOAD and LD_LIBRARY_PATH, which something before it has "
+                 "taken from its environment",
+                 interface);
+    else
+        snprintf(remedy, sizeof remedy, "write weftrun --abi %s, which uses Weft's library instead",
+                 interface);
+    weft_lines_print("rank %d (pid %d on %s, program %s) has loaded %s, another MPI than Weft, and "
+                     "runs as a job of one rank%s; %s.",
+                     rank->rank, pid, job->host, rank->app->argv[0], library,
+                     weft_other_mpi_is_allowed(job) ? "" : ", so the job is stopped", remedy);
+}
+
+bool weft_other_mpi_is_allowed(const struct job *job)
+{
+    return job->abi && strcmp(job->abi, "none") == 0;
+}
+
+enum weft_other_mpi_look weft_other_mpi_look(const struct job *job, int ranks)
 {
     char library[256];
-    bool any = false;
-    for (int i = 0; i < job->size && !any; i++) {
+    bool any = job->size > ranks;
+    for (int i = 0; i < job->size && i < ranks; i++) {
         const struct rank *rank = &job->ranks[i];
-        any = atomic_load(&rank->phase) == PHASE_STARTED;
-        if (!any || !rank->running || !rank_has_mapped(rank->pid, library, sizeof library))
-            continue;
-        weft_lines_print("rank %d (pid %d on %s, program %s) has loaded %s, another MPI than Weft, "
-                         "and runs as a job of one rank; start it with the %s, or with an MPI "
-                         "module that was built with Weft's mpicc.",
-                         rank->rank, (int)rank->pid, job->host, rank->app->argv[0], library,
-                         weft_mpi_library_launcher(library));
-        return true;
+        bool waits = atomic_load(&rank->phase) == PHASE_STARTED;
+        int pid =
+            waits && rank->running ? find_mapped(rank->pid, job, 0, library, sizeof library) : 0;
+        any |= waits;
+        if (pid && atomic_load(&rank->phase) == PHASE_STARTED) {
+            print_found(job, rank, pid, library);
+            return WEFT_OTHER_MPI_FOUND;
+        }
     }
-    return !any;
+    return any ? WEFT_OTHER_MPI_NONE_YET : WEFT_OTHER_MPI_ALL_JOINED;
 }

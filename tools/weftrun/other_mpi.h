@@ -6,8 +6,9 @@
 #include "state.h"
 
 /* The first MPI library other than Weft that the executable file needs, or else one of its
- * libraries does; NULL: none, or no ELF file for this machine. Returns buf. */
-const char *weft_other_mpi_needed(const char *path, char *buf, size_t len);
+ * libraries does; NULL: none, or no ELF file for this machine. Returns buf. *standard becomes true
+ * if the file needs a library of the standard ABI. */
+const char *weft_other_mpi_needed(const char *path, char *buf, size_t len, bool *standard);
 
 /* The first that the file itself needs and that is not in the folder of a front end, or NULL. */
 const char *weft_other_mpi_missing(const char *path, const char *folder, char *buf, size_t len);
@@ -20,9 +21,18 @@ bool weft_other_mpi_has_rpath(const char *path);
  * library. To be freed; NULL: no memory. */
 char *weft_other_mpi_preload(const char *path, const char *folder, const char *library);
 
-/* For programs that load the library later or through a script: reports the first rank that has
- * not joined MPI and that has mapped another MPI library, or whose children have. True if there is
- * nothing more to look for: a library is reported, or all ranks have joined. */
-bool weft_other_mpi_report(const struct job *job);
+/* For programs that load the library later or through a script: reports the first of `ranks` ranks
+ * that has not joined MPI and that has mapped another MPI library, or one of whose descendants
+ * has. */
+enum weft_other_mpi_look {
+    WEFT_OTHER_MPI_NONE_YET,
+    WEFT_OTHER_MPI_ALL_JOINED,
+    WEFT_OTHER_MPI_FOUND
+};
+
+/* True if --abi none allows ranks to be jobs of one: they are reported and not stopped. */
+bool weft_other_mpi_is_allowed(const struct job *job);
+
+enum weft_other_mpi_look weft_other_mpi_look(const struct job *job, int ranks);
 
 #endif

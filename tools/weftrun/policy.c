@@ -10,6 +10,7 @@
  */
 #include "policy.h"
 #include "debuggers.h"
+#include "launch.h"
 #include "lines.h"
 #include "other_mpi.h"
 #include "phases.h"
@@ -31,8 +32,12 @@
  * they have to end. */
 #define LEFT_TELL  1.0
 #define LEFT_GRACE 5.0
-#define LOOK_FIRST 0.25 /* seconds until the first look for libraries of another MPI */
+/* Looks for libraries of another MPI, in seconds: a program that is a job of one rank may end
+ * within 0.05 s. The frequent looks read the maps of few ranks only. */
+#define LOOK_EARLY 0.02 /* the pause between looks at LOOK_RANKS ranks */
+#define LOOK_FIRST 0.5  /* when the looks at all ranks begin; their pauses double */
 #define LOOK_LAST  60.0 /* no more looks when the pause between them exceeds this */
+#define LOOK_RANKS 2
 
 static struct {
     struct job *job;
@@ -45,7 +50,8 @@ static struct {
     double tell_at;    /* likewise: LEFT_TELL */
     double left_at;    /* likewise: LEFT_GRACE */
     double look_at;    /* likewise: for libraries of another MPI */
-    double look_pause; /* seconds from that to the next; doubles */
+    double look_pause; /* seconds from that to the next */
+    int early_looks;   /* those that have yet to come */
     bool killed;
 } policy;
 
@@ -62,8 +68,9 @@ void weft_policy_start(struct job *job)
     policy.job = job;
     policy.timeout_at = job->timeout > 0 ? now() + job->timeout : INFINITY;
     policy.kill_at = policy.tell_at = policy.left_at = INFINITY;
-    policy.look_pause = LOOK_FIRST;
-    policy.look_at = now() + LOOK_FIRST;
+    policy.look_pause = LOOK_EARLY;
+    policy.look_at = now() + LOOK_EARLY;
+    policy.early_looks = (int)(LOOK_FIRST / LOOK_EARLY);
 }
 
 bool weft_policy_stopping(void)
@@ -313,6 +320,23 @@ static void report_stubborn(void)
                      strsignal(policy.user_signal), list);
 }
 
+/* Looks for ranks that have loaded another MPI: each would be a job of one. */
+static void look_for_other_mpi(double t)
+{
+    bool early = policy.early_looks > 0;
+    enum weft_other_mpi_look seen =
+        policy.stopping ? WEFT_OTHER_MPI_ALL_JOINED
+                        : weft_other_mpi_look(policy.job, early ? LOOK_RANKS : policy.job->size);
+    if (early && --policy.early_looks == 0)
+        policy.look_pause = LOOK_FIRST;
+    bool last = seen != WEFT_OTHER_MPI_NONE_YET || policy.look_pause > LOOK_LAST;
+    policy.look_at = last ? INFINITY : t + policy.look_pause;
+    if (!early)
+        policy.look_pause *= 2;
+    if (seen == WEFT_OTHER_MPI_FOUND && !weft_other_mpi_is_allowed(policy.job))
+        stop(LAUNCH_NOT_USABLE, -1);
+}
+
 int weft_policy_tick(void)
 {
     double t = now();
@@ -333,11 +357,8 @@ int weft_policy_tick(void)
         kill_all();
     }
     check_deserters(t);
-    if (t >= policy.look_at) {
-        bool last = weft_other_mpi_report(policy.job) || policy.look_pause > LOOK_LAST;
-        policy.look_at = last ? INFINITY : t + policy.look_pause;
-        policy.look_pause *= 2;
-    }
+    if (t >= policy.look_at)
+        look_for_other_mpi(t);
     double next =
         fmin(fmin(policy.timeout_at, policy.kill_at), fmin(policy.tell_at, policy.left_at));
     next = fmin(next, policy.look_at);

@@ -33,13 +33,12 @@ struct variables {
 };
 
 struct app {
-    char **argv;                       /* NULL-terminated, as typed */
-    char *path;                        /* the executable, found in PATH */
-    const char *dir;                   /* working directory or NULL */
-    const char *set;                   /* the process set of its ranks, or NULL */
-    const struct interface *interface; /* of the front end that its ranks load, or NULL */
-    char *front_end;                   /* its folder, or NULL */
-    char *preload;                     /* LD_PRELOAD for it, if the program has an RPATH, or NULL */
+    char **argv;     /* NULL-terminated, as typed */
+    char *path;      /* the executable, found in PATH */
+    const char *dir; /* working directory or NULL */
+    const char *set; /* the process set of its ranks, or NULL */
+    char *front_end; /* folders for LD_LIBRARY_PATH, or NULL: see front_end.h */
+    char *preload;   /* libraries for LD_PRELOAD, or NULL */
     struct variables env;
     int first, count; /* world ranks first .. first + count - 1; while options are read 0: no -n */
     int per_node;     /* 0: no limit */
@@ -75,7 +74,7 @@ struct job {
     bool traced;          /* there is to be a debugger of ranks */
     const char *debug;    /* the ranks of --debug, as typed, "": all; or NULL */
     struct variables env; /* for all ranks */
-    const char *abi;      /* the front end of --abi, "none", or NULL: by the program's libraries */
+    const char *abi;      /* --abi: of programs without an MPI of their own; "none"; or NULL */
     const char *map;      /* --map-by by which neighbours are not on neighbouring cores, or NULL */
     int slots;            /* of this host by --host or a file, 0: not stated */
     double timeout;       /* seconds, 0: none */

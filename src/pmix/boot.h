@@ -115,4 +115,7 @@ int weft_boot_finalize(char *why, size_t len);
 void weft_boot_versions(char *running, size_t running_len, char *built, size_t built_len);
 bool weft_boot_launcher(char *name, size_t name_len, char *why, size_t len);
 
+/* The number of ranks of the job, without joining it: 1 without a launcher, 0 if it is unknown. */
+int weft_boot_expected_size(void);
+
 #endif

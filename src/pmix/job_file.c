@@ -36,6 +36,15 @@ void weft_job_file_phase(int rank, unsigned char phase)
     close(fd);
 }
 
+int weft_job_file_ranks(void)
+{
+    int fd = open_file(O_RDONLY);
+    off_t bytes = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    if (fd >= 0)
+        close(fd);
+    return bytes > WEFT_JOB_FILE_KEY_BYTES ? (int)(bytes - WEFT_JOB_FILE_KEY_BYTES) : 0;
+}
+
 bool weft_boot_key(uint32_t *key)
 {
     int fd = open_file(O_RDONLY);

@@ -145,6 +145,19 @@ enum weft_launch weft_launcher_detect(char *name, size_t name_len, char *why, si
     return WEFT_LAUNCH_BROKEN;
 }
 
+int weft_boot_expected_size(void)
+{
+    char unused[256];
+    int size = weft_job_file_ranks();
+    for (size_t i = 0; size <= 0 && i < sizeof launchers / sizeof *launchers; i++) {
+        const char *value = value_of(launchers[i].size_var);
+        size = value ? (int)strtol(value, NULL, 10) : 0;
+    }
+    bool alone =
+        weft_launcher_detect(unused, sizeof unused, unused, sizeof unused) == WEFT_LAUNCH_SINGLETON;
+    return alone ? 1 : size > 0 ? size : 0;
+}
+
 bool weft_boot_launcher(char *name, size_t name_len, char *why, size_t len)
 {
     return weft_launcher_detect(name, name_len, why, len) != WEFT_LAUNCH_BROKEN;

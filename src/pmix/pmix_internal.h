@@ -47,6 +47,9 @@ bool weft_launcher_is_weftrun(void);
 /* Writes the phase of a rank (WEFT_JOB_FILE_*) to weftrun's job file, if there is one. */
 void weft_job_file_phase(int rank, unsigned char phase);
 
+/* The number of ranks of weftrun's job, or 0 without the file. */
+int weft_job_file_ranks(void);
+
 /* ---- job_info.c */
 
 /* Sets the job to read from; size is 1 until the job's size is known. */

@@ -33,6 +33,14 @@ static void at_any_time(void)
     CHECK(MPI_Get_library_version(text, &length) == MPI_SUCCESS && length == (int)strlen(text) &&
               strstr(text, "Weft"),
           "library %s", text);
+    static char maxprocs[16]; /* known before MPI_Init, and the same after it */
+    CHECK(MPI_Info_create_env(0, NULL, &info) == MPI_SUCCESS, "no info about the start");
+    if (!maxprocs[0])
+        snprintf(maxprocs, sizeof maxprocs, "%s", get(info, "maxprocs"));
+    CHECK(atoi(maxprocs) > 0 && !strcmp(maxprocs, get(info, "maxprocs")), "maxprocs is %s, then %s",
+          maxprocs, get(info, "maxprocs"));
+    CHECK(check.size == 0 || check.size == atoi(maxprocs), "maxprocs is %s", maxprocs);
+    MPI_Info_free(&info);
     CHECK(MPI_Abi_get_info(&info) == MPI_SUCCESS, "no info about the ABI");
     CHECK(atoi(get(info, "mpi_aint_size")) == (int)sizeof(MPI_Aint), "mpi_aint_size");
     CHECK(atoi(get(info, "mpi_count_size")) == (int)sizeof(MPI_Count), "mpi_count_size");

@@ -63,7 +63,7 @@ static void init_arguments(void)
     CHECK_CLASS(MPI_Psend_init(out, 2, 1, MPI_INT, up, TAG, MPI_COMM_WORLD,
                                (MPI_Info)MPI_COMM_WORLD, &request),
                 MPI_ERR_INFO);
-    says(MPI_ERR_INFO, "is no info object");
+    says(MPI_ERR_INFO, "info object");
 }
 
 /* Wrong calls in the middle of a round that goes well. */

@@ -45,9 +45,8 @@ static bool is_class(int number)
 
 static int no_code(int number, const char *what)
 {
-    return weft_error_set(MPI_ERR_ARG,
-                          "%d is no error %s that this program has added; was it removed?", number,
-                          what);
+    return weft_error_set(
+        MPI_ERR_ARG, "the program has not added an error %s %d, or has removed it", what, number);
 }
 
 /* Takes a removed number, or else the next one. Returns 0 if memory is short. */
@@ -90,7 +89,9 @@ int weft_error_class_add(int *number)
 int weft_error_code_add(int errorclass, int *number)
 {
     if (!is_class(errorclass))
-        return weft_error_set(MPI_ERR_ARG, "%d is no error class", errorclass);
+        return weft_error_set(MPI_ERR_ARG,
+                              "there is no error class %d; MPI_Add_error_class adds classes",
+                              errorclass);
     return add(errorclass, number);
 }
 

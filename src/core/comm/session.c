@@ -32,14 +32,17 @@ static const struct {
               {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
-/* The thread level of the info key. Without the key, and for MPI_THREAD_SINGLE: MPI_THREAD_MULTIPLE
- * if the process has it. */
-static int level_of(const struct weft_info *info)
+/* The thread level of the info key, or -1 if it is none. Without the key, and for
+ * MPI_THREAD_SINGLE: MPI_THREAD_MULTIPLE if the process has it. */
+static int level_of(const char *name)
 {
-    const char *name = weft_info_get(info, "thread_level");
-    for (int i = 1; name && i < LEVELS; i++)
-        if (!strcmp(name, levels[i].name))
-            return levels[i].level;
+    int i = 0;
+    while (name && i < LEVELS && strcmp(name, levels[i].name) != 0)
+        i++;
+    if (i == LEVELS)
+        return -1;
+    if (i > 0)
+        return levels[i].level;
     return weft.thread_level == MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
 }
 
@@ -51,20 +54,26 @@ static const char *name_of(int level)
     return levels[i].name;
 }
 
-struct weft_session *weft_session_open(const struct weft_info *info,
-                                       struct weft_errhandler *errhandler)
+int weft_session_open(const struct weft_info *info, struct weft_errhandler *errhandler,
+                      struct weft_session **made)
 {
+    const char *name = weft_info_get(info, "thread_level");
+    int level = level_of(name);
+    if (level < 0)
+        return weft_error_set(MPI_ERR_INFO_VALUE,
+                              "the info key thread_level is \"%.60s\"; it can be "
+                              "MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE",
+                              name);
     struct weft_session *session = calloc(1, sizeof *session);
-    if (!session) {
-        weft_error_set(MPI_ERR_NO_MEM, "no memory for a session");
-        return NULL;
-    }
+    if (!session)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for a session");
     session->object.kind = WEFT_KIND_SESSION;
     session->refs = 1;
-    session->thread_level = level_of(info);
+    session->thread_level = level;
     session->errhandler = errhandler;
     errhandler->refs++;
-    return session;
+    *made = session;
+    return MPI_SUCCESS;
 }
 
 struct weft_session *weft_session_keep(struct weft_session *session)

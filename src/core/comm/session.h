@@ -27,9 +27,9 @@ struct weft_session {
 };
 
 /* Makes a session, whose user then calls weft_enter_use. info may be NULL; its key thread_level
- * sets the thread level. NULL without memory. */
-struct weft_session *weft_session_open(const struct weft_info *info,
-                                       struct weft_errhandler *errhandler);
+ * sets the thread level. Returns MPI_SUCCESS, or an error class that was recorded. */
+int weft_session_open(const struct weft_info *info, struct weft_errhandler *errhandler,
+                      struct weft_session **made);
 
 /* Adds a reference, and returns the session; drops one. NULL is allowed. */
 struct weft_session *weft_session_keep(struct weft_session *session);

@@ -192,7 +192,10 @@ static int read_darray(const struct weft_envelope *r, struct darray *d)
                                   i, (long long)weft_number(d->sizes, i), d->processes[i]);
         if (kind != MPI_DISTRIBUTE_NONE && kind != MPI_DISTRIBUTE_BLOCK &&
             kind != MPI_DISTRIBUTE_CYCLIC)
-            return weft_error_set(MPI_ERR_ARG, "%d is no distribution of dimension %zu", kind, i);
+            return weft_error_set(MPI_ERR_ARG,
+                                  "the distribution %d of dimension %zu is unknown; use "
+                                  "MPI_DISTRIBUTE_BLOCK, _CYCLIC or _NONE",
+                                  kind, i);
         processes *= processes > INT32_MAX ? 1 : d->processes[i];
     }
     if (processes != d->size)

@@ -48,7 +48,9 @@ static int check_type(MPI_Datatype handle, const char *what, const struct weft_d
         return MPI_SUCCESS;
     }
     *type = NULL;
-    return weft_error_set(MPI_ERR_TYPE, "the %s is no datatype, or is not committed", what);
+    return weft_error_set(MPI_ERR_TYPE,
+                          "the %s, %p, is not a committed datatype; call MPI_Type_commit", what,
+                          (void *)handle);
 }
 
 static int check_displacement(const struct weft_file *file, MPI_Offset disp)

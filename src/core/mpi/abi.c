@@ -84,8 +84,8 @@ int weft_mpi_abi_get_fortran_info(MPI_Info *info)
 int weft_mpi_check_logical(int size, void *is_true, void *is_false)
 {
     if (size != 1 && size != 2 && size != 4 && size != 8 && size != 16)
-        return weft_error_set(MPI_ERR_ARG, "%d is no size of a LOGICAL: 1, 2, 4, 8 or 16 bytes",
-                              size);
+        return weft_error_set(
+            MPI_ERR_ARG, "the size of a LOGICAL is %d; it can be 1, 2, 4, 8 or 16 bytes", size);
     if (!is_true || !is_false)
         return weft_arg_no_result(is_true ? "value of .FALSE." : "value of .TRUE.");
     return MPI_SUCCESS;

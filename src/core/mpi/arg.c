@@ -8,16 +8,54 @@
 #include "core/base/info.h"
 #include "core/process/weft.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* ---- Communicators */
+/* ---- Handles of no object */
 
-int weft_arg_bad_comm(MPI_Comm handle)
+/* How errors call an object, what ends it, and its null handle. */
+struct noun {
+    enum weft_kind kind;
+    int errclass;
+    const char *name, *end;
+    const void *null;
+    const char *null_name;
+};
+#define NOUN(kind, errclass, name, end, null)                                                      \
+    {                                                                                              \
+        kind, errclass, name, end, null, #null                                                     \
+    }
+
+int weft_arg_bad_handle(enum weft_kind kind, const void *handle, int entry)
 {
-    if (handle == MPI_COMM_NULL)
-        return weft_error_set(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
-    return weft_error_set(MPI_ERR_COMM, "%p is no communicator; was it freed?", (void *)handle);
+    static const struct noun nouns[] = {
+        NOUN(WEFT_KIND_COMM, MPI_ERR_COMM, "communicator", "freed", MPI_COMM_NULL),
+        NOUN(WEFT_KIND_GROUP, MPI_ERR_GROUP, "group", "freed", MPI_GROUP_NULL),
+        NOUN(WEFT_KIND_REQUEST, MPI_ERR_REQUEST, "request", "completed or freed", MPI_REQUEST_NULL),
+        NOUN(WEFT_KIND_MESSAGE, MPI_ERR_REQUEST, "message", "received", MPI_MESSAGE_NULL),
+        NOUN(WEFT_KIND_DATATYPE, MPI_ERR_TYPE, "datatype", "freed", MPI_DATATYPE_NULL),
+        NOUN(WEFT_KIND_OP, MPI_ERR_OP, "operation", "freed", MPI_OP_NULL),
+        NOUN(WEFT_KIND_ERRHANDLER, MPI_ERR_ERRHANDLER, "error handler", "freed",
+             MPI_ERRHANDLER_NULL),
+        NOUN(WEFT_KIND_INFO, MPI_ERR_INFO, "info object", "freed", MPI_INFO_NULL),
+        NOUN(WEFT_KIND_SESSION, MPI_ERR_SESSION, "session", "finalized", MPI_SESSION_NULL),
+        NOUN(WEFT_KIND_WIN, MPI_ERR_WIN, "window", "freed", MPI_WIN_NULL),
+        NOUN(WEFT_KIND_FILE, MPI_ERR_FILE, "file", "closed", MPI_FILE_NULL)};
+    const struct noun *noun = nouns;
+    char where[48] = "";
+    while (noun->kind != kind)
+        noun++;
+    weft_assert(noun < nouns + sizeof nouns / sizeof nouns[0]);
+    if (entry >= 0)
+        snprintf(where, sizeof where, " in entry %d of the array", entry);
+    if (handle == noun->null)
+        return weft_error_set(noun->errclass, "the %s%s is %s", noun->name, where, noun->null_name);
+    return weft_error_set(noun->errclass,
+                          "the %s%s, %p, does not exist: it was %s, or its handle was never set",
+                          noun->name, where, handle, noun->end);
 }
+
+/* ---- Communicators */
 
 int weft_arg_comm_or_null(MPI_Comm handle, struct weft_comm **comm)
 {
@@ -70,18 +108,6 @@ int weft_arg_dist_graph(MPI_Comm handle, struct weft_comm **comm)
 
 /* ---- Other handles */
 
-int weft_arg_bad_group(MPI_Group handle)
-{
-    if (handle == MPI_GROUP_NULL)
-        return weft_error_set(MPI_ERR_GROUP, "the group is MPI_GROUP_NULL");
-    return weft_error_set(MPI_ERR_GROUP, "%p is no group; was it freed?", (void *)handle);
-}
-
-int weft_arg_bad_type(MPI_Datatype handle)
-{
-    return weft_error_set(MPI_ERR_TYPE, "%p is no datatype; was it freed?", (void *)handle);
-}
-
 int weft_arg_type_or_null(MPI_Datatype handle, struct weft_datatype **type)
 {
     *type = NULL;
@@ -102,7 +128,7 @@ int weft_arg_session(MPI_Session handle, struct weft_session **session)
     *session = weft_handle_resolve(handle, WEFT_KIND_SESSION);
     if (*session)
         return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_SESSION, "%p is no session; was it finalized?", (void *)handle);
+    return weft_arg_bad_handle(WEFT_KIND_SESSION, handle, -1);
 }
 
 int weft_arg_op(MPI_Op handle, struct weft_op **op)
@@ -110,7 +136,7 @@ int weft_arg_op(MPI_Op handle, struct weft_op **op)
     *op = weft_handle_resolve(handle, WEFT_KIND_OP);
     if (*op)
         return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_OP, "%p is no operation; was it freed?", (void *)handle);
+    return weft_arg_bad_handle(WEFT_KIND_OP, handle, -1);
 }
 
 int weft_arg_info(MPI_Info handle, struct weft_info **info)
@@ -118,7 +144,7 @@ int weft_arg_info(MPI_Info handle, struct weft_info **info)
     *info = weft_info_resolve(handle);
     if (*info)
         return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)handle);
+    return weft_arg_bad_handle(WEFT_KIND_INFO, handle, -1);
 }
 
 int weft_arg_info_or_null(MPI_Info handle, struct weft_info **info)
@@ -140,8 +166,7 @@ int weft_arg_errhandler(enum weft_kind kind, MPI_Errhandler handle, struct weft_
     struct weft_errhandler *handler = weft_handle_resolve(handle, WEFT_KIND_ERRHANDLER);
     *out = NULL;
     if (!handler)
-        return weft_error_set(MPI_ERR_ERRHANDLER, "%p is no error handler; was it freed?",
-                              (void *)handle);
+        return weft_arg_bad_handle(WEFT_KIND_ERRHANDLER, handle, -1);
     if (kind != WEFT_KIND_NONE && !weft_errhandler_fits(handler, kind))
         return weft_error_set(
             MPI_ERR_ERRHANDLER,
@@ -212,6 +237,20 @@ int weft_arg_bytes(MPI_Count count, const struct weft_datatype *type, size_t *by
         code = weft_error_set(MPI_ERR_COUNT, "%lld elements of %zu bytes are too much",
                               (long long)count, type->size);
     return code;
+}
+
+int weft_arg_bad_buffer(const void *buffer, const struct weft_datatype *type, const char *what)
+{
+    if (buffer == MPI_IN_PLACE)
+        return weft_error_set(
+            MPI_ERR_BUFFER,
+            "the %s buffer is MPI_IN_PLACE, which only collectives take; pass the "
+            "address of the data",
+            what);
+    if (type->true_lb != 0)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_BUFFER, "the %s buffer is a null pointer, but has elements",
+                          what);
 }
 
 int weft_arg_status(const MPI_Status *status)

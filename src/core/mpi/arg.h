@@ -23,26 +23,29 @@
 
 /* ---- Handles */
 
-WEFT_COLD int weft_arg_bad_comm(MPI_Comm handle);
-WEFT_COLD int weft_arg_bad_group(MPI_Group handle);
-WEFT_COLD int weft_arg_bad_type(MPI_Datatype handle);
+/* Records the error of a handle that is null or names no object of its kind. entry: its index in an
+ * array, or -1. */
+WEFT_COLD int weft_arg_bad_handle(enum weft_kind kind, const void *handle, int entry);
 
 static inline int weft_arg_comm(MPI_Comm handle, struct weft_comm **comm)
 {
     *comm = weft_comm_resolve(handle);
-    return weft_likely(*comm != NULL) ? MPI_SUCCESS : weft_arg_bad_comm(handle);
+    return weft_likely(*comm != NULL) ? MPI_SUCCESS
+                                      : weft_arg_bad_handle(WEFT_KIND_COMM, handle, -1);
 }
 
 static inline int weft_arg_group(MPI_Group handle, struct weft_group **group)
 {
     *group = weft_group_resolve(handle);
-    return weft_likely(*group != NULL) ? MPI_SUCCESS : weft_arg_bad_group(handle);
+    return weft_likely(*group != NULL) ? MPI_SUCCESS
+                                       : weft_arg_bad_handle(WEFT_KIND_GROUP, handle, -1);
 }
 
 static inline int weft_arg_type(MPI_Datatype handle, struct weft_datatype **type)
 {
     *type = weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
-    return weft_likely(*type != NULL) ? MPI_SUCCESS : weft_arg_bad_type(handle);
+    return weft_likely(*type != NULL) ? MPI_SUCCESS
+                                      : weft_arg_bad_handle(WEFT_KIND_DATATYPE, handle, -1);
 }
 
 /* An intra-communicator, an inter-communicator, one with a certain topology. */
@@ -114,6 +117,24 @@ WEFT_COLD int weft_arg_too_much(MPI_Count count);
 
 /* The bytes of count elements, which fit into the address space. */
 int weft_arg_bytes(MPI_Count count, const struct weft_datatype *type, size_t *bytes);
+
+/* False for a null pointer and for MPI_IN_PLACE. */
+static inline bool weft_is_address(const void *buffer)
+{
+    return (uintptr_t)buffer > (uintptr_t)MPI_IN_PLACE;
+}
+
+/* A buffer with so many bytes of data: not MPI_IN_PLACE, and a null pointer only with a datatype
+ * that has addresses. what: "send". */
+WEFT_COLD int weft_arg_bad_buffer(const void *buffer, const struct weft_datatype *type,
+                                  const char *what);
+
+static inline int weft_arg_buffer(const void *buffer, size_t bytes,
+                                  const struct weft_datatype *type, const char *what)
+{
+    return weft_likely(weft_is_address(buffer)) || !bytes ? MPI_SUCCESS
+                                                          : weft_arg_bad_buffer(buffer, type, what);
+}
 
 /* The status of a call that reads or changes it. */
 int weft_arg_status(const MPI_Status *status);

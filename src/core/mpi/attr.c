@@ -36,8 +36,10 @@ static int find_keyval(enum weft_kind kind, int number, struct weft_keyval **out
         return weft_error_set(
             MPI_ERR_KEYVAL, "the predefined attribute with key %d cannot be set, deleted or freed",
             number);
-    return weft_error_set(MPI_ERR_KEYVAL,
-                          "%d is no attribute key for this kind of object; was it freed?", number);
+    return weft_error_set(
+        MPI_ERR_KEYVAL,
+        "there is no attribute key %d for this kind of object: it was freed, or never made",
+        number);
 }
 
 int weft_mpi_free_keyval(enum weft_kind kind, int *number)

@@ -151,36 +151,65 @@ static int check_buffer(const struct weft_check *c, const struct weft_coll_side 
 static int same_memory(const struct weft_check *c)
 {
     if (c->comm->local) /* where nothing is in place */
-        return weft_error_set(MPI_ERR_BUFFER, "send and receive buffer are the same memory");
+        return weft_error_set(MPI_ERR_BUFFER, "send and receive buffer share memory");
     return weft_error_set(MPI_ERR_BUFFER,
-                          "send and receive buffer are the same memory; pass MPI_IN_PLACE as "
-                          "%s buffer",
+                          "send and receive buffer share memory; use two that do not, or pass "
+                          "MPI_IN_PLACE as %s buffer",
                           c->call->kind == WEFT_COLL_SCATTER || c->call->kind == WEFT_COLL_SCATTERV
                               ? "receive"
                               : "send");
 }
 
-static bool overlap(struct weft_elements a, struct weft_elements b)
+/* Data without holes overlap if one begins inside of the other, data with holes certainly if both
+ * begin at the same address: they may be interleaved. */
+static inline bool overlap(struct weft_elements a, struct weft_elements b)
 {
-    return weft_elements_bytes(a) && weft_elements_bytes(b) &&
-           weft_elements_start(a) == weft_elements_start(b);
+    size_t a_bytes = weft_elements_bytes(a), b_bytes = weft_elements_bytes(b);
+    uintptr_t ahead = weft_elements_start(b) - weft_elements_start(a); /* modulo 2^64 */
+    if (weft_unlikely(!(a.type->flags & b.type->flags & WEFT_TYPE_CONTIGUOUS)))
+        return !ahead && a_bytes && b_bytes;
+    return weft_unlikely(ahead < a_bytes && b_bytes) || weft_unlikely(-ahead < b_bytes && a_bytes);
 }
 
-/* The block that a rank sends to itself and receives from itself: equal lengths, different
- * addresses. If all blocks are alike, the first ones of both buffers have different addresses too.
- * Data that overlap in another manner are not detected: buffers may be interleaved, by types with
- * holes or by MPI_BOTTOM. */
-static int check_own(const struct weft_check *c, const struct weft_coll_args *args,
-                     const struct weft_elements *gives, const struct weft_elements *gets,
-                     bool vector)
+/* All n blocks without arrays as one. */
+static inline struct weft_elements whole_of(const struct weft_blocks *of, int n)
 {
-    size_t sent = weft_elements_bytes(*gives), received = weft_elements_bytes(*gets);
-    if (weft_unlikely(sent != received))
+    return (struct weft_elements){of->at, of->count * (size_t)n, of->type};
+}
+
+enum {
+    PAIRS_MAX = 4096
+}; /* of blocks that are compared; more would take longer than a short call */
+
+/* True if the buffers certainly share memory. */
+static inline bool share_memory(const struct weft_blocks *in, int sent,
+                                const struct weft_blocks *out, int received)
+{
+    if (weft_likely(!in->arrays && !out->arrays))
+        return overlap(whole_of(in, sent), whole_of(out, received));
+    if ((int64_t)sent * received > PAIRS_MAX)
+        return false;
+    for (int i = 0; i < sent; i++)
+        for (int k = 0; k < received; k++)
+            if (overlap(weft_block(in, i), weft_block(out, k)))
+                return true;
+    return false;
+}
+
+/* The block that a rank sends to itself and receives from itself has one length, and the buffers
+ * share no memory. */
+static int check_own(const struct weft_check *c, const struct weft_coll_args *args, int sent,
+                     int received)
+{
+    const struct weft_blocks *in = &args->in, *out = &args->out;
+    struct weft_elements gives = weft_block(in, sent > 1 ? c->comm->rank : 0);
+    struct weft_elements gets = weft_block(out, received > 1 ? c->comm->rank : 0);
+    size_t own = weft_elements_bytes(gives), taken = weft_elements_bytes(gets);
+    if (weft_unlikely(own != taken))
         return weft_error_set(MPI_ERR_COUNT,
                               "rank %d sends itself %zu bytes, but is to receive %zu",
-                              c->comm->rank, sent, received);
-    if (weft_unlikely(overlap(*gives, *gets) ||
-                      (!vector && overlap(weft_block(&args->in, 0), weft_block(&args->out, 0)))))
+                              c->comm->rank, own, taken);
+    if (weft_unlikely(overlap(gives, gets)) || weft_unlikely(share_memory(in, sent, out, received)))
         return same_memory(c);
     return MPI_SUCCESS;
 }
@@ -216,8 +245,7 @@ static int check_result(const struct weft_check *c, struct weft_coll_args *args)
         return MPI_SUCCESS;
     }
     code = check_buffer(c, &call->send, 1, &args->in, "send");
-    if (code == MPI_SUCCESS && args->in.at == args->out.at &&
-        weft_elements_bytes(one_of(&args->in)))
+    if (code == MPI_SUCCESS && overlap(one_of(&args->in), one_of(&args->out)))
         code = same_memory(c);
     return code;
 }
@@ -320,18 +348,14 @@ static int check_exchange(const struct weft_check *c, bool send_all, bool receiv
         code = check_buffer(c, &call->send, sent, &args->in, "send");
     if (code != MPI_SUCCESS)
         return code;
-    struct weft_elements gives =
-        send_all ? weft_block(&args->in, c->comm->rank) : one_of(&args->in);
-    struct weft_elements gets =
-        receive_all ? weft_block(&args->out, c->comm->rank) : one_of(&args->out);
     if (!in_place)
-        return check_own(c, args, &gives, &gets, vector);
+        return check_own(c, args, sent, received);
     if (send_all && receive_all)
         args->in_place = true;
     else if (receive_all)
-        args->in = block_of(gets);
+        args->in = block_of(weft_block(&args->out, c->comm->rank));
     else
-        args->out = block_of(gives);
+        args->out = block_of(weft_block(&args->in, c->comm->rank));
     return MPI_SUCCESS;
 }
 
@@ -366,8 +390,13 @@ static int check_neighbor(const struct weft_check *c, struct weft_coll_args *arg
                               "MPI_Dist_graph_create and their like make one that "
                               "has");
     weft_topology_degrees(c->comm, &in, &out);
-    int code = check_side(c, &call->send, vector && !gather, gather ? 1 : out, &args->in, "send");
-    return code ? code : check_side(c, &call->receive, vector, in, &args->out, "receive");
+    int sent = gather ? 1 : out;
+    int code = check_side(c, &call->send, vector && !gather, sent, &args->in, "send");
+    if (code == MPI_SUCCESS)
+        code = check_side(c, &call->receive, vector, in, &args->out, "receive");
+    if (code == MPI_SUCCESS && share_memory(&args->in, sent, &args->out, in))
+        code = weft_error_set(MPI_ERR_BUFFER, "send and receive buffer share memory");
+    return code;
 }
 
 static inline void no_data(struct weft_blocks *blocks)

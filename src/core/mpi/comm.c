@@ -42,8 +42,7 @@ int weft_mpi_check_leaders(struct weft_comm *local, int leader, MPI_Comm peer, i
         return MPI_SUCCESS;
     const struct weft_comm *across = weft_comm_resolve(peer);
     if (!across)
-        return weft_error_set(MPI_ERR_COMM, "the peer communicator %p is none; was it freed?",
-                              (void *)peer);
+        return weft_arg_bad_handle(WEFT_KIND_COMM, peer, -1);
     if (remote_leader < 0 || remote_leader >= across->size)
         return weft_error_set(MPI_ERR_RANK,
                               "the remote leader %d is not in the peer communicator, which has "

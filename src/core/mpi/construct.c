@@ -67,8 +67,8 @@ static int check_call(const struct weft_construct *call)
         return weft_error_set(MPI_ERR_COUNT, "no array has %lld entries", (long long)call->count);
     for (MPI_Count i = 0; i < call->ntypes; i++)
         if (!weft_handle_resolve(call->types[i], WEFT_KIND_DATATYPE))
-            return weft_error_set(MPI_ERR_TYPE, "%p is no datatype; was it freed?",
-                                  (void *)call->types[i]);
+            return weft_arg_bad_handle(WEFT_KIND_DATATYPE, call->types[i],
+                                       call->ntypes > 1 ? (int)i : -1);
     return MPI_SUCCESS;
 }
 

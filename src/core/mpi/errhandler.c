@@ -26,7 +26,8 @@ int weft_mpi_error_string(int errorcode, char *string, int *resultlen)
 {
     char text[MPI_MAX_ERROR_STRING];
     if (!weft_error_text(errorcode, text, sizeof text))
-        return weft_error_set(MPI_ERR_ARG, "%d is no error code", errorcode);
+        return weft_error_set(
+            MPI_ERR_ARG, "there is no error code %d; MPI_Add_error_code adds codes", errorcode);
     weft_arg_copy_name(text, string, resultlen);
     return MPI_SUCCESS;
 }
@@ -36,7 +37,8 @@ int weft_mpi_error_class(int errorcode, int *errorclass)
     char text[8];
     int class = weft_error_code_class(errorcode);
     if (!weft_error_text(errorcode, text, sizeof text))
-        return weft_error_set(MPI_ERR_ARG, "%d is no error code", errorcode);
+        return weft_error_set(
+            MPI_ERR_ARG, "there is no error code %d; MPI_Add_error_code adds codes", errorcode);
     *errorclass = class >= 0 ? class : errorcode;
     return MPI_SUCCESS;
 }

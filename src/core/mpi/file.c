@@ -28,9 +28,7 @@ int weft_arg_file(MPI_File handle, struct weft_file **file)
     *file = weft_handle_resolve(handle, WEFT_KIND_FILE);
     if (*file)
         return MPI_SUCCESS;
-    if (handle == MPI_FILE_NULL)
-        return weft_error_set(MPI_ERR_FILE, "the file is MPI_FILE_NULL");
-    return weft_error_set(MPI_ERR_FILE, "%p is no file; was it closed?", (void *)handle);
+    return weft_arg_bad_handle(WEFT_KIND_FILE, handle, -1);
 }
 
 int weft_arg_file_or_null(MPI_File handle, struct weft_file **file)
@@ -103,9 +101,8 @@ static int check_access(const struct weft_file *file, unsigned flags,
         code = weft_arg_committed(buffer->type, &type);
     if (code == MPI_SUCCESS)
         code = weft_arg_bytes(buffer->count, type, &data->bytes);
-    if (code == MPI_SUCCESS && !buffer->at && data->bytes && type->true_lb == 0)
-        code = weft_error_set(MPI_ERR_BUFFER, "the buffer of %lld elements is a null pointer",
-                              (long long)buffer->count);
+    if (code == MPI_SUCCESS)
+        code = weft_arg_buffer(buffer->at, data->bytes, type, "data");
     if (code == MPI_SUCCESS)
         code = check_mode(file, flags);
     if (code == MPI_SUCCESS && flags & WEFT_FILE_ALL)

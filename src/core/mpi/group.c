@@ -26,9 +26,9 @@ static int check_ranks(const struct weft_group *group, int n, const int *ranks, 
         if (ranks[i] < 0 || ranks[i] >= group->size)
             code =
                 weft_error_set(MPI_ERR_RANK,
-                               "entry %d of the array, %d, is no rank of the group, which has %d "
+                               "rank %d in entry %d of the array is not in the group, which has %d "
                                "processes",
-                               i, ranks[i], group->size);
+                               ranks[i], i, group->size);
         else if (once && seen[ranks[i]])
             code = weft_error_set(MPI_ERR_RANK,
                                   "rank %d appears twice in the array, the second time as entry %d",

@@ -4,6 +4,7 @@
  */
 #include "core/mpi/entry.h"
 #include "core/base/info.h"
+#include "pmix/boot.h"
 
 #include <string.h>
 
@@ -25,7 +26,8 @@ int weft_mpi_check_value(const char *value)
 int weft_mpi_info_create_env(int argc, char *argv[], struct weft_info **made)
 {
     struct weft_info *info = weft_info_make();
-    int code = info ? weft_info_fill_env(info, weft.job.size, argc, argv) : MPI_ERR_NO_MEM;
+    int size = weft.job.size > 0 ? weft.job.size : weft_boot_expected_size();
+    int code = info ? weft_info_fill_env(info, size, argc, argv) : MPI_ERR_NO_MEM;
     if (code == MPI_SUCCESS)
         *made = info;
     else

@@ -39,7 +39,7 @@ int weft_mpi_alloc_mem(MPI_Aint size, struct weft_info *info, void *baseptr)
     size_t alignment = alignment_of(info);
     if (!alignment)
         return weft_error_set(MPI_ERR_INFO_VALUE,
-                              "mpi_minimum_memory_alignment is no power of two");
+                              "mpi_minimum_memory_alignment is not a power of two");
     void *memory = NULL;
     if (posix_memalign(&memory, alignment, size ? (size_t)size : 1))
         return weft_error_set(MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
@@ -55,8 +55,7 @@ int weft_mpi_free_mem(void *base)
 {
     if (base && !tdelete(base, &allocated, compare_addresses))
         return weft_error_set(MPI_ERR_BASE,
-                              "%p is no address that MPI_Alloc_mem gave out, or was freed before",
-                              base);
+                              "%p does not come from MPI_Alloc_mem, or was freed before", base);
     free(base);
     return MPI_SUCCESS;
 }

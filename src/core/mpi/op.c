@@ -26,9 +26,12 @@ int weft_mpi_check_local_buffers(const void *inbuf, void *inoutbuf, MPI_Count co
         return MPI_SUCCESS;
     if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)
         return weft_error_set(MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed here");
-    if (count && inbuf == inoutbuf)
+    uintptr_t ahead = (uintptr_t)inoutbuf - (uintptr_t)inbuf; /* modulo 2^64 */
+    size_t bytes = type->flags & WEFT_TYPE_CONTIGUOUS ? type->size * (size_t)count : 1;
+    if (count && (ahead < bytes || -ahead < bytes))
         return weft_error_set(MPI_ERR_BUFFER,
-                              "both buffers are the same memory; they may not overlap");
+                              "the buffers overlap: the second begins %td bytes after the first",
+                              (ptrdiff_t)ahead);
     if (count && (!inbuf || !inoutbuf))
         return weft_error_set(MPI_ERR_BUFFER, "a buffer is a null pointer, but the count is %lld",
                               (long long)count);
@@ -40,8 +43,7 @@ int weft_mpi_grequest_complete(MPI_Request handle)
     struct weft_request *request = weft_handle_resolve(handle, WEFT_KIND_REQUEST);
     if (!request || request->op != WEFT_REQUEST_GENERALIZED)
         return weft_error_set(MPI_ERR_REQUEST,
-                              "%p is no request of MPI_Grequest_start; was it completed and waited "
-                              "for?",
+                              "%p is not a request of MPI_Grequest_start, or was waited for before",
                               (void *)handle);
     if (!request->pending)
         return weft_error_set(MPI_ERR_REQUEST, "%p has been completed before", (void *)handle);

@@ -43,10 +43,10 @@ int weft_call_check(const struct weft_call *call, bool receive, struct weft_reso
         code = weft_arg_bytes(call->count, type, &out->bytes);
     if (code != MPI_SUCCESS)
         return code;
-    if (!to_null && !call->buffer && out->bytes && type->true_lb == 0)
-        return weft_error_set(MPI_ERR_BUFFER,
-                              "the buffer is a null pointer, but %lld elements are to be %s",
-                              (long long)call->count, receive ? "received" : "sent");
+    if (!to_null)
+        code = weft_arg_buffer(call->buffer, out->bytes, type, receive ? "receive" : "send");
+    if (code != MPI_SUCCESS)
+        return code;
     out->type = out->bytes && !to_null
                     ? weft_datatype_in(type, call->buffer, &call->comm->host_only)
                     : type;

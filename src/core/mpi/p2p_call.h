@@ -141,7 +141,7 @@ weft_fast_check(const void *buffer, MPI_Count count, MPI_Datatype datatype, int 
                 uint32_t ranks, size_t *bytes)
 {
     size_t size = weft_datatype_plain_size(datatype);
-    if (weft_unlikely(!size) || weft_unlikely(!buffer) ||
+    if (weft_unlikely(!size) || weft_unlikely(!weft_is_address(buffer)) ||
         weft_unlikely((uint64_t)count > INT32_MAX) || weft_unlikely((uint32_t)rank >= ranks) ||
         weft_unlikely((uint32_t)tag > (uint32_t)weft.tag_ub))
         return false;

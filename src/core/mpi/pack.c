@@ -35,10 +35,9 @@ static int check_buffers(const struct call *call, size_t bytes)
                               "%zu bytes from position %lld on do not fit into the packed buffer's "
                               "%lld",
                               bytes, position, size);
-    if (bytes && (!call->packed || (!call->buffer && call->type->true_lb == 0)))
-        return weft_error_set(MPI_ERR_BUFFER, "the %s buffer is a null pointer",
-                              call->packed ? "data" : "packed");
-    return MPI_SUCCESS;
+    if (bytes && !call->packed)
+        return weft_error_set(MPI_ERR_BUFFER, "the packed buffer is a null pointer");
+    return weft_arg_buffer(call->buffer, bytes, call->type, "data");
 }
 
 static char *address_of(const struct call *call)
@@ -109,7 +108,7 @@ static inline __attribute__((always_inline)) int run(enum direction direction, c
     const struct weft_datatype *type = weft_handle_resolve(datatype, WEFT_KIND_DATATYPE);
     size_t bytes;
     if (weft_unlikely(weft_entry_flags) || !weft_comm_resolve(comm) || !type || count < 0 ||
-        !(type->flags & WEFT_TYPE_COMMITTED) || !buffer || !packed || !position ||
+        !(type->flags & WEFT_TYPE_COMMITTED) || !weft_is_address(buffer) || !packed || !position ||
         (size_t)size > WEFT_MEMORY_MAX ||
         __builtin_mul_overflow((size_t)count, type->size, &bytes) ||
         (size_t)*position > (size_t)size || bytes > (size_t)(size - *position))
@@ -161,10 +160,11 @@ int weft_mpi_check_external(const char *name)
 {
     if (name && !strcmp(name, "external32"))
         return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_ARG,
-                          "\"%s\" is no data representation to pack in; \"external32\" is the only "
-                          "one",
-                          name ? name : "(null)");
+    return weft_error_set(
+        MPI_ERR_ARG,
+        "data cannot be packed in the representation \"%s\"; \"external32\" is the only "
+        "one",
+        name ? name : "(null)");
 }
 
 int weft_mpi_pack_external_size(MPI_Count count, struct weft_datatype *type, MPI_Count *size)

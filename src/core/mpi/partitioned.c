@@ -64,12 +64,13 @@ int weft_arg_psend(MPI_Request handle, struct weft_request **request)
 {
     *request = weft_handle_resolve(handle, WEFT_KIND_REQUEST);
     if (!*request || *request == &weft_request_null)
-        return weft_error_set(MPI_ERR_REQUEST, "%p is no request; was it freed?", (void *)handle);
+        return weft_arg_bad_handle(WEFT_KIND_REQUEST, handle, -1);
     if ((*request)->op != WEFT_REQUEST_PSEND)
-        return weft_error_set(MPI_ERR_REQUEST,
-                              "%p is no partitioned send; partitions are marked ready with the "
-                              "request that MPI_Psend_init made",
-                              (void *)handle);
+        return weft_error_set(
+            MPI_ERR_REQUEST,
+            "request %p is not a partitioned send; partitions are marked ready with the "
+            "request that MPI_Psend_init made",
+            (void *)handle);
     if ((*request)->flags & WEFT_REQUEST_INACTIVE)
         return weft_error_set(MPI_ERR_REQUEST, "%p is inactive; start it with MPI_Start first",
                               (void *)handle);
@@ -153,13 +154,14 @@ int weft_arg_precv(MPI_Request handle, struct weft_request **request)
 {
     *request = weft_handle_resolve(handle, WEFT_KIND_REQUEST);
     if (!*request)
-        return weft_error_set(MPI_ERR_REQUEST, "%p is no request; was it freed?", (void *)handle);
+        return weft_arg_bad_handle(WEFT_KIND_REQUEST, handle, -1);
     if ((*request)->op == WEFT_REQUEST_PRECV || *request == &weft_request_null)
         return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_REQUEST,
-                          "%p is no partitioned receive; test partitions with the request that "
-                          "MPI_Precv_init made",
-                          (void *)handle);
+    return weft_error_set(
+        MPI_ERR_REQUEST,
+        "request %p is not a partitioned receive; test partitions with the request that "
+        "MPI_Precv_init made",
+        (void *)handle);
 }
 
 static bool has_arrived(const struct weft_request *request, int partition)

@@ -75,8 +75,7 @@ static int check_inactive(MPI_Request handle, int index, struct weft_comm **comm
         snprintf(which, sizeof which, "entry %d of the array, ", index);
     const struct weft_request *request = weft_handle_resolve(handle, WEFT_KIND_REQUEST);
     if (!request)
-        return weft_error_set(MPI_ERR_REQUEST, "%s%p is no request; was it freed?", which,
-                              (void *)handle);
+        return weft_arg_bad_handle(WEFT_KIND_REQUEST, handle, index);
     if (request == &weft_request_null)
         return weft_error_set(MPI_ERR_REQUEST, "%sMPI_REQUEST_NULL cannot be started", which);
     *comm = weft_request_comm(request);

@@ -64,8 +64,7 @@ static int receive(void *buffer, MPI_Count count, MPI_Datatype datatype, MPI_Mes
     if (!handle)
         return weft_arg_no_result("message");
     if (!message)
-        return weft_error_set(MPI_ERR_REQUEST, "%p is no message; was it received before?",
-                              (void *)*handle);
+        return weft_arg_bad_handle(WEFT_KIND_MESSAGE, *handle, -1);
     bool nowhere = message == &weft_message_no_proc;
     struct weft_vci *vci = weft_message_vci(handle);
     int source = nowhere ? MPI_PROC_NULL : message->match.source;

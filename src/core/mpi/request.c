@@ -160,10 +160,8 @@ static int check_array(struct weft_request_call *call, int count, const MPI_Requ
         return weft_error(NULL, MPI_ERR_REQUEST, function, "the array of requests is null");
     for (int i = 0; i < count; i++)
         if (weft_unlikely(!weft_request_is_valid(handles[i])))
-            return weft_error(NULL, MPI_ERR_REQUEST, function,
-                              "entry %d of the array, %p, is no request; was it completed or freed "
-                              "before?",
-                              i, (void *)handles[i]);
+            return weft_error_raise(NULL, weft_arg_bad_handle(WEFT_KIND_REQUEST, handles[i], i),
+                                    function);
     return weft_likely(results) ? MPI_SUCCESS : no_result(call);
 }
 

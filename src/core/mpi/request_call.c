@@ -69,6 +69,5 @@ int weft_request_call_bad(const MPI_Request *handle)
 {
     if (!handle)
         return weft_error_set(MPI_ERR_REQUEST, "the pointer to the request is null");
-    return weft_error_set(MPI_ERR_REQUEST, "%p is no request; was it completed or freed before?",
-                          (void *)*handle);
+    return weft_arg_bad_handle(WEFT_KIND_REQUEST, *handle, -1);
 }

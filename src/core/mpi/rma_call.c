@@ -26,9 +26,7 @@ static int check_side(const struct weft_win *win, const struct weft_rma_side *si
         return code;
     *data = (struct weft_rma_data){
         (void *)side->at, *bytes ? weft_datatype_in(type, side->at, &win->host_only) : type};
-    if (weft_unlikely(!side->at && *bytes && type->true_lb == 0))
-        return weft_error_set(MPI_ERR_BUFFER, "the %s buffer is a null pointer", what);
-    return MPI_SUCCESS;
+    return weft_arg_buffer(side->at, *bytes, type, what);
 }
 
 /* ---- The target */
@@ -71,7 +69,10 @@ static int check_op(const struct weft_rma_arguments *a, struct weft_rma_call *ca
 {
     const struct weft_op *op = weft_handle_resolve(a->op, WEFT_KIND_OP);
     if (!op || op->id == WEFT_OP_USER)
-        return weft_error_set(MPI_ERR_OP, "%p is no predefined operation", (void *)a->op);
+        return weft_error_set(
+            MPI_ERR_OP,
+            "the operation %p is not predefined; MPI_Accumulate and the like take no other",
+            (void *)a->op);
     if (op->id == WEFT_OP_NO_OP && a->kind == WEFT_RMA_ACCUMULATE)
         return weft_error_set(MPI_ERR_OP, "MPI_NO_OP is for operations that have a result");
     if (weft_op_check(op, call->type->basic_type) != MPI_SUCCESS)
@@ -173,7 +174,7 @@ static char *locate_now(const struct weft_win *win, const struct weft_rma_range 
 
 static bool is_alike(const struct weft_rma_side *side, const struct weft_rma_range *to)
 {
-    return side->at && side->type == to->type && side->count == to->count;
+    return weft_is_address(side->at) && side->type == to->type && side->count == to->count;
 }
 
 static bool accumulate_now(struct weft_win *win, const struct weft_rma_arguments *a, char *there,

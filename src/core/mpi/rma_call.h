@@ -43,14 +43,13 @@ int weft_rma_call(struct weft_win *win, const struct weft_rma_arguments *argumen
                   struct weft_request **request);
 
 /* Checks of handles and ranks, as in arg.h; MPI_PROC_NULL is a rank. */
-WEFT_COLD int weft_arg_bad_win(MPI_Win handle);
 WEFT_COLD int weft_arg_bad_win_rank(const struct weft_win *win, int rank);
 int weft_arg_win_or_null(MPI_Win handle, struct weft_win **win);
 
 static inline int weft_arg_win(MPI_Win handle, struct weft_win **win)
 {
     *win = weft_handle_resolve(handle, WEFT_KIND_WIN);
-    return weft_likely(*win != NULL) ? MPI_SUCCESS : weft_arg_bad_win(handle);
+    return weft_likely(*win != NULL) ? MPI_SUCCESS : weft_arg_bad_handle(WEFT_KIND_WIN, handle, -1);
 }
 
 static inline int weft_arg_win_rank(const struct weft_win *win, int rank)

@@ -110,6 +110,6 @@ int weft_mpi_check_group_leaders(struct weft_group *local, int leader, MPI_Group
         return code;
     const struct weft_group *remote = weft_group_resolve(remote_group);
     if (!remote)
-        return weft_error_set(MPI_ERR_GROUP, "the remote group %p is none", (void *)remote_group);
+        return weft_arg_bad_handle(WEFT_KIND_GROUP, remote_group, -1);
     return check_leader("remote", remote_leader, remote);
 }

@@ -179,8 +179,9 @@ int weft_mpi_check_graph(struct weft_comm *comm, int nnodes, const int *index, c
                                   i, index[i]);
     for (int i = 0; nnodes && i < index[nnodes - 1]; i++)
         if (edges[i] < 0 || edges[i] >= nnodes)
-            return weft_error_set(MPI_ERR_ARG, "edge %d leads to %d, which is no node of %d", i,
-                                  edges[i], nnodes);
+            return weft_error_set(MPI_ERR_ARG,
+                                  "edge %d leads to node %d; the graph has nodes 0 to %d", i,
+                                  edges[i], nnodes - 1);
     return MPI_SUCCESS;
 }
 

@@ -12,13 +12,6 @@
 
 /* ---- Arguments */
 
-int weft_arg_bad_win(MPI_Win handle)
-{
-    if (handle == MPI_WIN_NULL)
-        return weft_error_set(MPI_ERR_WIN, "the window is MPI_WIN_NULL");
-    return weft_error_set(MPI_ERR_WIN, "%p is no window; was it freed?", (void *)handle);
-}
-
 int weft_arg_win_or_null(MPI_Win handle, struct weft_win **win)
 {
     *win = NULL;
@@ -35,7 +28,9 @@ int weft_mpi_check_lock_type(int lock_type)
 {
     if (lock_type == MPI_LOCK_EXCLUSIVE || lock_type == MPI_LOCK_SHARED)
         return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_LOCKTYPE, "%d is no type of lock", lock_type);
+    return weft_error_set(MPI_ERR_LOCKTYPE,
+                          "the type of lock %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE",
+                          lock_type);
 }
 
 int weft_mpi_check_shared(struct weft_win *win, int rank)
@@ -86,7 +81,7 @@ static int check_arguments(const struct weft_win_arguments *arguments, MPI_Info 
         return weft_error_set(MPI_ERR_DISP, "the displacement unit %lld is not between 1 and %d",
                               (long long)arguments->unit, INT_MAX);
     if (!arguments->info && info != MPI_INFO_NULL)
-        return weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)info);
+        return weft_arg_bad_handle(WEFT_KIND_INFO, info, -1);
     return MPI_SUCCESS;
 }
 

@@ -796,43 +796,127 @@ def not_direct(procedure, descriptors=False):
     return " ||\n        ".join(tests)
 
 
-def typed(procedure):
-    """(buffer, count, datatype) for each buffer of a call whose data a datatype describes."""
-    found = []
-    arguments = procedure.arguments
-    for a in buffers(procedure):
-        index = arguments.index(a)
-        rest = [b for b in arguments[index + 1:index + 4] if b.name != "partitions"][:2]
-        if len(rest) == 2 and rest[0].name.endswith("count") and rest[0].what in ("int", "wide") \
-                and not rest[0].array and rest[1].what == "handle":
-            found.append((a, rest[0], rest[1]))
-        else:
-            return []
-    return found
-
-
-POINT_TO_POINT = re.compile(r"(I[bsr]?send|Im?recv|[BPRS]?send_init|P?recv_init|"
-                            r"Isendrecv(_replace)?)(_c)?$", re.IGNORECASE)
-ONE_SIDED = re.compile(r"R?(Put|Get|Accumulate|Get_accumulate)(_c)?$")
-AT_ROOT = re.compile(r"I?(Gatherv?|Reduce)(_init)?(_c)?$", re.IGNORECASE)
+# ---- Sections with gaps: see src/fortran/section.h
 
 
 def passed_buffers(procedure):
-    """Buffers that may be sections with gaps. The others are addresses, or one element."""
-    if bare(procedure) in ("Fetch_and_op", "Compare_and_swap"):
+    """Buffers that may be sections with gaps. The others are addresses that the call does not use,
+    or belong to a call that has begun."""
+    if re.match(r"Get_address|Free_mem|Win_detach|File_\w+_end$", bare(procedure)):
         return []
-    return [a for a in buffers(procedure) if a.name not in ("base", "location")]
+    return buffers(procedure)
 
 
-def is_described(procedure):
-    """A datatype describes the section."""
-    return bool(POINT_TO_POINT.match(bare(procedure)) or ONE_SIDED.match(bare(procedure)))
+def is_refused(procedure):
+    """The buffer is used after the call, and has to be one piece of memory."""
+    return bool(re.match(r"(Win_(create|attach)|\w+_attach(_buffer)?|Buffer_attach)(_c)?$",
+                         bare(procedure)))
 
 
-def is_kept(procedure):
-    """A copy of the section lives until the request completes."""
-    return (not is_described(procedure)
-            and any(a.name == "request" and a.intent == "out" for a in procedure.arguments))
+def call_of(procedure):
+    """The struct weft_fortran_call of a procedure."""
+    fields = [f'.name = "{procedure.name}"']
+    for kind in ("Comm", "File", "Win", "Session"):
+        handles = [a.name for a in procedure.arguments
+                   if a.type == f"MPI_{kind}" and a.intent == "in"]
+        if handles:
+            fields += [f".on = WEFT_FORTRAN_{kind.upper()}", f".handle = *{handles[0]}"]
+            break
+    fields.append(".ierror = ierror")
+    if any(a.type == "MPI_Op" for a in procedure.arguments):
+        fields.append(".operation = true")
+    return wrap("struct weft_fortran_call call = {", fields, "};")
+
+
+REDUCTION = re.compile(r"I?(reduce|allreduce|scan|exscan|reduce_local|reduce_scatter|"
+                       r"reduce_scatter_block)(_init)?(_c)?$", re.IGNORECASE)
+ROOTED = re.compile(r"I?(gatherv?|scatterv?|reduce|bcast)(_init)?(_c)?$", re.IGNORECASE)
+
+
+def numbers(a):
+    return f"weft_fortran_{'wide' if a.what == 'wide' else 'ints'}({a.name})"
+
+
+def used_count(procedure, buffer, many):
+    """How many blocks the call uses on this rank: `many`, or none if only others use the buffer."""
+    rooted = ROOTED.match(bare(procedure))
+    if not rooted:
+        return many
+    what = rooted[1].lower()
+    root, other = "weft_fortran_is_root(*comm, *root)", "weft_fortran_in_group(*comm, *root)"
+    if what == "bcast":
+        used = f"{root} || {other}"
+    else:
+        of_root = "sendbuf" if what.startswith("scatter") else "recvbuf"
+        used = root if buffer.name == of_root else other
+    return f"{used} ? {many} : 0"
+
+
+def reduction(procedure, buffer):
+    """The call that prepares a buffer of a reduction."""
+    what = REDUCTION.match(bare(procedure))[1].lower()
+    count, datatype = [b for b in procedure.arguments if b.what in ("int", "wide") and "count" in b.name
+                       or b.name == "datatype"]
+    section = f"&s_{buffer.name}, &call"
+    if what in ("reduce_scatter", "reduce_scatter_block"):
+        if what == "reduce_scatter":
+            own, total = (f"weft_fortran_{f}(*comm, {numbers(count)})" for f in ("own", "sum"))
+        else:
+            own, total = f"*{count.name}", f"weft_fortran_size(*comm) * (MPI_Count)*{count.name}"
+        if buffer.name == "sendbuf":
+            return f"weft_fortran_copy({section}, 1, {total}, *datatype)"
+        in_place = "weft_fortran_is_in_place(sendbuf)"
+        return f"weft_fortran_copy_first({section}, {own}, {in_place} ? {total} : {own}, *datatype)"
+    if what == "exscan" and buffer.name == "recvbuf":
+        first = f"weft_fortran_is_first(*comm) ? 0 : *{count.name}"
+        in_place = "weft_fortran_is_in_place(sendbuf)"
+        return (f"weft_fortran_copy_first({section}, {first}, {in_place} ? *{count.name} : {first}, "
+                "*datatype)")
+    return (f"weft_fortran_copy({section}, {used_count(procedure, buffer, '1')}, *{count.name}, "
+            f"*{datatype.name})")
+
+
+def prepared(procedure, buffer):
+    """The call that prepares a buffer which may have gaps, and what to pass instead of arguments."""
+    name, section = bare(procedure), f"s_{buffer.name}"
+    passed = {buffer.name: f"{section}.address"}
+    arguments = procedure.arguments
+    rest = [b for b in arguments[arguments.index(buffer) + 1:] if b.name != "partitions"]
+    if re.match("Fetch_and_op|Compare_and_swap", name):
+        return f"weft_fortran_one(&call, {buffer.name}, *datatype)", {}
+    packed = {"outbuf": "outsize"} if name.startswith("Pack") else {"inbuf": "insize"}
+    if re.match("(Pack|Unpack)(_external)?(_c)?$", name):
+        if buffer.name in packed:
+            size = packed[buffer.name]
+            return (f"weft_fortran_copy(&{section}, &call, 1, *{size}, "
+                    "weft_Type_integer(MPI_BYTE))"), passed
+        count, datatype = [b for b in rest if b.name in ("incount", "outcount", "datatype")]
+        return f"weft_fortran_copy(&{section}, &call, 1, *{count.name}, *datatype)", passed
+    if REDUCTION.match(name):
+        return reduction(procedure, buffer), passed
+    if rest[0].array:
+        many = "sends" if buffer.name == "sendbuf" else "receives"
+        counts, displs, datatype = rest[:3]
+        many = used_count(procedure, buffer, many)
+        each = f"&{section}, &call, {many}, {numbers(counts)}, {numbers(displs)}"
+        if datatype.what == "handles":
+            return f"weft_fortran_copy_each({each}, {datatype.name})", passed
+        passed[datatype.name] = f"&{section}.type"
+        return f"weft_fortran_describe_each({each}, *{datatype.name})", passed
+    count, datatype = rest[:2]
+    if not count.name.endswith("count") or datatype.what != "handle":
+        raise TableError(f"{procedure.name}: no rule for sections as {buffer.name}")
+    passed[count.name] = f"&{section}.{'count' if count.what == 'wide' else 'small_count'}"
+    passed[datatype.name] = f"&{section}.type"
+    side = {"sendbuf": "scatter", "recvbuf": "gather"}.get(buffer.name, "none")
+    if re.search(f"({side}|alltoall)(_init)?(_c)?$", name, re.IGNORECASE):
+        many, function = "sends" if buffer.name == "sendbuf" else "receives", "describe_blocks"
+    else:
+        many = "*partitions" if any(b.name == "partitions" for b in arguments) else "1"
+        function = "describe"
+    many = used_count(procedure, buffer, many)
+    return (f"weft_fortran_{function}(&{section}, &call, {many}, *{count.name}, "
+            f"*{datatype.name})"), passed
 
 
 def with_gaps(procedure, bind_c):
@@ -840,52 +924,45 @@ def with_gaps(procedure, bind_c):
     name, lower = bare(procedure), bare(procedure).lower()
     some = passed_buffers(procedure)
     names = c_names(procedure, False)
-    comm = next((f"*{a.name}" for a in procedure.arguments
-                 if a.what == "handle" and a.type == "MPI_Comm" and a.intent == "in"), "-1")
-    lines = []
-    if is_described(procedure):
-        replaced = {a.name: f"{a.name}->base_addr" for a in some}
-        described = []
-        for a, count, datatype in typed(procedure):
-            wide = count.what == "wide"
-            parts = "*partitions" if "partitions" in names else "1"
-            lines.append(f"struct weft_fortran_section s_{a.name} = {{0}};")
-            described.append(f'weft_fortran_describe(&s_{a.name}, "{procedure.name}", {comm}, '
-                             f"{a.name}, {parts}, *{count.name}, *{datatype.name}, ierror)")
-            replaced[count.name] = f"&s_{a.name}.{'count' if wide else 'small_count'}"
-            replaced[datatype.name] = f"&s_{a.name}.type"
-        condition = " &&\n            ".join(described)
-        lines.append(f"if ({condition})")
-        lines.append(wrap(f"            plain_{lower}(", [replaced.get(n, n) for n in names],
-                          ");").replace("            plain", "    plain", 1))
-        lines += [f"weft_fortran_forget(&s_{a.name});" for a in some]
-    elif is_nonblocking(procedure) and not is_kept(procedure):
-        lines.append(f'weft_fortran_refuse("{procedure.name}", {comm}, ierror);')
+    lines = [call_of(procedure)]
+    if is_refused(procedure):
+        return lines + ["weft_fortran_refuse(&call);"]
+    replaced = {a.name: f"{a.name}->base_addr" for a in some} | described_names(procedure, bind_c)
+    conditions, used = [], []
+    for a in some:
+        condition, passed = prepared(procedure, a)
+        head, _, rest = condition.partition("(")
+        conditions.append(wrap(" " * 8 + head + "(", rest[:-1].split(", "), ")").strip())
+        replaced |= passed
+        if passed:
+            used.append(a)
+            result = "false" if a.intent == "in" else "true"
+            lines.append(f"struct weft_fortran_section s_{a.name} = "
+                         f"WEFT_FORTRAN_SECTION({a.name}, {result});")
+    joined = " &&\n        ".join(conditions)
+    counted = [word for word in ("sends", "receives") if re.search(rf"\b{word}\b", joined)]
+    if counted:
+        neighbors = "true" if "neighbor" in lower else "false"
+        lines += ["int sends, receives;",
+                  f"weft_fortran_blocks(weft_Comm_of(*comm), {neighbors}, sendbuf->base_addr, "
+                  "&sends, &receives);"]
+    if name.startswith("Pack"):
+        lines.append("MPI_Count from = *position;")
+    lines.append(f"if ({joined}) {{")
+    lines.append(wrap(f"    plain_{lower}(", [replaced.get(n, n) for n in names], ");"))
+    if name.startswith("Pack"):
+        lines.append("    weft_fortran_narrow(&s_outbuf, from, *position);")
+    copied = [a for a, condition in zip(some, conditions)
+              if re.match("weft_fortran_(copy|describe_)", condition)]
+    if copied and any(a.name == "request" and a.intent == "out" for a in procedure.arguments):
+        kept = [next((f"&s_{a.name}" for a in copied if (a.intent == "in") == is_in), "NULL")
+                for is_in in (True, False)]
+        persistent = "true" if re.search("_init(_c)?$", name) else "false"
+        lines.append(f"    weft_fortran_keep(*request, {persistent}, {kept[0]}, {kept[1]});")
     else:
-        replaced = {}
-        for a in some:
-            lines.append(f"struct weft_fortran_section s_{a.name};")
-            replaced[a.name] = f"s_{a.name}.packed"
-        for a in some:
-            if a.name == "recvbuf" and AT_ROOT.match(name):
-                lines.append("if (!weft_fortran_is_root(*comm, *root))\n"
-                             f"            weft_fortran_unused(&s_{a.name}, {a.name});\n"
-                             "        else")
-                lines.append(f"    weft_fortran_pack(&s_{a.name}, {a.name});")
-            else:
-                lines.append(f"weft_fortran_pack(&s_{a.name}, {a.name});")
-        replaced |= described_names(procedure, bind_c)
-        lines.append(wrap(f"        plain_{lower}(", [replaced.get(n, n) for n in names],
-                          ");").strip())
-        if is_kept(procedure):
-            kept = [next((f"&s_{a.name}" for a in some if (a.intent == "in") == is_in), "NULL")
-                    for is_in in (True, False)]
-            persistent = "true" if re.search("_init(_c)?$", name) else "false"
-            lines.append(f"weft_fortran_keep(*request, {persistent}, {kept[0]}, {kept[1]});")
-            return lines
-        for a in some:
-            keep = "unpack" if a.intent != "in" else "drop"
-            lines.append(f"weft_fortran_{keep}(&s_{a.name});")
+        lines += [f"    weft_fortran_unpack(&s_{a.name});" for a in copied if a.intent != "in"]
+    lines.append("}")
+    lines += [f"weft_fortran_forget(&s_{a.name});" for a in used]
     return lines
 
 
@@ -900,14 +977,12 @@ def ts_glue_of(procedure, bind_c):
     plain = [replaced.get(n, n) for n in c_names(procedure, False)]
     parts = []
     condition = not_direct(procedure, True)
-    refused = (is_nonblocking(procedure) and not is_described(procedure)
-               and not is_kept(procedure))
     gaps = " || ".join(f"weft_fortran_has_gaps({a.name})" for a in some)
     names = c_names(procedure, True, bind_c)
-    if some and not refused:
+    if some and not is_refused(procedure):
         # Apart, so that a call without gaps saves no registers for it.
         parts += [wrap(f"static WEFT_COLD void gaps_{lower}(", parameters, ")"), "{"]
-        parts += ["    " + line.replace("\n        ", "\n    ") for line in with_gaps(procedure, bind_c)]
+        parts += ["    " + line.replace("\n", "\n    ") for line in with_gaps(procedure, bind_c)]
         parts += ["}", ""]
     if condition:
         parts += [wrap(f"static WEFT_GENERAL void general_ts_{lower}(", parameters, ")"), "{",
@@ -921,8 +996,8 @@ def ts_glue_of(procedure, bind_c):
     if some:
         called = "general_ts" if condition else "gaps"
         parts.append(f"    if (weft_unlikely({condition or gaps})) {{")
-        parts += ([f"        {line}" for line in with_gaps(procedure, bind_c)] if refused else
-                  [wrap(f"        {called}_{lower}(", names, ");")])
+        parts += ([f"        {line}" for line in with_gaps(procedure, bind_c)]
+                  if is_refused(procedure) else [wrap(f"        {called}_{lower}(", names, ");")])
         parts += ["        return;", "    }"]
     parts += [wrap(f"    plain_{lower}(", plain, ");"), "}", ""]
     text = "\n".join(parts)

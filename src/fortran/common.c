@@ -7,6 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef WEFT_ASSERT
+/* A static program has the C library's own. */
+__attribute__((weak)) void weft_assert_fail(const char *condition, const char *file, int line,
+                                            const char *function)
+{
+    fprintf(stderr, "%s:%d: %s: it does not hold that %s\n", file, line, function, condition);
+    abort();
+}
+#endif
+
 void *weft_fortran_special(void *address)
 {
     if (WEFT_FORTRAN_IS(address, BOTTOM))
@@ -82,16 +92,34 @@ void weft_fortran_blocks(MPI_Comm comm, bool neighbors, void *sendbuf, int *send
         *sends = 0;
 }
 
-int weft_fortran_raise(int error_class, const char *function, int comm, int *ierror,
-                       const char *sentence)
+static void call_error_handler(const struct weft_fortran_call *call, int code)
+{
+    switch (call->on) {
+    case WEFT_FORTRAN_COMM:
+        PMPI_Comm_call_errhandler(weft_Comm_of(call->handle), code);
+        break;
+    case WEFT_FORTRAN_FILE:
+        PMPI_File_call_errhandler(weft_File_of(call->handle), code);
+        break;
+    case WEFT_FORTRAN_WIN:
+        PMPI_Win_call_errhandler(weft_Win_of(call->handle), code);
+        break;
+    case WEFT_FORTRAN_SESSION:
+        PMPI_Session_call_errhandler(weft_Session_of(call->handle), code);
+        break;
+    default:
+        PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
+    }
+}
+
+int weft_fortran_raise(int error_class, const struct weft_fortran_call *call, const char *sentence)
 {
     char text[MPI_MAX_ERROR_STRING];
     int code = error_class;
-    snprintf(text, sizeof text, "%s: %s", function, sentence);
+    snprintf(text, sizeof text, "%s: %s", call->name, sentence);
     if (PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS)
         PMPI_Add_error_string(code, text);
-    PMPI_Comm_call_errhandler(comm == -1 ? MPI_COMM_SELF : weft_Comm_of(comm), code);
-    if (ierror)
-        *ierror = code;
+    call_error_handler(call, code);
+    finish(call->ierror, code);
     return code;
 }

@@ -19,6 +19,8 @@
 
 #include "config.h"
 
+#include "core/base/assert.h"
+
 #include <mpi.h>
 
 #include <ISO_Fortran_binding.h>
@@ -205,10 +207,26 @@ static inline void weft_fortran_start(int n, const int *requests)
  * datatype of its own. No block is sent from MPI_IN_PLACE. */
 void weft_fortran_blocks(MPI_Comm comm, bool neighbors, void *sendbuf, int *sends, int *receives);
 
-/* ---- Errors of this library itself: one sentence, to the error handler of the communicator (of
- * MPI_COMM_SELF when it is -1). Returns the code and stores it in *ierror. */
-int weft_fortran_raise(int error_class, const char *function, int comm, int *ierror,
-                       const char *sentence);
+/* ---- Errors of this library itself */
+
+/* A call, for its errors: they reach the error handler of its communicator, file, window or
+ * session, or that of MPI_COMM_SELF. */
+struct weft_fortran_call {
+    const char *name;
+    enum {
+        WEFT_FORTRAN_NONE,
+        WEFT_FORTRAN_COMM,
+        WEFT_FORTRAN_FILE,
+        WEFT_FORTRAN_WIN,
+        WEFT_FORTRAN_SESSION
+    } on;
+    int handle;
+    int *ierror;
+    bool operation; /* it computes with the data */
+};
+
+/* Passes one sentence to the error handler. Returns the code and stores it in the call's IERROR. */
+int weft_fortran_raise(int error_class, const struct weft_fortran_call *call, const char *sentence);
 
 /* The code of a call. IERROR is optional in mpi_f08: NULL. */
 static inline void finish(int *ierror, int code)

@@ -10,7 +10,8 @@
 
 static int too_many(const char *function, int *ierror)
 {
-    return weft_fortran_raise(MPI_ERR_OTHER, function, -1, ierror,
+    struct weft_fortran_call call = {.name = function, .ierror = ierror};
+    return weft_fortran_raise(MPI_ERR_OTHER, &call,
                               "Fortran has given more than 256 different procedures of this kind; "
                               "use fewer of them");
 }

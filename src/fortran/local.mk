@@ -33,12 +33,13 @@ libmpifort_abi_a_SOURCES = \
     src/fortran/attribute.c \
     src/fortran/callback.c src/fortran/callback.h \
     src/fortran/common.c \
+    src/fortran/describe.c \
     src/fortran/glue.h \
     src/fortran/interface.h \
     src/fortran/kept.c \
     src/fortran/predefined.c \
     src/fortran/properties.c \
-    src/fortran/section.c src/fortran/section.h
+    src/fortran/section.c src/fortran/section.h src/fortran/section_internal.h
 
 # The files of procedures are compiled once, with the MPI_ names. The PMPI_ procedures are the same
 # objects after objcopy, which changes each name that begins with mpi_ or MPI_, those of the

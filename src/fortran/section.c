@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Sections with gaps: packed copies, and datatypes that describe them. See section.h.
+ * Sections with gaps: where their elements are, and packed copies. See section.h; the datatypes
+ * that describe them are in describe.c.
  *
- * Invariant: a datatype made here covers exactly the first elements of the section in array element
- * order, so that a count and a datatype mean what they would mean for a contiguous copy of it.
+ * Invariants:
+ *  - A copy has the bytes of the section from the first one to the end of the last one that the
+ *    call may use.
+ *  - Only bytes that are in a span are written back, so what other calls write to the same section
+ *    meanwhile stays as it is.
  */
-#include "fortran/section.h"
+#include "fortran/section_internal.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* ---- Elements */
 
 /* The last extent of an assumed-size array is -1: its elements follow one another. */
 bool weft_fortran_gaps(const CFI_cdesc_t *buffer)
@@ -26,221 +32,289 @@ bool weft_fortran_gaps(const CFI_cdesc_t *buffer)
     return gaps;
 }
 
-static size_t elements_of(const CFI_cdesc_t *buffer)
+bool weft_fortran_stride(const CFI_cdesc_t *of, CFI_index_t *stride)
 {
-    size_t elements = 1;
-    for (int d = 0; d < buffer->rank; d++)
-        elements *= (size_t)buffer->dim[d].extent;
-    return elements;
-}
-
-/* Copies dimensions 0 to d; returns the end of what was read or written in the packed copy. */
-static char *copy_section(const CFI_cdesc_t *of, int d, char *at, char *packed, bool pack)
-{
-    if (d < 0) {
-        memcpy(pack ? packed : at, pack ? at : packed, of->elem_len);
-        return packed + of->elem_len;
+    CFI_index_t next = 0;
+    for (int d = 0; d < of->rank; d++) {
+        CFI_index_t extent = of->dim[d].extent, step = of->dim[d].sm;
+        if (extent == 1)
+            continue;
+        if (!next)
+            *stride = step;
+        else if (step != next)
+            return false;
+        next = step * extent;
     }
-    for (CFI_index_t i = 0; i < of->dim[d].extent; i++)
-        packed = copy_section(of, d - 1, at + i * of->dim[d].sm, packed, pack);
-    return packed;
+    return next != 0;
 }
 
-void weft_fortran_pack(struct weft_fortran_section *section, const CFI_cdesc_t *buffer)
+char *weft_fortran_element(const CFI_cdesc_t *of, MPI_Count index)
 {
-    section->of = buffer;
-    section->packed = buffer->base_addr;
-    if (!weft_fortran_has_gaps(buffer))
-        return;
-    section->packed = weft_fortran_allocate(elements_of(buffer), buffer->elem_len);
-    weft_fortran_gather(section);
+    char *address = of->base_addr;
+    int last = of->rank - 1;
+    for (int d = 0; d < last; d++) {
+        address += index % of->dim[d].extent * of->dim[d].sm;
+        index /= of->dim[d].extent;
+    }
+    return address + index * of->dim[last].sm;
+}
+
+/* -1 for an array of assumed size. */
+static MPI_Count bytes_of(const CFI_cdesc_t *of)
+{
+    MPI_Count bytes = (MPI_Count)of->elem_len;
+    for (int d = 0; d < of->rank; d++)
+        bytes *= of->dim[d].extent;
+    return bytes < 0 ? -1 : bytes;
+}
+
+/* Copies bytes of the packed copy from the section, or to it. */
+static void copy_bytes(const struct weft_fortran_section *section, MPI_Count at, MPI_Count length,
+                       bool pack)
+{
+    const CFI_cdesc_t *of = section->of;
+    MPI_Count size = (MPI_Count)of->elem_len;
+    weft_assert(at >= 0 && length >= 0 && at + length <= section->end);
+    while (length > 0) {
+        MPI_Count index = at / size, first = at % size;
+        char *address = weft_fortran_element(of, index) + first;
+        MPI_Count line = of->rank > 1 ? of->dim[0].extent - index % of->dim[0].extent : length;
+        for (; line && length > 0; line--) {
+            MPI_Count n = length < size - first ? length : size - first;
+            char *packed = section->packed + at;
+            memcpy(pack ? packed : address, pack ? address : packed, (size_t)n);
+            address += of->dim[0].sm - first;
+            first = 0;
+            at += n;
+            length -= n;
+        }
+    }
 }
 
 void weft_fortran_gather(const struct weft_fortran_section *section)
 {
-    const CFI_cdesc_t *of = section->of;
-    if (section->packed != of->base_addr)
-        copy_section(of, of->rank - 1, of->base_addr, section->packed, true);
-}
-
-void weft_fortran_scatter(const struct weft_fortran_section *section)
-{
-    const CFI_cdesc_t *of = section->of;
-    if (section->packed != of->base_addr)
-        copy_section(of, of->rank - 1, of->base_addr, section->packed, false);
-}
-
-void weft_fortran_drop(struct weft_fortran_section *section)
-{
-    if (section->packed != section->of->base_addr)
-        free(section->packed);
+    if (section->packed)
+        copy_bytes(section, 0, section->end, true);
 }
 
 void weft_fortran_unpack(struct weft_fortran_section *section)
 {
-    weft_fortran_scatter(section);
-    weft_fortran_drop(section);
+    for (size_t i = 0; section->packed && i < section->number; i++)
+        copy_bytes(section, section->spans[i].at, section->spans[i].length, false);
 }
 
-void weft_fortran_unused(struct weft_fortran_section *section, const CFI_cdesc_t *buffer)
+void weft_fortran_narrow(struct weft_fortran_section *section, MPI_Count from, MPI_Count to)
 {
-    section->of = buffer;
-    section->packed = buffer->base_addr;
-}
-
-bool weft_fortran_is_root(int comm, int root)
-{
-    int rank;
-    return root == MPI_ROOT || PMPI_Comm_rank(weft_Comm_of(comm), &rank) || rank == root;
-}
-
-/* ---- Datatypes */
-
-enum { PIECES = CFI_MAX_RANK + 1 };
-
-struct pieces {
-    MPI_Count lengths[PIECES], displacements[PIECES];
-    MPI_Datatype types[PIECES];
-    MPI_Count number;
-};
-
-static void add_piece(struct pieces *pieces, MPI_Count displacement, MPI_Datatype type)
-{
-    pieces->lengths[pieces->number] = 1;
-    pieces->displacements[pieces->number] = displacement;
-    pieces->types[pieces->number++] = type;
-}
-
-/* The first n elements of the section, each of type `element`, and `more` times `item` after them:
- * for each dimension, from the last one, the complete slices that are left. Its extent is `step`,
- * if that is not 0. Frees element. */
-static MPI_Datatype describe_elements(const CFI_cdesc_t *of, MPI_Datatype element, MPI_Count n,
-                                      MPI_Datatype item, MPI_Count more, MPI_Count step)
-{
-    MPI_Datatype slices[CFI_MAX_RANK] = {element}, made = MPI_DATATYPE_NULL;
-    MPI_Count sizes[CFI_MAX_RANK] = {1}, at = 0;
-    struct pieces pieces = {.number = 0};
-    int last = of->rank - 1;
-    for (int d = 0; d < last; d++) {
-        sizes[d + 1] = sizes[d] * of->dim[d].extent;
-        PMPI_Type_create_hvector_c(of->dim[d].extent, 1, of->dim[d].sm, slices[d], &slices[d + 1]);
-    }
-    for (int d = last; d >= 0; d--) {
-        MPI_Datatype piece;
-        MPI_Count full = n / sizes[d];
-        n %= sizes[d];
-        if (full) {
-            PMPI_Type_create_hvector_c(full, 1, of->dim[d].sm, slices[d], &piece);
-            add_piece(&pieces, at, piece);
-        }
-        at += full * of->dim[d].sm;
-    }
-    if (more) {
-        MPI_Datatype piece;
-        PMPI_Type_contiguous_c(more, item, &piece);
-        add_piece(&pieces, at, piece);
-    }
-    PMPI_Type_create_struct_c(pieces.number, pieces.lengths, pieces.displacements, pieces.types,
-                              &made);
-    if (step) {
-        MPI_Datatype first = made;
-        PMPI_Type_create_resized_c(first, 0, step, &made);
-        PMPI_Type_free(&first);
-    }
-    PMPI_Type_commit(&made);
-    for (MPI_Count i = 0; i < pieces.number; i++)
-        PMPI_Type_free(&pieces.types[i]);
-    for (int d = 0; d <= last; d++)
-        PMPI_Type_free(&slices[d]);
-    return made;
-}
-
-/* The size of a datatype without gaps of its own, 0 for any other. */
-static MPI_Count size_if_dense(MPI_Datatype type)
-{
-    MPI_Count size, lb, extent, true_lb, true_extent;
-    if (PMPI_Type_size_c(type, &size) || PMPI_Type_get_extent_c(type, &lb, &extent) ||
-        PMPI_Type_get_true_extent_c(type, &true_lb, &true_extent))
-        return 0;
-    return size == extent && size == true_extent && lb == 0 && true_lb == 0 ? size : 0;
-}
-
-/* The bytes from each partition of n elements to the next, if the partitions of a section of `all`
- * elements have the same gaps: each begins at a slice of one dimension. Dimensions that continue
- * one another count as one. 0: the partitions differ. */
-static CFI_index_t distance(const CFI_cdesc_t *of, MPI_Count n, MPI_Count all)
-{
-    MPI_Count slice = 1;
-    for (int d = 0; d < of->rank; d++) {
-        CFI_index_t step = of->dim[d].sm;
-        MPI_Count extent = of->dim[d].extent;
-        while (d + 1 < of->rank && of->dim[d + 1].sm == step * extent)
-            extent *= of->dim[++d].extent;
-        if (n % slice == 0 && (extent < 0 || all <= slice * extent))
-            return n / slice * step;
-        slice *= extent;
-    }
-    return 0;
-}
-
-bool weft_fortran_describe(struct weft_fortran_section *section, const char *function, int comm,
-                           const CFI_cdesc_t *buffer, int pieces, MPI_Count count, int datatype,
-                           int *ierror)
-{
-    MPI_Count all;
-    *section = (struct weft_fortran_section){
-        .of = buffer, .count = count, .small_count = (int)count, .type = datatype};
-    MPI_Datatype type = weft_Type_of(datatype), element;
-    if (!weft_fortran_has_gaps(buffer) || count <= 0 || type == MPI_DATATYPE_NULL || pieces <= 0 ||
-        __builtin_mul_overflow(pieces, count, &all))
-        return true; /* the C function refuses a wrong count or a null datatype */
-    MPI_Count length = (MPI_Count)buffer->elem_len, size = size_if_dense(type);
-    char sentence[200];
-    if (!size || length % size) {
-        snprintf(sentence, sizeof sentence,
-                 "a section with gaps, of elements of %lld bytes, cannot be described by this "
-                 "datatype, which does not divide them; pass a contiguous array",
-                 (long long)length);
-        weft_fortran_raise(MPI_ERR_TYPE, function, comm, ierror, sentence);
-        return false;
-    }
-    MPI_Count per_element = length / size;
-    MPI_Count space = (MPI_Count)elements_of(buffer) * per_element;
-    if (buffer->dim[buffer->rank - 1].extent >= 0 && all > space) {
-        snprintf(sentence, sizeof sentence,
-                 "the count is %lld, but the section has room for %lld; pass a longer section",
-                 (long long)all, (long long)space);
-        weft_fortran_raise(MPI_ERR_COUNT, function, comm, ierror, sentence);
-        return false;
-    }
-    CFI_index_t step = 0;
-    if (pieces > 1 && count % per_element == 0)
-        step = distance(buffer, count / per_element, all / per_element);
-    if (pieces > 1 && !step) {
-        weft_fortran_raise(MPI_ERR_BUFFER, function, comm, ierror,
-                           "the partitions of this section do not all have the same gaps; pass a "
-                           "contiguous array, or partitions that are whole lines or columns");
-        return false;
-    }
-    PMPI_Type_contiguous_c(per_element, type, &element);
-    type = describe_elements(buffer, element, count / per_element, type, count % per_element, step);
-    section->type = weft_Type_integer(type);
-    section->count = section->small_count = 1;
-    section->made = true;
-    return true;
+    if (!section->packed)
+        return;
+    bool inside = from >= 0 && to >= from && to <= section->end;
+    section->spans[0] = (struct weft_fortran_span){inside ? from : 0, inside ? to - from : 0};
+    section->number = 1;
 }
 
 void weft_fortran_forget(struct weft_fortran_section *section)
 {
-    if (!section->made)
-        return;
-    MPI_Datatype type = weft_Type_of(section->type);
-    PMPI_Type_free(&type);
+    MPI_Datatype type = section->made ? weft_Type_of(section->type) : MPI_DATATYPE_NULL;
+    if (section->made)
+        PMPI_Type_free(&type);
+    section->made = false;
+    free(section->packed);
+    free(section->spans);
+    section->packed = NULL;
+    section->spans = NULL;
 }
 
-void weft_fortran_refuse(const char *function, int comm, int *ierror)
+/* ---- Errors */
+
+bool weft_fortran_inside(const struct weft_fortran_section *section,
+                         const struct weft_fortran_call *call, MPI_Count at, MPI_Count count,
+                         const struct weft_fortran_bounds *bounds, MPI_Count *end)
 {
-    weft_fortran_raise(MPI_ERR_BUFFER, function, comm, ierror,
+    MPI_Count reach = 0, first = 0, last = 0, bytes = bytes_of(section->of);
+    char sentence[200];
+    if (count <= 0 || bounds->size == 0)
+        return true;
+    bool over = __builtin_mul_overflow(count - 1, bounds->extent, &reach) ||
+                __builtin_add_overflow(at, bounds->true_lb, &first) ||
+                __builtin_add_overflow(first, bounds->true_extent, &last) ||
+                __builtin_add_overflow(reach < 0 ? first : last, reach, reach < 0 ? &first : &last);
+    if (over || (bytes >= 0 && last > bytes))
+        snprintf(sentence, sizeof sentence,
+                 "the count and the datatype reach %lld bytes beyond a section of %lld bytes; pass "
+                 "a longer section",
+                 over ? (long long)INT64_MAX : (long long)(last - bytes), (long long)bytes);
+    else if (first < 0)
+        snprintf(sentence, sizeof sentence,
+                 "the data begin %lld bytes before the section; pass a longer section",
+                 -(long long)first);
+    else {
+        *end = last > *end ? last : *end;
+        return true;
+    }
+    weft_fortran_raise(MPI_ERR_COUNT, call, sentence);
+    return false;
+}
+
+bool weft_fortran_one(const struct weft_fortran_call *call, const CFI_cdesc_t *buffer, int datatype)
+{
+    struct weft_fortran_bounds bounds;
+    if (!weft_fortran_has_gaps(buffer) || !weft_fortran_bounds(weft_Type_of(datatype), &bounds) ||
+        bounds.true_extent <= (MPI_Count)buffer->elem_len)
+        return true;
+    weft_fortran_raise(MPI_ERR_TYPE, call,
+                       "the datatype is longer than an element of the section, whose elements are "
+                       "apart; pass a contiguous array");
+    return false;
+}
+
+bool weft_fortran_refuse(const struct weft_fortran_call *call)
+{
+    weft_fortran_raise(MPI_ERR_BUFFER, call,
                        "the buffer is a section with gaps, which this call cannot take; pass a "
                        "contiguous array");
+    return false;
+}
+
+/* ---- Copies */
+
+static bool add_block(struct weft_fortran_section *section, const struct weft_fortran_call *call,
+                      MPI_Count at, MPI_Count count, MPI_Datatype type)
+{
+    struct weft_fortran_bounds bounds;
+    if (count <= 0 || !weft_fortran_bounds(type, &bounds))
+        return true;
+    if (!weft_fortran_inside(section, call, at, count, &bounds, &section->end))
+        return false;
+    if (section->result)
+        weft_fortran_add_spans(section, at, count, type, &bounds, MPI_DATATYPE_NULL);
+    return true;
+}
+
+static bool take_copy(struct weft_fortran_section *section)
+{
+    weft_assert(!section->packed && !section->made);
+    section->packed = weft_fortran_allocate((size_t)section->end, 1);
+    section->address = section->packed;
+    weft_fortran_gather(section);
+    return true;
+}
+
+static MPI_Count product(MPI_Count a, MPI_Count b)
+{
+    MPI_Count result;
+    return __builtin_mul_overflow(a, b, &result) ? INT64_MAX : result;
+}
+
+bool weft_fortran_copy(struct weft_fortran_section *section, const struct weft_fortran_call *call,
+                       MPI_Count n, MPI_Count count, int datatype)
+{
+    return weft_fortran_copy_first(section, call, product(n, count), product(n, count), datatype);
+}
+
+bool weft_fortran_copy_first(struct weft_fortran_section *section,
+                             const struct weft_fortran_call *call, MPI_Count first, MPI_Count all,
+                             int datatype)
+{
+    struct weft_fortran_bounds bounds;
+    MPI_Datatype type = weft_Type_of(datatype);
+    if (!weft_fortran_has_gaps(section->of) || all <= 0 || !weft_fortran_bounds(type, &bounds))
+        return true;
+    return weft_fortran_inside(section, call, 0, all, &bounds, &section->end) &&
+           add_block(section, call, 0, first, type) && take_copy(section);
+}
+
+static MPI_Count number(struct weft_fortran_numbers of, int i)
+{
+    return of.wide ? ((const MPI_Count *)of.array)[i] : ((const int *)of.array)[i];
+}
+
+bool weft_fortran_copy_each(struct weft_fortran_section *section,
+                            const struct weft_fortran_call *call, int n,
+                            struct weft_fortran_numbers counts, struct weft_fortran_numbers displs,
+                            const int *datatypes)
+{
+    if (!weft_fortran_has_gaps(section->of) || n <= 0)
+        return true;
+    for (int i = 0; i < n; i++)
+        if (!add_block(section, call, number(displs, i), number(counts, i),
+                       weft_Type_of(datatypes[i])))
+            return false;
+    return take_copy(section);
+}
+
+bool weft_fortran_describe_each(struct weft_fortran_section *section,
+                                const struct weft_fortran_call *call, int n,
+                                struct weft_fortran_numbers counts,
+                                struct weft_fortran_numbers displs, int datatype)
+{
+    struct weft_fortran_bounds bounds;
+    CFI_index_t stride;
+    MPI_Datatype type = weft_Type_of(datatype);
+    section->type = datatype;
+    if (!weft_fortran_has_gaps(section->of) || n <= 0 || !weft_fortran_bounds(type, &bounds))
+        return true;
+    bool stretched = weft_fortran_fits(&bounds, bounds.extent) &&
+                     bounds.extent == (MPI_Count)section->of->elem_len &&
+                     weft_fortran_stride(section->of, &stride);
+    for (int i = 0; i < n; i++) {
+        MPI_Count at = product(number(displs, i), bounds.extent), count = number(counts, i);
+        if (stretched ? !weft_fortran_inside(section, call, at, count, &bounds, &section->end)
+                      : !add_block(section, call, at, count, type))
+            return false;
+    }
+    if (!stretched)
+        return take_copy(section);
+    weft_fortran_stretch(section, type, stride);
+    return true;
+}
+
+/* ---- Ranks */
+
+bool weft_fortran_is_root(int comm, int root)
+{
+    MPI_Comm of = weft_Comm_of(comm);
+    int rank, inter;
+    if (of == MPI_COMM_NULL || PMPI_Comm_test_inter(of, &inter))
+        return false; /* the C function refuses it */
+    return inter ? root == MPI_ROOT : PMPI_Comm_rank(of, &rank) == MPI_SUCCESS && rank == root;
+}
+
+bool weft_fortran_in_group(int comm, int root)
+{
+    MPI_Comm of = weft_Comm_of(comm);
+    int inter;
+    if (of == MPI_COMM_NULL || PMPI_Comm_test_inter(of, &inter))
+        return false;
+    return !inter || root >= 0;
+}
+
+bool weft_fortran_is_first(int comm)
+{
+    MPI_Comm of = weft_Comm_of(comm);
+    int rank;
+    return of != MPI_COMM_NULL && PMPI_Comm_rank(of, &rank) == MPI_SUCCESS && rank == 0;
+}
+
+int weft_fortran_size(int comm)
+{
+    MPI_Comm of = weft_Comm_of(comm);
+    int size = 0;
+    if (of != MPI_COMM_NULL)
+        PMPI_Comm_size(of, &size);
+    return size;
+}
+
+MPI_Count weft_fortran_sum(int comm, struct weft_fortran_numbers counts)
+{
+    MPI_Count sum = 0;
+    for (int i = 0, n = weft_fortran_size(comm); i < n; i++)
+        sum += number(counts, i);
+    return sum;
+}
+
+MPI_Count weft_fortran_own(int comm, struct weft_fortran_numbers counts)
+{
+    MPI_Comm of = weft_Comm_of(comm);
+    int rank;
+    return of == MPI_COMM_NULL || PMPI_Comm_rank(of, &rank) ? 0 : number(counts, rank);
 }

@@ -87,7 +87,8 @@ lib/weft/mpich/libmpicxx.so.12 lib/weft/mpich/libmpichcxx.so.12: Makefile
 
 if FORTRAN
 FRONT_FORTRAN_SOURCES = src/fortran/attribute.c src/fortran/callback.c src/fortran/common.c \
-    src/fortran/kept.c src/fortran/predefined.c src/fortran/section.c src/frontend/modules.c
+    src/fortran/describe.c src/fortran/kept.c src/fortran/predefined.c src/fortran/section.c \
+    src/frontend/modules.c
 link_front_fortran = $(link_shared) -Wl,--version-script=$(srcdir)/src/frontend/names.map \
     -Wl,-rpath,'$$ORIGIN' -Wl,-rpath-link,lib
 

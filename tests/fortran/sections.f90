@@ -4,6 +4,7 @@
 ! nothing between the elements of a receive buffer is touched. A temporary that the compiler makes
 ! would be gone when a nonblocking call completes. MPI_3: see basics.F90.
 program sections
+    use, intrinsic :: iso_c_binding, only: c_null_char
     use mpi_f08
     use check
     implicit none
@@ -33,7 +34,10 @@ program sections
     call collectives()
     call rooted()
     call one_sided()
+    call outstanding()
+    call in_files()
     call refused()
+    call refused_by_others()
     call MPI_Finalize()
     call finished()
 
@@ -392,21 +396,23 @@ contains
     ! What cannot be described is an error with a sentence, not a wrong message.
     subroutine refused()
         type(MPI_Request) :: request
-        type(MPI_Datatype) :: pair
         integer :: x(20), code, class, length
         character(len=MPI_MAX_ERROR_STRING) :: text
         x = 1
         call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
-        call MPI_Type_contiguous(2, MPI_INTEGER, pair)
-        call MPI_Type_commit(pair)
-        call MPI_Isend(x(1:20:2), 2, pair, rank, 8, MPI_COMM_WORLD, request, code)
-        call MPI_Error_class(code, class, unused)
-        call expect(class, MPI_ERR_TYPE, 'the class for a datatype across elements')
-        call MPI_Error_string(code, text, length, unused)
-        call expect(index(text, 'MPI_Isend') > 0, 'the sentence names the procedure')
+        call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
         call MPI_Isend(x(1:20:2), 11, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, request, code)
         call MPI_Error_class(code, class, unused)
         call expect(class, MPI_ERR_COUNT, 'the class for a count beyond the section')
+        call MPI_Error_string(code, text, length, unused)
+        call expect(index(text, 'MPI_Isend') > 0, 'the sentence names the procedure')
+        call MPI_Iallreduce(MPI_IN_PLACE, x(1:20:2), 11, MPI_INTEGER, MPI_SUM, MPI_COMM_SELF, request, &
+            code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_COUNT, 'the class for a reduction beyond the section')
+        call MPI_Buffer_attach(x(1:20:2), 40, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_BUFFER, 'the class for a buffer with gaps')
 #if !MPI_3
         call MPI_Psend_init(a(1:5, 1:4), 10, 2_MPI_COUNT_KIND, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, &
             MPI_INFO_NULL, request, code)
@@ -424,8 +430,167 @@ contains
         call MPI_Isend(x(1:20:2), -1, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, request, code)
         call MPI_Error_class(code, class, unused)
         call expect(class, MPI_ERR_COUNT, 'the class for a negative count')
-        call MPI_Type_free(pair)
         call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL)
+        call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL)
     end subroutine refused
+
+    ! Errors of files and windows reach their own handlers: those of communicators are fatal here.
+    subroutine refused_by_others()
+        type(MPI_Win) :: win
+        type(MPI_File) :: file
+        type(MPI_Datatype) :: pair
+        integer, asynchronous :: window(10), x(20)
+        integer :: code, class
+        x = 1
+        window = 0
+        call MPI_Win_create(window, 40_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win)
+        call MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN)
+        call MPI_Win_fence(0, win)
+        call MPI_Put(x(1:20:2), 11, MPI_INTEGER, rank, 0_MPI_ADDRESS_KIND, 11, MPI_INTEGER, win, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_COUNT, 'the class for a put beyond the section')
+        call MPI_Accumulate(x(1:20:2), 1, MPI_INTEGER8, rank, 0_MPI_ADDRESS_KIND, 1, MPI_INTEGER8, &
+            MPI_SUM, win, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_TYPE, 'the class for an operand in two elements')
+        call MPI_Win_fence(0, win)
+        call expect(all(window == 0), 'the window after refused calls')
+        call MPI_Win_free(win)
+        call open_file(file, MPI_MODE_RDWR)
+        call MPI_File_read_at_all_begin(file, 0_MPI_OFFSET_KIND, x(1:20:2), 11, MPI_INTEGER, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_COUNT, 'the class for a read beyond the section')
+        call MPI_Type_contiguous(1, MPI_INTEGER8, pair)
+        call MPI_Type_commit(pair)
+        call MPI_File_set_view(file, 0_MPI_OFFSET_KIND, MPI_BYTE, MPI_BYTE, 'external32', MPI_INFO_NULL)
+        call MPI_File_write(file, x(1:20:2), 1, pair, MPI_STATUS_IGNORE, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_TYPE, 'the class for a converted item in two elements')
+        call MPI_File_write(file, x(1:20:2), 10, MPI_INTEGER, MPI_STATUS_IGNORE, code)
+        call expect(code, MPI_SUCCESS, 'the code of a write after errors')
+        call MPI_Type_free(pair)
+        call MPI_File_close(file)
+    end subroutine refused_by_others
+
+    subroutine open_file(file, mode)
+        type(MPI_File), intent(out) :: file
+        integer, intent(in) :: mode
+        character(len=200) :: name
+        character(len=150) :: folder
+        integer(kind=8) :: ticks
+        ! The null character: see files.f90.
+        call get_environment_variable('TMPDIR'//c_null_char, folder)
+        if (folder == '') folder = '/tmp'
+        call system_clock(ticks)
+        write (name, *) modulo(ticks, 10_8**15) * 100 + rank
+        name = trim(folder) // '/weft-sections-' // adjustl(name)
+        call MPI_File_open(MPI_COMM_SELF, name, mode + MPI_MODE_CREATE + MPI_MODE_DELETE_ON_CLOSE, &
+            MPI_INFO_NULL, file)
+    end subroutine open_file
+
+    ! Each of several calls on one section writes what it receives, and nothing else.
+    subroutine outstanding()
+        type(MPI_Request) :: request, requests(2)
+        type(MPI_Datatype) :: pair
+        integer, asynchronous :: x(40), y(40), counts(3), first(3), second(3), mine(4)
+        integer :: k
+        x = -1
+        counts = 2
+        first = [0, 2, 4]
+        second = [10, 12, 14]
+        mine = 10 * rank + [1, 2, 3, 4]
+        call MPI_Iallgatherv(mine, 2, MPI_INTEGER, x(1:40:2), counts, first, MPI_INTEGER, &
+            MPI_COMM_WORLD, requests(1))
+        call MPI_Iallgatherv(mine(3), 2, MPI_INTEGER, x(1:40:2), counts, second, MPI_INTEGER, &
+            MPI_COMM_WORLD, requests(2))
+        call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+        y = -1
+        do k = 0, size - 1
+            y(4 * k + 1:4 * k + 3:2) = 10 * k + [1, 2]
+            y(4 * k + 21:4 * k + 23:2) = 10 * k + [3, 4]
+        end do
+        call expect(all(x == y), 'two gatherings into one section')
+        ! The same with blocks whose gaps differ
+        call expect_blocks()
+        x = rank
+        call MPI_Ibcast(x(1:40:2), 3, MPI_INTEGER, 0, MPI_COMM_WORLD, request)
+        x(7:40:2) = 77
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call expect(all(x(1:5:2) == 0) .and. all(x(7:40:2) == 77), 'stores beyond a broadcast')
+        x = rank
+        y = 1
+        call MPI_Iallreduce(y(1:40:2), x(40:1:-2), 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request)
+        x(32:2:-2) = 78
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call expect(all(x(34:40:2) == size) .and. all(x(32:2:-2) == 78), 'stores beyond a reduction')
+        ! A datatype that is longer than the elements
+        call MPI_Type_contiguous(2, MPI_INTEGER, pair)
+        call MPI_Type_commit(pair)
+        x = [(k, k = 1, 40)]
+        y = -1
+        call MPI_Irecv(y(39:1:-2), 10, pair, rank, 8, MPI_COMM_WORLD, requests(1))
+        call MPI_Isend(x(1:40:2), 9, pair, rank, 8, MPI_COMM_WORLD, requests(2))
+        call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+        call expect(all(y(39:5:-2) == x(1:36:2)) .and. count(y == -1) == 22, &
+            'a datatype that is longer than the elements')
+        call MPI_Type_free(pair)
+    end subroutine outstanding
+
+    ! A wait for one call does not undo what another one has received meanwhile.
+    subroutine expect_blocks()
+        type(MPI_Request) :: requests(2)
+        integer, asynchronous :: one(5), counts(3), first(3), second(3)
+        integer :: k, line(20)
+        b = -1
+        one = [(100 * rank + k, k = 1, 5)]
+        counts = 3
+        first = [0, 3, 6]
+        second = [9, 12, 15]
+        call MPI_Iallgatherv(one, 3, MPI_INTEGER, b(1:7:2, 2:10:2), counts, first, MPI_INTEGER, &
+            MPI_COMM_WORLD, requests(1))
+        call MPI_Iallgatherv(one(3), 3, MPI_INTEGER, b(1:7:2, 2:10:2), counts, second, MPI_INTEGER, &
+            MPI_COMM_WORLD, requests(2))
+        call MPI_Wait(requests(2), MPI_STATUS_IGNORE)
+        call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+        line = reshape(b(1:7:2, 2:10:2), [20])
+        do k = 0, size - 1
+            call expect(all(line(3 * k + 1:3 * k + 3) == 100 * k + [1, 2, 3]), 'the first blocks')
+            call expect(all(line(3 * k + 10:3 * k + 12) == 100 * k + [3, 4, 5]), 'the second blocks')
+        end do
+        call expect(count(b == -1) == n * n - 6 * size, 'what lies between the blocks')
+    end subroutine expect_blocks
+
+    ! Files: reads that are outstanding together, the end of a file, and split collectives
+    subroutine in_files()
+        type(MPI_File) :: file
+        type(MPI_Request) :: request
+        type(MPI_Status) :: status
+        integer, asynchronous :: x(40), y(40)
+        integer :: k, got
+        call open_file(file, MPI_MODE_RDWR)
+        x = [(k, k = 1, 40)]
+        call MPI_File_write_at_all_begin(file, 0_MPI_OFFSET_KIND, x(1:40:2), 20, MPI_INTEGER)
+        call MPI_File_write_at_all_end(file, x(1:40:2), status)
+        call MPI_Get_count(status, MPI_INTEGER, got)
+        call expect(got, 20, 'the count of a split collective')
+        y = -1
+        call MPI_File_iread_at(file, 0_MPI_OFFSET_KIND, y(1:40:2), 10, MPI_INTEGER, request)
+        call MPI_File_read_at(file, 40_MPI_OFFSET_KIND, y(21:40:2), 10, MPI_INTEGER, MPI_STATUS_IGNORE)
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call expect(all(y(1:40:2) == x(1:40:2)) .and. all(y(2:40:2) == -1), 'two reads into one section')
+        y = -1
+        call MPI_File_iread_at(file, 60_MPI_OFFSET_KIND, y(1:40:2), 20, MPI_INTEGER, request)
+        y(11:40:2) = 5
+        call MPI_Wait(request, status)
+        call MPI_Get_count(status, MPI_INTEGER, got)
+        call expect(got, 5, 'the count at the end of a file')
+        call expect(all(y(1:9:2) == x(31:40:2)) .and. all(y(11:40:2) == 5), 'stores beyond a read')
+        y = -1
+        call MPI_File_seek(file, 4_MPI_OFFSET_KIND, MPI_SEEK_SET)
+        call MPI_File_read_all_begin(file, y(40:1:-2), 19, MPI_INTEGER)
+        call MPI_File_read_all_end(file, y(40:1:-2), status)
+        call expect(all(y(40:4:-2) == x(3:40:2)) .and. count(y == -1) == 21, 'a split read')
+        call MPI_File_close(file)
+    end subroutine in_files
 
 end program sections

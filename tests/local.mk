@@ -9,9 +9,11 @@ AM_TESTS_ENVIRONMENT = \
     NM='$(NM)'; export NM; \
     WEFT_TEST_SANITIZE='$(enable_sanitize)'; export WEFT_TEST_SANITIZE;
 
-# Compiles and links a test in one step.
+# Compiles and links a test in one step. A test program runs for a second: to optimize it takes longer
+# than that saves.
+TEST_CFLAGS = -O0
 COMPILE_TEST = $(CC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) \
-    -MMD -MP -MF $@.d $(AM_LDFLAGS) $(LDFLAGS) -o $@
+    $(TEST_CFLAGS) -MMD -MP -MF $@.d $(AM_LDFLAGS) $(LDFLAGS) -o $@
 
 # ---- The ABI: header, exported names and generated files agree with the tables
 dist_check_SCRIPTS = tests/abi/generated_test tests/abi/header_test tests/abi/pmpi_test

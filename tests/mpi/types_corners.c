@@ -75,7 +75,7 @@ static void absolute_addresses(int peer, int many)
 
 static void address_arithmetic(void)
 {
-    int a[10];
+    int a[10] = {0};
     MPI_Aint first, last;
     MPI_Get_address(&a[0], &first);
     MPI_Get_address(&a[9], &last);

@@ -86,7 +86,7 @@ static void add_node(const struct machine *m, int node)
 static void add_nic(struct machine *m, int nic)
 {
     struct weft_candidate *candidate = &m->candidates[nic];
-    char name[128], line[32];
+    char name[192], line[32];
     unsigned bus = 0x10 + 3 * (unsigned)nic;
     *candidate =
         (struct weft_candidate){.version = FI_VERSION(117, 0),

@@ -104,6 +104,7 @@ libmpi_abi_a_SOURCES += \
     src/core/base/info.c src/core/base/info.h \
     src/core/base/info_env.c \
     src/core/base/lock.c src/core/base/lock.h \
+    src/core/base/machine.c src/core/base/machine.h \
     src/core/base/membarrier.c src/core/base/membarrier.h \
     src/core/base/memory.c src/core/base/memory.h \
     src/core/base/phases.c src/core/base/phases.h \

@@ -12,6 +12,7 @@
  * bits, matching, eager limit, endpoints. Otherwise first contact fails with a sentence that names
  * the difference.
  */
+#include "core/base/machine.h"
 #include "core/message/channel.h"
 #include "core/base/error.h"
 #include "core/base/settings.h"
@@ -37,6 +38,8 @@ enum { FETCH_SECONDS = 60, TAG_BITS = 31, RESERVED_RECEIVES = 128, STREAM_WINDOW
 
 /* A rank publishes its record up to the last address. */
 struct record {
+    char machine[WEFT_MACHINE_BYTES]; /* of weft_machine_describe; first, because it is compared
+                                         before a number is read */
     uint32_t wire_version, tag_bits, software;
     uint32_t credits; /* of each sender */
     uint64_t eager_limit;
@@ -323,6 +326,7 @@ static int publish(char *why, size_t len)
     }
     own.rails = (uint16_t)weft_net_rails_publish(own.addresses + used, own.address_bytes);
     used += own.rails * (sizeof(uint64_t) + own.address_bytes);
+    weft_machine_describe(own.machine);
     own.wire_version = WEFT_NET_WIRE_VERSION;
     own.eager_limit = weft_net.eager_limit;
     own.endpoints = (uint16_t)weft_net.nvcis;
@@ -391,6 +395,15 @@ static int fetch(int rank, struct record *record, char *why, size_t len)
     size_t bytes = sizeof *record, fixed = offsetof(struct record, addresses);
     if (weft_boot_fetch(rank, address_key, record, &bytes, FETCH_SECONDS, why, len))
         return -1;
+    if (bytes >= fixed && memcmp(record->machine, own.machine, sizeof own.machine) != 0) {
+        char host[256];
+        record->machine[sizeof record->machine - 1] = '\0';
+        snprintf(why, len,
+                 "rank %d on %s represents numbers in another way (%s) than this rank (%s); start "
+                 "all ranks on machines of one architecture, with the same libmpi_abi.so.1",
+                 rank, weft_boot_host(rank, host, sizeof host), record->machine, own.machine);
+        return -1;
+    }
     if (bytes >= fixed && record->address_bytes <= WEFT_ADDRESS_BYTES &&
         record->endpoints - 1U < WEFT_VCIS_MAX && record->vcis - 1U < WEFT_VCIS_MAX &&
         record->rails < WEFT_RAILS_MAX &&

@@ -14,23 +14,26 @@
 #include <float.h>
 #include <string.h>
 
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "external32 supports little-endian machines only"
-#endif
+/* The place of a byte of this machine's numbers; digit: 0 is the least significant. */
+static size_t place(size_t digit, size_t size)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? digit : size - 1 - digit;
+}
 
-static void reverse(unsigned char *out, const unsigned char *in, size_t bytes)
+/* Both ways: to bytes that begin with the most significant one, and from them. */
+static void order(unsigned char *out, const unsigned char *in, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
-        out[i] = in[bytes - 1 - i];
+        out[i] = in[place(bytes - 1 - i, bytes)];
 }
 
 /* Converts an integer of `size` bytes to `external` bytes, extended or truncated. */
 static void write_integer(unsigned char *out, const unsigned char *in, size_t size, size_t external,
                           bool sign)
 {
-    unsigned char fill = sign && in[size - 1] & 0x80 ? 0xff : 0;
+    unsigned char fill = sign && in[place(size - 1, size)] & 0x80 ? 0xff : 0;
     for (size_t i = 0; i < external; i++)
-        out[external - 1 - i] = i < size ? in[i] : fill;
+        out[external - 1 - i] = i < size ? in[place(i, size)] : fill;
 }
 
 static void read_integer(unsigned char *out, const unsigned char *in, size_t size, size_t external,
@@ -38,13 +41,13 @@ static void read_integer(unsigned char *out, const unsigned char *in, size_t siz
 {
     unsigned char fill = sign && in[0] & 0x80 ? 0xff : 0;
     for (size_t i = 0; i < size; i++)
-        out[i] = i < external ? in[external - 1 - i] : fill;
+        out[place(i, size)] = i < external ? in[external - 1 - i] : fill;
 }
 
 /*
  * long double. IEEE binary128 has 1 sign bit, 15 exponent bits and 112 fraction bits. The x86
  * format has the same exponent and a significand of 64 bits with an explicit leading bit. If long
- * double is binary128, its bytes are reversed.
+ * double is binary128, only the order of its bytes may differ.
  */
 #if LDBL_MANT_DIG == 64
 static void write_long_double(unsigned char *out, const unsigned char *in)
@@ -90,12 +93,12 @@ static void read_long_double(unsigned char *out, const unsigned char *in)
 static void write_long_double(unsigned char *out, const unsigned char *in)
 {
     _Static_assert(LDBL_MANT_DIG == 113, "long double is neither x86 extended nor binary128");
-    reverse(out, in, sizeof(long double));
+    order(out, in, sizeof(long double));
 }
 
 static void read_long_double(unsigned char *out, const unsigned char *in)
 {
-    reverse(out, in, sizeof(long double));
+    order(out, in, sizeof(long double));
 }
 #endif
 
@@ -107,7 +110,7 @@ static void convert_piece(struct weft_basic basic, bool read, unsigned char *out
     bool sign = basic.form == WEFT_FORM_SIGNED;
     for (size_t n = count * basic.components; n; n--) {
         if (basic.form == WEFT_FORM_PLAIN)
-            reverse(out, in, size);
+            order(out, in, size);
         else if (basic.form == WEFT_FORM_LONG_DOUBLE)
             (read ? read_long_double : write_long_double)(out, in);
         else

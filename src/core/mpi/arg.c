@@ -13,7 +13,7 @@
 
 /* ---- Handles of no object */
 
-/* How errors call an object, what ends it, and its null handle. */
+/* The name of an object in errors, the verb for its end, and its null handle. */
 struct noun {
     enum weft_kind kind;
     int errclass;

@@ -172,7 +172,7 @@ static inline bool overlap(struct weft_elements a, struct weft_elements b)
 }
 
 /* All n blocks without arrays as one. */
-static inline struct weft_elements whole_of(const struct weft_blocks *of, int n)
+static inline struct weft_elements all_blocks(const struct weft_blocks *of, int n)
 {
     return (struct weft_elements){of->at, of->count * (size_t)n, of->type};
 }
@@ -186,7 +186,7 @@ static inline bool share_memory(const struct weft_blocks *in, int sent,
                                 const struct weft_blocks *out, int received)
 {
     if (weft_likely(!in->arrays && !out->arrays))
-        return overlap(whole_of(in, sent), whole_of(out, received));
+        return overlap(all_blocks(in, sent), all_blocks(out, received));
     if ((int64_t)sent * received > PAIRS_MAX)
         return false;
     for (int i = 0; i < sent; i++)

@@ -142,6 +142,21 @@ static int digits_write_large(void *user, MPI_Datatype type, MPI_Count count, vo
     return digits_write(user, type, (int)count, file, position, extra);
 }
 
+/* As digits, for ints side by side, in whatever type. */
+static int wide_write(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position,
+                      void *extra)
+{
+    (void)type;
+    return digits_write(user, MPI_INT, count, file, position, extra);
+}
+
+static int wide_read(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position,
+                     void *extra)
+{
+    (void)type;
+    return digits_read(user, MPI_INT, count, file, position, extra);
+}
+
 static int fails(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position,
                  void *extra)
 {
@@ -182,6 +197,65 @@ static void digits(const char *representation)
     file_remove("d");
 }
 
+/* Complete basic elements at the end of the file, in a type that does not end there; the types of
+ * memory are n ints, or a struct of an int and two longs. */
+static void end_of_file(const char *representation)
+{
+    int out[100], in[101], lengths[] = {1, 2};
+    struct {
+        int first;
+        long second[2];
+    } mixed[2];
+    MPI_Aint at[] = {0, (char *)mixed[0].second - (char *)&mixed[0]};
+    MPI_Datatype types[] = {MPI_INT, MPI_LONG}, ints, both;
+    MPI_Status status;
+    MPI_Offset bytes;
+    MPI_File file = file_open("e", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_File_set_view(file, 0, MPI_INT, MPI_INT, representation, MPI_INFO_NULL);
+    for (int i = 0; i < 100; i++)
+        out[i] = 5 * i + 1;
+    if (check.rank == 0)
+        MPI_File_write_at(file, 0, out, 99, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int n = 10; n <= 50; n += 40) {
+        int first = n == 10 ? 94 : 0, left = 99 - first, elements = -1;
+        MPI_Type_contiguous(n, MPI_INT, &ints);
+        MPI_Type_commit(&ints);
+        memset(in, 0, sizeof in);
+        CHECK_CLASS(MPI_File_read_at_all(file, first, in, n == 10 ? 1 : 2, ints, &status),
+                    MPI_SUCCESS);
+        MPI_Get_elements(&status, ints, &elements);
+        CHECK(elements == left && !memcmp(in, out + first, (size_t)left * sizeof *in) && !in[left],
+              "%s: %d elements of %d, or others, were read", representation, elements, left);
+        MPI_Type_free(&ints);
+    }
+    if (strcmp(representation, "external32")) { /* digits are for ints */
+        MPI_File_close(&file);
+        file_remove("e");
+        return;
+    }
+    MPI_Type_create_struct(2, lengths, at, types, &both);
+    MPI_Type_commit(&both);
+    for (bytes = 23; bytes >= 0; bytes--) { /* 12 bytes each; the longs end with the value */
+        int elements = -1, want = (int)(bytes / 4);
+        MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
+        MPI_File_set_size(file, bytes);
+        MPI_File_set_view(file, 0, MPI_INT, MPI_INT, representation, MPI_INFO_NULL);
+        memset(mixed, 0, sizeof mixed);
+        CHECK_CLASS(MPI_File_read_at(file, 0, mixed, 2, both, &status), MPI_SUCCESS);
+        MPI_Get_elements(&status, both, &elements);
+        CHECK(elements == want, "%d elements, not %d", elements, want);
+        CHECK(bytes < 23 || (mixed[0].first == out[0] && mixed[0].second[1] == out[2] &&
+                             mixed[1].first == out[3] && mixed[1].second[0] == out[4] &&
+                             mixed[1].second[1] == 0),
+              "other numbers were read");
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Type_free(&both);
+    MPI_File_close(&file);
+    file_remove("e");
+}
+
 int main(int argc, char **argv)
 {
     int data[4] = {0};
@@ -204,6 +278,12 @@ int main(int argc, char **argv)
                 MPI_ERR_DUP_DATAREP);
     digits("digits");
     digits("large digits");
+    end_of_file("native");
+    end_of_file("external32");
+    end_of_file("plain");
+    CHECK_CLASS(MPI_Register_datarep("wide", wide_read, wide_write, digits_extent, &check),
+                MPI_SUCCESS);
+    end_of_file("wide");
     MPI_File file = file_open("p", MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File_set_view(file, 16 * check.rank, MPI_INT, MPI_INT, "plain", MPI_INFO_NULL);
     data[1] = 7;

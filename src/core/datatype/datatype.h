@@ -178,10 +178,11 @@ int weft_datatype_f90(int typeclass, int p, int r, struct weft_datatype **out);
 /* Computes the bytes of count elements in external32. Returns false if they are 2^63 or more. */
 bool weft_datatype_external_bytes(const struct weft_datatype *type, MPI_Count count, size_t *bytes);
 
-/* Convert count elements to and from external32. */
+/* Convert to and from external32: count elements, and the first `bytes` bytes of the packed form,
+ * which are complete basic elements. */
 void weft_datatype_pack_external(const struct weft_datatype *type, const void *buffer, size_t count,
                                  void *out);
-void weft_datatype_unpack_external(const struct weft_datatype *type, void *buffer, size_t count,
+void weft_datatype_unpack_external(const struct weft_datatype *type, void *buffer, size_t bytes,
                                    const void *in);
 
 #endif

@@ -120,12 +120,13 @@ static void convert_piece(struct weft_basic basic, bool read, unsigned char *out
     }
 }
 
-/* The state of a conversion: the offset in the packed form, and the next byte in external32. */
+/* The state of a conversion: the offset in the packed form and its end, and the next byte in
+ * external32. */
 struct conversion {
     const struct weft_datatype *type;
     char *buffer;
     bool read;
-    size_t offset;
+    size_t offset, end;
     unsigned char *external;
 };
 
@@ -135,7 +136,8 @@ static void convert_basic(struct conversion *c, struct weft_basic basic, size_t 
 {
     unsigned char piece[PIECE];
     weft_assert(basic.size % basic.components == 0 && basic.external % basic.components == 0);
-    size_t most = PIECE / basic.size;
+    size_t most = PIECE / basic.size, left = (c->end - c->offset) / basic.size;
+    count = count < left ? count : left;
     while (count) {
         size_t n = count < most ? count : most, bytes = n * basic.size;
         if (c->read) {
@@ -157,7 +159,7 @@ static void convert(struct conversion *c, const struct weft_signature *signature
         convert_basic(c, signature->basic, times * signature->count);
         return;
     }
-    for (size_t t = 0; t < times; t++) {
+    for (size_t t = 0; t < times && c->offset < c->end; t++) {
         if (signature->body)
             convert(c, signature->body, signature->count);
         for (size_t i = 0; !signature->body && i < signature->count; i++)
@@ -174,17 +176,17 @@ bool weft_datatype_external_bytes(const struct weft_datatype *type, MPI_Count co
 void weft_datatype_pack_external(const struct weft_datatype *type, const void *buffer, size_t count,
                                  void *out)
 {
-    struct conversion c = {type, (char *)buffer, false, 0, out};
+    struct conversion c = {type, (char *)buffer, false, 0, count * type->size, out};
     if (type->signature && count)
         convert(&c, type->signature, count);
     weft_assert(c.offset == count * type->size);
 }
 
-void weft_datatype_unpack_external(const struct weft_datatype *type, void *buffer, size_t count,
+void weft_datatype_unpack_external(const struct weft_datatype *type, void *buffer, size_t bytes,
                                    const void *in)
 {
-    struct conversion c = {type, buffer, true, 0, (unsigned char *)in};
-    if (type->signature && count)
-        convert(&c, type->signature, count);
-    weft_assert(c.offset == count * type->size);
+    struct conversion c = {type, buffer, true, 0, bytes, (unsigned char *)in};
+    if (type->signature && bytes)
+        convert(&c, type->signature, (bytes + type->size - 1) / type->size);
+    weft_assert(c.offset == bytes);
 }

@@ -9,6 +9,8 @@
  *  - An access in another representation has the type MPI_BYTE and memory of malloc between
  *    weft_file_convert and weft_file_convert_back.
  *  - A type with the same sizes in memory and in the file is its own type of the file.
+ *  - At the end of the file a read gives all complete basic elements, also those of an incomplete
+ * type.
  */
 #include "core/file/file.h"
 #include "core/base/error.h"
@@ -164,30 +166,97 @@ static int call_user(const struct weft_file_form *form, bool write,
                           (long long)n, form->name);
 }
 
-/* Converts count elements; each: bytes of one in the file. */
+/* Converts `bytes` bytes of data in memory; each: bytes of an element of the type in the file. */
 static int convert(const struct weft_file_form *form, bool write, const struct weft_file_data *user,
-                   size_t count, size_t each, void *memory)
+                   size_t bytes, size_t each, void *memory)
 {
     bool called = write ? form->write || form->write_large : form->read || form->read_large;
-    if (!count)
+    if (!bytes)
         return MPI_SUCCESS;
     if (called)
-        return call_user(form, write, user, count * user->type->size, memory);
+        return call_user(form, write, user, bytes, memory);
     if (form == &external32 && write)
-        weft_datatype_pack_external(user->type, user->buffer, count, memory);
+        weft_datatype_pack_external(user->type, user->buffer, bytes / user->type->size, memory);
     else if (form == &external32)
-        weft_datatype_unpack_external(user->type, user->buffer, count, memory);
+        weft_datatype_unpack_external(user->type, user->buffer, bytes, memory);
     else if (each != user->type->size)
         return weft_error_set(MPI_ERR_CONVERSION,
                               "the data representation \"%s\" has other sizes, and no function to "
                               "convert them",
                               form->name);
     else if (write)
-        weft_datatype_pack_all(user->type, user->buffer, count, memory);
+        weft_datatype_pack(user->type, user->buffer, 0, memory, bytes);
     else
-        weft_datatype_unpack_all(user->type, user->buffer, count, memory);
+        weft_datatype_unpack(user->type, user->buffer, 0, memory, bytes);
     return MPI_SUCCESS;
 }
+
+/* ---- An incomplete element of a type, at the end of the file */
+
+/* The data of an element: bytes that are left in the file, and bytes in memory so far. */
+struct prefix {
+    const struct weft_file_form *form;
+    const struct weft_datatype *type;
+    size_t left, bytes;
+};
+
+/* The predefined type in a type that has this basic element, or NULL. */
+static const struct weft_datatype *find_basic(const struct weft_datatype *type,
+                                              const struct weft_basic *basic)
+{
+    const struct weft_datatype *found = NULL;
+    if (!type->envelope)
+        return type->signature && !memcmp(&type->signature->basic, basic, sizeof *basic) ? type
+                                                                                         : NULL;
+    for (size_t i = 0; i < type->envelope->ntypes && !found; i++)
+        found = find_basic(type->envelope->types[i], basic);
+    return found;
+}
+
+/* The bytes of a basic element in the file; 0: unknown. */
+static size_t bytes_in_file(const struct prefix *prefix, const struct weft_basic *basic)
+{
+    if (prefix->form == &external32)
+        return basic->external;
+    const struct weft_datatype *type = find_basic(prefix->type, basic);
+    struct weft_datatype *scaled;
+    if (!type || weft_file_scale(prefix->form, type, &scaled) != MPI_SUCCESS)
+        return 0;
+    size_t bytes = scaled->size;
+    weft_datatype_release(scaled);
+    return bytes;
+}
+
+/* Adds the complete basic elements of a signature. False: no further one is complete. */
+static bool add_elements(struct prefix *prefix, const struct weft_signature *signature)
+{
+    if (signature->basic.size) {
+        size_t each = bytes_in_file(prefix, &signature->basic), n = each ? prefix->left / each : 0;
+        n = n < signature->count ? n : signature->count;
+        prefix->left -= n * each;
+        prefix->bytes += n * signature->basic.size;
+        return n == signature->count;
+    }
+    for (size_t i = 0; i < signature->count; i++)
+        if (!add_elements(prefix, signature->body ? signature->body : signature->entries[i]))
+            return false;
+    return true;
+}
+
+/* The bytes in memory of all complete basic elements in `moved` bytes of the file. */
+static size_t bytes_in_memory(const struct weft_file_form *form, const struct weft_file_data *user,
+                              size_t each, size_t moved)
+{
+    struct prefix prefix = {.form = form, .type = user->type};
+    if (!each)
+        return user->bytes;
+    prefix.left = moved % each;
+    if (prefix.left)
+        add_elements(&prefix, user->type->signature);
+    return moved / each * user->type->size + prefix.bytes;
+}
+
+/* ---- Accesses */
 
 int weft_file_convert(const struct weft_file *file, bool write, struct weft_file_data *data,
                       struct weft_file_data *user)
@@ -211,7 +280,7 @@ int weft_file_convert(const struct weft_file *file, bool write, struct weft_file
     data->type = weft_datatype_byte();
     data->buffer = memory;
     data->bytes = bytes;
-    return write ? convert(form, true, user, count, each, memory) : MPI_SUCCESS;
+    return write ? convert(form, true, user, user->bytes, each, memory) : MPI_SUCCESS;
 }
 
 int weft_file_convert_back(const struct weft_file *file, bool write, struct weft_file_data *data,
@@ -220,11 +289,10 @@ int weft_file_convert_back(const struct weft_file *file, bool write, struct weft
     int code = MPI_SUCCESS;
     if (!user->type)
         return code;
-    size_t all = user->bytes / user->type->size, each = data->bytes / all;
-    size_t count = each ? *moved / each : all;
+    size_t each = data->bytes / (user->bytes / user->type->size);
+    *moved = bytes_in_memory(file->view.form, user, each, *moved);
     if (!write)
-        code = convert(file->view.form, false, user, count, each, data->buffer);
-    *moved = count * user->type->size;
+        code = convert(file->view.form, false, user, *moved, each, data->buffer);
     free(data->buffer);
     return code;
 }

@@ -233,7 +233,7 @@ int weft_mpi_unpack_external(const void *inbuf, MPI_Count insize, MPI_Count *pos
     if (copy)
         weft_gpu_copy(copy, address_of(&call), (size_t)bytes);
     weft_datatype_unpack_external(bytes ? weft_datatype_at(type, outbuf) : type, outbuf,
-                                  (size_t)outcount, packed);
+                                  (size_t)outcount * type->size, packed);
     free(copy);
     *position += bytes;
     return MPI_SUCCESS;

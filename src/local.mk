@@ -208,6 +208,7 @@ libmpi_abi_a_SOURCES += \
     src/core/file/blocks.c \
     src/core/file/convert.c \
     src/core/file/exchange.c \
+    src/core/file/exclude.c \
     src/core/file/file.h \
     src/core/file/hints.c \
     src/core/file/nonblocking.c \

@@ -10,8 +10,10 @@
  * Invariants:
  *  - Positions below *moved have been moved, and none at or behind it when a read ends at the end
  * of the file.
- *  - The bytes of holes may be those of another rank. So a write sieves only while it holds the
- *    file's lock exclusively, and every other write to a file that is `guarded` holds it shared.
+ *  - The bytes of holes may be those of another writer. So a write sieves only while it holds the
+ *    file's lock exclusively, and every other write to a file that is `guarded` holds it shared;
+ *    and while no other open of the file exists (exclude.c). Else each run is one call.
+ *  - A thread does not write while a collective write of the same file uses windows.
  */
 #include "core/datatype/copy.h"
 #include "core/datatype/iov.h"
@@ -23,6 +25,7 @@
 #include "core/base/info.h"
 #include "core/message/count.h"
 #include "core/message/process.h"
+#include "core/progress/progress.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,13 +34,14 @@
 enum {
     RUNS = 256,
     BOUNCE_BYTES = 256 << 10,
-    FEW_RUNS = 4 /* as many calls as the sieve makes, or little more */
+    FEW_RUNS = 8 /* as many calls as a sieve with its locks makes, or little more */
 };
 
 struct access {
     struct weft_file *file;
     bool write;
-    char *sieve; /* NULL until it is needed */
+    bool by_runs; /* within a collective access: no lock, no sieve */
+    char *sieve;  /* NULL until it is needed */
     size_t sieve_bytes;
 };
 
@@ -103,17 +107,15 @@ static int sieve(struct access *access, size_t from, size_t to, char *memory, si
     return MPI_SUCCESS;
 }
 
-/* True if the sieve may be used, by the hints of ROMIO. */
+/* True if the sieve may be used. A write needs an exclusive lock for that, which ranks of several
+ * nodes do not have, because their other writes take no lock. */
 static bool may_sieve(const struct access *access)
 {
     const struct weft_file *file = access->file;
-    const char *hint =
-        weft_info_get(file->info, access->write ? "romio_ds_write" : "romio_ds_read");
-    if (hint && !strcmp(hint, "disable"))
-        return false;
-    if (!access->write || (hint && !strcmp(hint, "enable")))
-        return !file->unreadable;
-    return weft_file_excludes(file) && !file->unreadable;
+    if (access->write)
+        return !access->by_runs && file->merges && (file->on_node || file->comm->size == 1);
+    const char *hint = weft_info_get(file->info, "romio_ds_read");
+    return !file->unreadable && !(hint && !strcmp(hint, "disable"));
 }
 
 /* True if these runs are moved faster with their holes. to: the end of the access. */
@@ -132,12 +134,26 @@ static bool sieves(const struct access *access, const struct weft_run *runs, siz
 /* In atomic mode the access holds the lock already. */
 static bool guards(const struct access *access)
 {
-    return access->write && access->file->guarded && !access->file->atomic;
+    return access->write && access->file->guarded && !access->file->atomic && !access->by_runs;
 }
 
+/* The wait for another thread's collective write is repeated, because the lock may be waited for.
+ */
 static int begin_write(const struct access *access, bool exclusive)
 {
-    return guards(access) ? weft_file_lock(access->file, exclusive) : MPI_SUCCESS;
+    struct weft_file *file = access->file;
+    unsigned idle = 0;
+    int code = MPI_SUCCESS;
+    bool others = access->write && !access->by_runs;
+    while (code == MPI_SUCCESS) {
+        while (others && file->in_windows)
+            weft_await(weft_vci_scope(file->comm->vci), &idle, NULL);
+        code = guards(access) ? weft_file_lock(file, exclusive) : MPI_SUCCESS;
+        if (code != MPI_SUCCESS || !others || !file->in_windows)
+            break;
+        code = guards(access) ? weft_file_unlock(file) : MPI_SUCCESS;
+    }
+    return code;
 }
 
 static int end_write(const struct access *access, int code)
@@ -174,10 +190,13 @@ static int move_runs(struct access *access, size_t from, size_t to, char *memory
     int code = begin_write(access, with_holes);
     if (code != MPI_SUCCESS)
         return code;
-    if (with_holes && may_sieve(access)) /* it may have changed before the lock was held */
+    bool merges = with_holes && access->write && weft_file_begin_merge(file);
+    if (with_holes && (merges || !access->write))
         code = sieve(access, from, to, memory, done, ended);
     else
         code = move_each(access, runs, n, memory, done, ended);
+    if (merges)
+        weft_file_end_merge(file);
     return end_write(access, code);
 }
 
@@ -233,13 +252,32 @@ static int move_pieces(struct access *access, const struct weft_file_data *data,
     return code;
 }
 
+/* Bytes [from, to) of an access. */
+static int move_data(struct access *access, const struct weft_file_data *data, size_t from,
+                     size_t to, size_t *moved)
+{
+    size_t position = (size_t)data->offset * access->file->view.etype->size;
+    char *memory = weft_datatype_run(data->type, data->buffer, to);
+    if (memory)
+        return move_packed(access, position + from, position + to, memory + from, moved);
+    return move_pieces(access, data, position, from, to, moved);
+}
+
+int weft_file_write_runs(struct weft_file *file, const struct weft_file_data *data, size_t from,
+                         size_t to)
+{
+    struct access access = {.file = file, .write = true, .by_runs = true};
+    size_t moved = 0;
+    weft_assert(file->in_windows && from < to);
+    return move_data(&access, data, from, to, &moved);
+}
+
 int weft_file_move(struct weft_file *file, bool write, const struct weft_file_data *data,
                    size_t from, size_t to, size_t *moved)
 {
     size_t hint = file->sieve[write];
     struct access access = {
         .file = file, .write = write, .sieve_bytes = hint ? hint : file->system->sieve};
-    size_t position = (size_t)data->offset * file->view.etype->size;
     *moved = 0;
     if (from == to || !file->view.filetype->layout)
         return MPI_SUCCESS;
@@ -249,10 +287,8 @@ int weft_file_move(struct weft_file *file, bool write, const struct weft_file_da
     /* on NFS: what other nodes have written, each with O_DSYNC */
     if (file->atomic && file->several_caches && weft_file_reopen(file->fd, 0))
         code = weft_file_failed(file->name, errno, "to open the file again");
-    char *memory = weft_datatype_run(data->type, data->buffer, to);
     if (code == MPI_SUCCESS)
-        code = memory ? move_packed(&access, position + from, position + to, memory + from, moved)
-                      : move_pieces(&access, data, position, from, to, moved);
+        code = move_data(&access, data, from, to, moved);
     free(access.sieve);
     int failed = file->atomic ? weft_file_unlock(file) : MPI_SUCCESS;
     return code == MPI_SUCCESS ? failed : code;

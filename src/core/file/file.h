@@ -9,8 +9,10 @@
  *    wrong participates, so no other rank waits for it.
  *  - A view is never flattened: offsets and positions follow from the layout of its filetype. A
  *    position counts bytes of data from the beginning of the view.
- *  - Bytes that the program did not write are written back only under the file's lock, or in a
- *    collective access of all ranks.
+ *  - Bytes that the program did not give are written back only while no other writer exists: none
+ *    of this open (the file's lock, or a collective access of all ranks, during which the writes of
+ *    other threads wait), and no other open of the file (exclude.c). Else each run is written by
+ *    itself.
  *
  * Functions return MPI_SUCCESS, or an error class whose sentence was recorded.
  */
@@ -86,6 +88,11 @@ struct weft_file {
     bool on_node;             /* all ranks share memory */
     bool several_caches;      /* ranks are on several nodes of NFS: the file has O_DSYNC */
     bool guarded;             /* writes hold the lock: that of another rank may sieve */
+    bool stream;              /* a pipe or the like: no offsets */
+    int presence;             /* at rank 0: the descriptor with the lock on own_byte; or -1 */
+    int64_t own_byte;         /* the offset of the lock of this open; 0: none (exclude.c) */
+    bool merges;              /* such locks exclude all other opens; the same at all ranks */
+    bool in_windows;          /* a collective write is in its rounds: other threads' writes wait */
     bool no_windows;          /* there is no memory for windows */
     struct weft_win *win;     /* windows of the file for each rank, or NULL (windows.c) */
     int *owners, nowners;     /* the ranks whose windows are used */
@@ -197,6 +204,10 @@ struct weft_file_data {
 int weft_file_move(struct weft_file *file, bool write, const struct weft_file_data *data,
                    size_t from, size_t to, size_t *moved);
 
+/* Writes them within a collective access, without bytes of holes. */
+int weft_file_write_runs(struct weft_file *file, const struct weft_file_data *data, size_t from,
+                         size_t to);
+
 /* Moves the data of all ranks, and agrees on their errors (windows.c). code: an error of this
  * rank's arguments, or MPI_SUCCESS. Collective. */
 int weft_file_move_all(struct weft_file *file, bool write, int code,
@@ -257,11 +268,17 @@ int weft_file_set_atomicity(struct weft_file *file, bool atomic);
 int weft_file_lock(struct weft_file *file, bool exclusive);
 int weft_file_unlock(struct weft_file *file);
 
-/* The lock excludes every write of a rank of this job. While it is held exclusively, that does not
- * change. */
-bool weft_file_excludes(const struct weft_file *file);
+/* ---- Exclusion of other opens of the file (exclude.c) */
 
-/* This rank has opened the same file once more, so the lock does not exclude its writes. */
-void weft_file_open_twice(struct weft_file *file);
+/* Rank 0 makes this open visible to others, and waits until their merging writes have ended. */
+void weft_file_register(struct weft_file *file);
+
+/* True if this rank can see the lock of its own open. */
+bool weft_file_is_registered(const struct weft_file *file);
+
+/* True if no other open of the file writes until weft_file_end_merge. One thread of a rank at a
+ * time. */
+bool weft_file_begin_merge(const struct weft_file *file);
+void weft_file_end_merge(const struct weft_file *file);
 
 #endif

@@ -181,7 +181,7 @@ static int prepare(struct weft_file *file, const char *name, const struct weft_i
 static void open_as(struct weft_file *file, int flags, bool create, bool *created)
 {
     const char *perm = weft_info_get(file->info, "file_perm");
-    mode_t mode = (mode_t)(strtoul(perm ? perm : "0666", NULL, 8) & 07777);
+    mode_t mode = (mode_t)strtoul(perm ? perm : "0666", NULL, 8);
     flags |= O_CLOEXEC;
     do {
         file->fd =
@@ -218,6 +218,7 @@ static int open_here(struct weft_file *file, bool create, bool *created)
         file->unreadable = true;
         open_soon(file, O_WRONLY, create, created);
     }
+    file->stream = file->fd >= 0 && lseek(file->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE;
     return file->fd >= 0
                ? MPI_SUCCESS
                : weft_file_failed(file->name, errno, "the open at rank %d", file->comm->rank);
@@ -227,7 +228,7 @@ static int open_here(struct weft_file *file, bool create, bool *created)
  * ranks, and the length of those of the environment. */
 static int share_system(struct weft_file *file, int code, bool created, int64_t *hints)
 {
-    enum { ROW, UNIT, COUNT, BUFFER, NODES, HINTS, SHARED };
+    enum { ROW, UNIT, COUNT, BUFFER, NODES, HINTS, OWN_BYTE, SHARED };
     int64_t values[SHARED];
     for (int i = 0; i < SHARED; i++)
         values[i] = INT64_MAX;
@@ -245,6 +246,8 @@ static int share_system(struct weft_file *file, int code, bool created, int64_t 
         values[BUFFER] = weft_file_number_hint(file, "cb_buffer_size");
         values[NODES] = weft_file_number_hint(file, "cb_nodes");
         values[HINTS] = *hints;
+        weft_file_register(file);
+        values[OWN_BYTE] = file->own_byte;
     }
     code = reduce(file, code, values, SHARED);
     if (code != MPI_SUCCESS)
@@ -257,6 +260,7 @@ static int share_system(struct weft_file *file, int code, bool created, int64_t 
     file->stripes = (struct weft_file_stripes){values[UNIT], values[COUNT]};
     file->buffer_bytes = values[BUFFER];
     file->writers = values[NODES];
+    file->own_byte = values[OWN_BYTE];
     *hints = values[HINTS];
     return MPI_SUCCESS;
 }
@@ -306,6 +310,10 @@ static int report_hints(const struct weft_file *file)
 /* A folder is no file. */
 static int identify(const struct weft_file *file, int64_t identity[2])
 {
+    if (file->stream && !(file->amode & MPI_MODE_SEQUENTIAL))
+        return weft_error_set(MPI_ERR_AMODE,
+                              "%.200s is a pipe or the like; open it with MPI_MODE_SEQUENTIAL",
+                              file->name);
     struct stat stat;
     if (fstat(file->fd, &stat))
         return weft_file_failed(file->name, errno, "fstat");
@@ -314,6 +322,16 @@ static int identify(const struct weft_file *file, int64_t identity[2])
     identity[0] = (int64_t)stat.st_dev;
     identity[1] = (int64_t)stat.st_ino;
     return MPI_SUCCESS;
+}
+
+/* Finds whether the lock of this open excludes other opens: on a network all nodes must see it. */
+static int find_merges(struct weft_file *file)
+{
+    bool many = file->comm->size > 1 && !file->on_node;
+    int64_t seen = file->system->network ? many && weft_file_is_registered(file) : file->own_byte;
+    int code = many && file->system->network ? reduce(file, MPI_SUCCESS, &seen, 1) : MPI_SUCCESS;
+    file->merges = seen != 0;
+    return code;
 }
 
 static int reopen(const struct weft_file *file, int flags)
@@ -353,6 +371,8 @@ static int open_everywhere(struct weft_file *file, int code, const char *text,
         code = weft_file_agree(file, weft_file_size(file, &file->pointer));
     if (code == MPI_SUCCESS)
         code = weft_file_make_shared(file, file->pointer);
+    if (code == MPI_SUCCESS)
+        code = find_merges(file);
     file->several_caches = file->system->caches && file->comm->size > 1 && !file->on_node;
     if (code == MPI_SUCCESS && file->several_caches)
         code = reopen(file, O_DSYNC);
@@ -370,6 +390,8 @@ static void free_file(struct weft_file *file)
     weft_file_free_view(&file->view);
     if (file->fd >= 0)
         close(file->fd);
+    if (file->presence >= 0)
+        close(file->presence);
     if (file->info)
         weft_info_free(file->info);
     free(file->owners);
@@ -391,7 +413,7 @@ int weft_file_open(struct weft_comm *over, const char *name, int amode,
     struct weft_comm *comm = weft_comm_make(over->group, NULL, errhandler);
     if (!file)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to open a file");
-    file->fd = -1;
+    file->fd = file->presence = -1;
     file->amode = amode;
     int code = weft_comm_agree(over, comm, comm ? MPI_SUCCESS : MPI_ERR_NO_MEM, &file->comm);
     if (code != MPI_SUCCESS) {
@@ -416,11 +438,6 @@ int weft_file_open(struct weft_comm *over, const char *name, int amode,
     file->object.kind = WEFT_KIND_FILE;
     file->handle = (MPI_File)file;
     file->comm->handle = (MPI_Comm)file->handle;
-    for (struct weft_file *other = weft.files; other; other = other->next)
-        if (other->fd >= 0 && !memcmp(other->identity, file->identity, sizeof file->identity)) {
-            weft_file_open_twice(other);
-            weft_file_open_twice(file);
-        }
     file->next = weft.files;
     weft.files = file;
     weft_count_add(&weft_counts.file_opens, 1);
@@ -434,7 +451,8 @@ static int close_here(struct weft_file *file)
 {
     int rc = file->fd >= 0 ? close(file->fd) : 0, error = errno;
     file->fd = -1;
-    if (file->comm->rank == 0 && file->amode & MPI_MODE_DELETE_ON_CLOSE && unlink(file->name))
+    if (file->comm->rank == 0 && file->amode & MPI_MODE_DELETE_ON_CLOSE && unlink(file->name) &&
+        errno != ENOENT) /* another open had this mode, too */
         return weft_file_failed(file->name, errno, "the removal of MPI_MODE_DELETE_ON_CLOSE");
     return rc ? weft_file_failed(file->name, error, "the close") : MPI_SUCCESS;
 }
@@ -484,7 +502,7 @@ int weft_file_delete(const char *name)
 
 int weft_file_size(const struct weft_file *file, MPI_Offset *size)
 {
-    off_t end = lseek(file->fd, 0, SEEK_END); /* of block devices too */
+    off_t end = file->stream ? 0 : lseek(file->fd, 0, SEEK_END); /* of block devices too */
     if (end < 0)
         return weft_file_failed(file->name, errno, "the query of its size");
     *size = end;

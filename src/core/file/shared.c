@@ -25,17 +25,6 @@
 
 enum { OWNER = 0 };
 
-/* The memory of rank 0; the pointer is the first word. */
-struct words {
-    _Atomic MPI_Offset pointer;
-    _Atomic int64_t twofold; /* a rank has opened the same file once more */
-};
-
-static struct words *words_of(const struct weft_file *file)
-{
-    return (struct words *)file->state->targets[OWNER].base;
-}
-
 /* The word, or NULL if it is reached by messages. */
 static _Atomic MPI_Offset *word_of(struct weft_file *file)
 {
@@ -51,13 +40,11 @@ void weft_file_store_shared(struct weft_file *file, MPI_Offset pointer)
 int weft_file_make_shared(struct weft_file *file, MPI_Offset pointer)
 {
     struct weft_win_arguments arguments = {
-        .flavor = MPI_WIN_FLAVOR_ALLOCATE, .bytes = sizeof(struct words), .unit = 1};
+        .flavor = MPI_WIN_FLAVOR_ALLOCATE, .bytes = sizeof(MPI_Offset), .unit = 1};
     int code =
         file->comm->size > 1 ? weft_win_make(file->comm, &arguments, &file->state) : MPI_SUCCESS;
     if (file->state)
         weft_win_set_name(file->state, file->name); /* for reports */
-    if (code == MPI_SUCCESS && file->state && file->comm->rank == OWNER)
-        atomic_store(&words_of(file)->twofold, 0);
     if (code == MPI_SUCCESS)
         weft_file_store_shared(file, pointer);
     file->on_node = file->state && code == MPI_SUCCESS && weft_file_maps_all(file->state);
@@ -175,21 +162,6 @@ int weft_file_seek_shared(struct weft_file *file, MPI_Offset offset, int whence)
 }
 
 /* ---- The lock */
-
-bool weft_file_excludes(const struct weft_file *file)
-{
-    if (file->comm->size < weft.job.size) /* another rank may open the file by itself */
-        return false;
-    return file->comm->size == 1 || (file->on_node && !atomic_load(&words_of(file)->twofold));
-}
-
-void weft_file_open_twice(struct weft_file *file)
-{
-    if (!file->on_node || weft_file_lock(file, true) != MPI_SUCCESS)
-        return;
-    atomic_store(&words_of(file)->twofold, 1);
-    weft_file_unlock(file);
-}
 
 int weft_file_set_atomicity(struct weft_file *file, bool atomic)
 {

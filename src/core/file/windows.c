@@ -12,9 +12,11 @@
  *  - The path and the number of rounds follow from gathered values, so they are the same at all
  *    ranks. Rounds go on after an error, so that no rank waits for ever.
  *  - A window is written at once if each byte of a range was given once (blocks.c).
- *  - Else its rank reads the file into the window, and all ranks scatter their data again: no other
- *    rank of the file writes meanwhile. With few or long runs each rank writes its own data. Both
- *    happen after the barrier of the next round, when all ranks see the method of the window.
+ *  - Else its rank reads the file into the window, and all ranks scatter their data again. With few
+ *    or long runs, or if the file is open another time (exclude.c), each rank writes its own data.
+ *    Both happen after the barrier of the next round, when all ranks see the method of the window.
+ *  - From the gathering of the ranges to the agreement at the end no other thread of any rank
+ * writes to this open file (`in_windows`).
  *  - Between two barriers a word or byte of a window has one writer.
  *  - A rank uses a window again after two more barriers: that of the round, and that of the next,
  *    which the window's rank enters after it has written, and all others after they have read.
@@ -112,6 +114,8 @@ static bool interleaves(struct weft_file_access *access, const struct range *ran
     }
     const struct weft_file_system *system = access->file->system;
     double span = (double)access->high - (double)access->low;
+    if (access->write && bytes < span && !access->file->merges)
+        return false; /* each rank would write its runs itself */
     bool tiny = access->write && bytes / runs <= (double)system->short_run;
     /* short blocks of ranks side by side: one call instead of one of each rank */
     bool joined = tiny && runs > 1 && bytes == span && system->network;
@@ -338,8 +342,15 @@ static struct weft_file_sums sums_of_all(const struct weft_file_access *access,
     return all;
 }
 
-static enum method method_of(const struct weft_file_access *access,
-                             const struct weft_file_sums *all)
+/* Excludes other opens of the file until the end of the access. */
+static bool excludes_others(struct weft_file_access *access)
+{
+    if (access->others == UNTRIED)
+        access->others = weft_file_begin_merge(access->file) ? EXCLUDED : REFUSED;
+    return access->others == EXCLUDED;
+}
+
+static enum method method_of(struct weft_file_access *access, const struct weft_file_sums *all)
 {
     struct weft_file_sums full = {0};
     if (!all->bytes)
@@ -353,7 +364,7 @@ static enum method method_of(const struct weft_file_access *access,
     const struct weft_file_system *system = access->file->system;
     bool few =
         all->bytes / all->runs > system->short_run || holes / all->runs > system->short_hole / 2;
-    return few || access->file->unreadable ? SEPARATELY : MERGED;
+    return few || !excludes_others(access) ? SEPARATELY : MERGED;
 }
 
 /* Reads or writes the bytes of this rank's window from the first to the last that was given. */
@@ -389,8 +400,7 @@ static void scatter(const struct weft_file_access *access, struct weft_file_roun
 }
 
 /* Writes this rank's window, or reads it if the data leave holes. */
-static void use_window(const struct weft_file_access *access, struct weft_file_round round,
-                       int *code)
+static void use_window(struct weft_file_access *access, struct weft_file_round round, int *code)
 {
     struct control *control = control_of(access, round, access->file->comm->rank);
     if (access->file->own < 0)
@@ -431,7 +441,6 @@ static int put(struct weft_file_access *access, struct weft_file_round round, en
 {
     const struct weft_file *file = access->file;
     int code = MPI_SUCCESS;
-    size_t moved;
     *any = false;
     for (int index = 0; index < file->nowners && code == MPI_SUCCESS; index++) {
         if (method_at(access, round, index) != method)
@@ -443,8 +452,8 @@ static int put(struct weft_file_access *access, struct weft_file_round round, en
         if (method == MERGED)
             copy(access, round, index, p);
         else
-            code = weft_file_move(access->file, true, access->data, p.from - access->from,
-                                  p.to - access->from, &moved);
+            code = weft_file_write_runs(access->file, access->data, p.from - access->from,
+                                        p.to - access->from);
     }
     if (access->exchange && file->own >= 0 && method_at(access, round, file->own) == method)
         weft_file_put_again(access, round, method == SEPARATELY, &code);
@@ -487,6 +496,8 @@ static int write_rounds(struct weft_file_access *access, struct weft_file_round 
             use_window(access, round, code);
         before = round;
     }
+    if (access->others == EXCLUDED)
+        weft_file_end_merge(access->file);
     if (*code == MPI_SUCCESS)
         access->moved = access->to - access->from;
     return failed;
@@ -603,11 +614,25 @@ static int try_windows(struct weft_file_access *access, bool *used, int *code)
     }
     if (!weft_file_maps_all(access->file->win))
         begin_exchange(access);
+    access->file->in_windows = access->write;
     struct weft_file_round first = {.at = access->low / access->window * access->window};
     failed = access->write ? write_rounds(access, first, code) : read_rounds(access, first, code);
     weft_file_exchange_end(access);
     free(access->piece);
     free(access->methods);
+    return failed;
+}
+
+/* A pipe gets the data of all ranks in the order of ranks. */
+static int move_in_turn(struct weft_file *file, bool write, int *code,
+                        const struct weft_file_data *data, size_t *moved)
+{
+    int failed = MPI_SUCCESS;
+    for (int rank = 0; rank < file->comm->size && failed == MPI_SUCCESS; rank++) {
+        if (rank == file->comm->rank && *code == MPI_SUCCESS)
+            *code = weft_file_move(file, write, data, 0, data->bytes, moved);
+        failed = weft_coll_barrier(file->comm);
+    }
     return failed;
 }
 
@@ -622,13 +647,17 @@ int weft_file_move_all(struct weft_file *file, bool write, int code,
     bool may_join = file->strided || (write && file->system->network);
     if (file->comm->size > 1 && may_join && !file->atomic)
         failed = try_windows(&access, &used, &code);
+    if (file->stream)
+        failed = move_in_turn(file, write, &code, data, moved);
+    else if (failed == MPI_SUCCESS && used)
+        *moved = access.moved;
+    else if (failed == MPI_SUCCESS && code == MPI_SUCCESS)
+        code = weft_file_move(file, write, data, 0, data->bytes, moved);
+    if (failed == MPI_SUCCESS)
+        code = weft_file_agree(file, code);
+    file->in_windows = false;
     if (failed != MPI_SUCCESS)
         return failed;
-    if (used)
-        *moved = access.moved;
-    else if (code == MPI_SUCCESS)
-        code = weft_file_move(file, write, data, 0, data->bytes, moved);
-    code = weft_file_agree(file, code);
     if (code != MPI_SUCCESS && used && write)
         *moved = 0; /* other ranks wrote this rank's data */
     return code;

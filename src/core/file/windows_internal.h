@@ -39,7 +39,8 @@ struct weft_file_access {
     char *piece;       /* a bounce buffer, or NULL if the buffer is contiguous */
     char *memory;      /* else the buffer */
     size_t moved;
-    bool ended;                          /* a read is at the end of the file */
+    bool ended;                                 /* a read is at the end of the file */
+    enum { UNTRIED, EXCLUDED, REFUSED } others; /* writers of other opens */
     struct weft_file_exchange *exchange; /* with ranks of other nodes; NULL: there are none */
     uint64_t *methods;                   /* with exchange: of the windows, by rank */
 };

@@ -147,6 +147,18 @@ static void hints(void)
     MPI_Info_free(&info);
     MPI_File_close(&file);
     file_remove("d");
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "file_perm", "7700");
+    CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, file_name("d"), CREATE, info, &file), MPI_SUCCESS);
+    MPI_Info_free(&info);
+    MPI_File_get_info(file, &used);
+    MPI_Info_get(used, "file_perm", 100, value, &flag);
+    CHECK(flag && !strcmp(value, "0700"), "file_perm is %s", value);
+    CHECK(!stat(file_name("d"), &stat_of) && (stat_of.st_mode & 07777) == 0700,
+          "the file has mode %o", stat_of.st_mode);
+    MPI_Info_free(&used);
+    MPI_File_close(&file);
+    file_remove("d");
 }
 
 /* The flags of the descriptor behind a name; -1: there is none. */
@@ -242,6 +254,77 @@ static void sequential(void)
     file_remove("f");
 }
 
+/* A pipe takes the data in the order of ranks, and without a reader it is an error. */
+static void pipes(void)
+{
+    enum { MOST = 64 };
+    MPI_File file = MPI_FILE_NULL;
+    MPI_Datatype holes;
+    MPI_Status status;
+    int reader = -1, data[2] = {check.rank, 100 + check.rank}, got[MOST];
+    if (check.rank == 0) {
+        CHECK(mkfifo(file_name("pipe"), 0600) == 0, "no pipe");
+        reader = open(file_name("pipe"), O_RDONLY | O_NONBLOCK);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_CLASS(open_class("pipe", MPI_MODE_WRONLY), MPI_ERR_AMODE);
+    file = file_open("pipe", MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL);
+    CHECK_CLASS(MPI_File_write_ordered(file, data, 2, MPI_INT, &status), MPI_SUCCESS);
+    CHECK(file_bytes(&status) == 8, "%d bytes were written", file_bytes(&status));
+    if (check.rank == check.size - 1)
+        CHECK_CLASS(MPI_File_write_shared(file, data, 1, MPI_INT, &status), MPI_SUCCESS);
+    MPI_Type_create_resized(MPI_INT, 0, 8, &holes);
+    MPI_Type_commit(&holes);
+    CHECK_CLASS(
+        MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, holes, "native", MPI_INFO_NULL),
+        MPI_ERR_UNSUPPORTED_OPERATION);
+    MPI_Type_free(&holes);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) {
+        long bytes = read(reader, got, sizeof got);
+        CHECK(bytes == 8 * check.size + 4, "%ld bytes were read", bytes);
+        for (int i = 0; i < 2 * check.size; i++)
+            CHECK(got[i] == 100 * (i % 2) + i / 2, "%d at %d", got[i], i);
+        close(reader);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_CLASS(MPI_File_write_shared(file, data, 1, MPI_INT, &status), MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_close(&file), MPI_SUCCESS);
+    file_remove("pipe");
+}
+
+/* Two opens that both remove the file. */
+static void removed_twice(void)
+{
+    MPI_File first = file_open("g", CREATE | MPI_MODE_DELETE_ON_CLOSE);
+    MPI_File second = file_open("g", CREATE | MPI_MODE_DELETE_ON_CLOSE);
+    CHECK_CLASS(MPI_File_close(&first), MPI_SUCCESS);
+    CHECK_CLASS(MPI_File_close(&second), MPI_SUCCESS);
+    CHECK_CLASS(open_class("g", MPI_MODE_RDWR), MPI_ERR_NO_SUCH_FILE);
+}
+
+/* Accesses that cannot have their data. */
+static void no_data(void)
+{
+    int data[5] = {0};
+    MPI_Datatype empty;
+    MPI_Status status;
+    MPI_File file = file_open("h", CREATE);
+    CHECK_CLASS(MPI_File_write(file, MPI_IN_PLACE, 5, MPI_INT, &status), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_File_read_at_all(file, 0, MPI_IN_PLACE, 5, MPI_INT, &status), MPI_ERR_BUFFER);
+    MPI_Type_contiguous(0, MPI_INT, &empty);
+    MPI_Type_commit(&empty);
+    CHECK_CLASS(MPI_File_set_view(file, 0, MPI_INT, empty, "native", MPI_INFO_NULL), MPI_SUCCESS);
+    CHECK_CLASS(MPI_File_write_at(file, 0, data, 5, MPI_INT, &status), MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_write_all(file, data, check.rank ? 0 : 5, MPI_INT, &status), MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_write_all(file, data, 0, MPI_INT, &status), MPI_SUCCESS);
+    CHECK_CLASS(MPI_File_read_at(file, 0, data, 5, MPI_INT, &status), MPI_SUCCESS);
+    CHECK(file_bytes(&status) == 0, "%d bytes were read", file_bytes(&status));
+    MPI_Type_free(&empty);
+    MPI_File_close(&file);
+    file_remove("h");
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
@@ -253,6 +336,9 @@ int main(int argc, char **argv)
     rules();
     handlers();
     sequential();
+    pipes();
+    removed_twice();
+    no_data();
     file_end();
     return check_done();
 }

@@ -108,6 +108,17 @@ static void use_hints(struct weft_file *file)
     file->sieve[1] = write && write < SIEVE_LEAST ? SIEVE_LEAST : (size_t)write;
 }
 
+/* Sets a hint to a valid value; permissions are those that chmod gives without special bits. */
+static int set_hint(const struct weft_file *file, const struct hint *hint, const char *value)
+{
+    char octal[24];
+    if ((hint->form & ~AT_OPEN) == OCTAL) {
+        snprintf(octal, sizeof octal, "%04llo", strtoull(value, NULL, 8) & 0777);
+        value = octal;
+    }
+    return weft_info_set(file->info, hint->key, value);
+}
+
 int weft_file_take_hints(struct weft_file *file, const struct weft_info *info)
 {
     int code = MPI_SUCCESS;
@@ -115,7 +126,7 @@ int weft_file_take_hints(struct weft_file *file, const struct weft_info *info)
     for (size_t i = 0; i < sizeof hints / sizeof *hints && code == MPI_SUCCESS; i++) {
         const char *value = given(info, &hints[i]);
         if (value && !(opened && hints[i].form & AT_OPEN))
-            code = weft_info_set(file->info, hints[i].key, value);
+            code = set_hint(file, &hints[i], value);
     }
     use_hints(file);
     return code == MPI_SUCCESS ? weft_gpu_take_kinds(file->info, info, &file->host_only) : code;
@@ -185,7 +196,7 @@ int weft_file_take_text(struct weft_file *file, const char *text, const struct w
         if (!hint || !is_valid(hint, item.value) || taken[hint - hints] || given(info, hint))
             continue;
         taken[hint - hints] = true; /* the first value of a key is used, as by ROMIO */
-        code = weft_info_set(file->info, item.key, item.value);
+        code = set_hint(file, hint, item.value);
     }
     use_hints(file);
     return code;

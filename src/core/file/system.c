@@ -2,6 +2,8 @@
 /*
  * System calls on files: see system.h.
  *
+ * A pipe, or another file without offsets, takes the data in the order of the calls.
+ *
  * Invariant: a call that is interrupted or moves fewer bytes is continued. A read that moves none
  * is at the end of the file, a write that moves none is an error.
  */
@@ -12,6 +14,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +43,7 @@ static const struct {
     {EBUSY, MPI_ERR_FILE_IN_USE, "wait until the file is not in use"},
     {ENOMEM, MPI_ERR_NO_MEM, "use less memory or more nodes"},
     {EOPNOTSUPP, MPI_ERR_UNSUPPORTED_OPERATION, "use another file system"},
+    {EPIPE, MPI_ERR_IO, "nothing reads from the pipe; start its reader first"},
     {EFBIG, MPI_ERR_IO, "raise the limit of the size of files (ulimit -f)"},
     {EMFILE, MPI_ERR_IO, "raise the limit of open files (ulimit -n)"},
 };
@@ -60,6 +65,32 @@ int weft_file_failed(const char *name, int error, const char *format, ...)
     return weft_error_set(class, "%.200s: %s failed: %s; %s", name, action, strerror(error), next);
 }
 
+/* A write to a pipe without reader fails with EPIPE, and does not end the process by SIGPIPE. */
+static ssize_t write_stream(int fd, const char *memory, size_t bytes)
+{
+    const struct timespec now = {0, 0};
+    sigset_t signal, before, pending;
+    sigemptyset(&signal);
+    sigaddset(&signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &signal, &before);
+    sigpending(&pending);
+    ssize_t rc = write(fd, memory, bytes);
+    int error = errno;
+    if (rc < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&signal, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return rc;
+}
+
+static ssize_t transfer(int fd, bool write, off_t at, char *memory, size_t bytes)
+{
+    ssize_t rc = write ? pwrite(fd, memory, bytes, at) : pread(fd, memory, bytes, at);
+    if (rc >= 0 || errno != ESPIPE)
+        return rc;
+    return write ? write_stream(fd, memory, bytes) : read(fd, memory, bytes);
+}
+
 int weft_file_transfer(const char *name, int fd, bool write, MPI_Offset at, char *memory,
                        size_t bytes, size_t *moved)
 {
@@ -67,8 +98,7 @@ int weft_file_transfer(const char *name, int fd, bool write, MPI_Offset at, char
     while (*moved < bytes) {
         size_t n = bytes - *moved < call_bytes ? bytes - *moved : call_bytes;
         off_t from = at + (off_t)*moved;
-        ssize_t rc =
-            write ? pwrite(fd, memory + *moved, n, from) : pread(fd, memory + *moved, n, from);
+        ssize_t rc = transfer(fd, write, from, memory + *moved, n);
         weft_count_add(&weft_counts.file_calls, 1);
         if (rc > 0) {
             *moved += (size_t)rc;

@@ -145,6 +145,11 @@ static int take_pointer(struct weft_file *file, MPI_Offset *disp)
     return code;
 }
 
+static bool has_holes(const struct weft_datatype *filetype)
+{
+    return filetype->layout && !(filetype->flags & WEFT_TYPE_CONTIGUOUS);
+}
+
 int weft_file_set_view(struct weft_file *file, const struct weft_file_view_arguments *arguments,
                        int code)
 {
@@ -161,9 +166,13 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
         code = check_type(arguments->filetype, "filetype", &view.given_filetype);
     if (code == MPI_SUCCESS)
         code = make_types(file, &view);
+    if (code == MPI_SUCCESS && file->stream && has_holes(view.filetype))
+        code = weft_error_set(MPI_ERR_UNSUPPORTED_OPERATION,
+                              "%.200s is a pipe or the like, and cannot have a view with holes",
+                              file->name);
     const struct weft_datatype *type = code == MPI_SUCCESS ? view.filetype : NULL;
     int64_t same[] = {type ? view.etype->extent : 0, number_of(view.form)};
-    int strided = type && type->layout && !(type->flags & WEFT_TYPE_CONTIGUOUS), any = 0;
+    int strided = type && has_holes(type), any = 0;
     struct weft_elements mine = {&strided, 1, weft_handle_object(MPI_INT)};
     code = weft_file_compare(file, code, same, 2,
                              "the extent of the etype or the data "

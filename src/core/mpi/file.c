@@ -112,6 +112,10 @@ static int check_access(const struct weft_file *file, unsigned flags,
                               "%zu bytes are not a multiple of the %zu bytes of the "
                               "etype of the view",
                               data->bytes, etype);
+    if (code == MPI_SUCCESS && flags & WEFT_FILE_WRITE && data->bytes && !file->view.filetype->size)
+        code = weft_error_set(
+            MPI_ERR_IO, "the filetype of the view has no bytes, so %zu bytes cannot be written",
+            data->bytes);
     data->type = code == MPI_SUCCESS && data->bytes
                      ? weft_datatype_in(type, buffer->at, &file->host_only)
                      : type;

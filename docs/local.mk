@@ -5,8 +5,20 @@ dist_man_MANS += docs/mpicc.1 docs/mpicc_abi.1 docs/weftcc.1 docs/weftrun.1
 dist_man_MANS += docs/weft_info.1 docs/mpicxx.1 docs/mpic++.1 docs/mpicxx_abi.1 docs/weftc++.1
 dist_man_MANS += docs/mpifort.1 docs/mpif90.1 docs/mpif77.1 docs/mpifort_abi.1 docs/weftfort.1
 dist_man_MANS += docs/mpiexec.1 docs/mpirun.1 docs/weft-report.1 docs/weft-run-as.1
-dist_doc_DATA += README.md docs/CODES.md docs/STATUS.md docs/GUIDE.md docs/INTERNALS.md
-dist_doc_DATA += docs/RELIABILITY.md docs/FAULTS.md SECURITY.md
+# The documents are installed into one folder: links between them lose their folders, and those to
+# what is not installed become text.
+DOCUMENTS = README.md CONTRIBUTING.md SECURITY.md docs/CODES.md docs/STATUS.md docs/GUIDE.md \
+    docs/INTERNALS.md docs/RELIABILITY.md docs/FAULTS.md
+EXTRA_DIST += $(DOCUMENTS)
+INSTALLED_DOCUMENTS = $(patsubst %,docs/installed/%,$(notdir $(DOCUMENTS)))
+nodist_doc_DATA = $(INSTALLED_DOCUMENTS)
+CLEANFILES += $(INSTALLED_DOCUMENTS)
+install_links = -e 's|\](docs/|](|g' -e 's|\](\.\./|](|g' \
+    -e 's|\[\([^][]*\)\]([a-z]*/[^)]*)|\1|g' -e 's|\[\([^][]*\)\](weftrun\.1)|\1|g'
+docs/installed/%.md: $(srcdir)/docs/%.md Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed $(install_links) $< >$@
+docs/installed/%.md: $(srcdir)/%.md Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed $(install_links) $< >$@
 
 # What bench/report drew, and from what
 EXTRA_DIST += docs/performance/index.html docs/performance/latency.dat \

@@ -13,6 +13,8 @@
 #include "pmix/job_file.h"
 #include "pmix/pmix_internal.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pmix_version.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -60,12 +62,32 @@ static int out_of_memory(const char *doing, char *why, size_t len)
  * the reports are harmless where another plug-in opens. */
 #define PMIX_LOAD_ERRORS "PMIX_MCA_mca_base_component_show_load_errors"
 
+/* libpmix prints a line if the working directory has been removed: it then runs in "/". Returns a
+ * descriptor of the directory, or -1 if it has a name. */
+static int leave_removed_directory(void)
+{
+    char *name = getcwd(NULL, 0);
+    int directory = name || errno != ENOENT ? -1 : open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    free(name);
+    if (directory >= 0 && chdir("/") != 0) {
+        close(directory);
+        directory = -1;
+    }
+    return directory;
+}
+
 static pmix_status_t init_quietly(void)
 {
     bool mine = !getenv(PMIX_LOAD_ERRORS);
+    int directory = leave_removed_directory();
     if (mine)
         setenv(PMIX_LOAD_ERRORS, "0", 1);
     pmix_status_t rc = PMIx_Init(&boot.self, NULL, 0);
+    if (directory >= 0) {
+        if (fchdir(directory) != 0)
+            rc = rc == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : rc;
+        close(directory);
+    }
     if (mine)
         unsetenv(PMIX_LOAD_ERRORS);
     return rc;

@@ -43,8 +43,8 @@ static void print_help(void)
            "  --check          test PROVIDER (default: the one Weft would choose) between\n"
            "                   processes of this node\n"
            "  --timeout SECS   let each test of --check take at most SECS seconds (default %d)\n"
-           "  --help           print this text\n"
-           "  --version        print Weft's version\n"
+           "  -h, --help       print this text\n"
+           "  -V, --version    print Weft's version\n"
            "\n"
            "Exit status: 0 no error, 1 an error that the user can correct, 2 wrong usage.\n",
            (int)TIMEOUT_DEFAULT);
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
     char why[1024], *end;
     int option, bad = 0;
 
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "hV", options, NULL)) != -1) {
         switch (option) {
         case 'p':
             view = VIEW_PROVIDERS;

@@ -65,10 +65,10 @@ static char *find_folder(const struct interface *interface)
 
 /* ---- The search path */
 
-/* What the loader finds without a front end. */
+/* The libraries that the loader finds without a front end. */
 struct found {
     const char *interface; /* of the library that is called libmpi.so */
-    bool parts;            /* Open MPI's libopen-rte is there */
+    bool has_rte;          /* Open MPI's libopen-rte is there */
 };
 
 static void see_found(void *arg, const char *name, const char *path)
@@ -78,7 +78,7 @@ static void see_found(void *arg, const char *name, const char *path)
     if (real && strcmp(name, "libmpi.so") == 0 && strrchr(real, '/'))
         found->interface = weft_mpi_library_interface(strrchr(real, '/') + 1);
     if (real && strcmp(name, "libopen-rte.so.40") == 0)
-        found->parts = true;
+        found->has_rte = true;
     free(real);
 }
 
@@ -106,7 +106,7 @@ static void append_folder(char **list, const struct interface *interface)
 static char *search_path(const struct job *job, const struct app *app, const struct interface *only)
 {
     const struct weft_loader_options options = {"LD_PRELOAD", "libmpi.so:libopen-rte.so.40", false};
-    char program[4096], *list = NULL, *parts;
+    char program[4096], *list = NULL, *stand_ins;
     struct found found = {NULL, false};
     find_self(program, sizeof program);
     weft_loader_list(only ? app->path : program, &options, see_found, &found);
@@ -115,10 +115,10 @@ static char *search_path(const struct job *job, const struct app *app, const str
         for (size_t i = 0; i < INTERFACES; i++)
             if (wanted == (first && strcmp(interfaces[i].name, first) == 0) && (wanted || !only))
                 append_folder(&list, &interfaces[i]);
-    char *folder = found.parts ? NULL : find_folder(find_interface("openmpi"));
-    if (folder && list && strstr(list, folder) && asprintf(&parts, "%s/parts", folder) >= 0) {
-        append(&list, parts);
-        free(parts);
+    char *folder = found.has_rte ? NULL : find_folder(find_interface("openmpi"));
+    if (folder && list && strstr(list, folder) && asprintf(&stand_ins, "%s/parts", folder) >= 0) {
+        append(&list, stand_ins);
+        free(stand_ins);
     }
     free(folder);
     return list;

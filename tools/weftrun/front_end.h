@@ -6,8 +6,8 @@
 
 #include "state.h"
 
-/* Chooses what the ranks of a program load in place of another MPI's libraries: app->front_end and
- * app->preload, NULL if the program is linked with the standard ABI. Returns an exit code after
+/* Chooses the libraries that the ranks of a program load instead of another MPI's: app->front_end
+ * and app->preload, NULL if the program is linked with the standard ABI. Returns an exit code after
  * printing why the program could not join the job, else 0. */
 int weft_front_end_choose(const struct job *job, struct app *app);
 

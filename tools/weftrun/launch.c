@@ -282,6 +282,7 @@ _Noreturn static void child(const struct rank *rank, char **env, int in, struct 
     weft_guard_tie(p->exec[1]);
     signal(SIGPIPE, ctx->on_pipe);
     signal(SIGTTIN, ctx->on_ttin);
+    signal(SIGXFSZ, ctx->on_xfsz);
     sigprocmask(SIG_SETMASK, &ctx->mask, NULL);
     execve(rank->app->path, rank->app->argv, env);
 fail:

@@ -10,9 +10,9 @@
 
 /* Settings that weftrun changed for itself and restores in each rank. */
 struct launch_context {
-    sigset_t mask;                   /* the signals blocked at weftrun's start */
-    __sighandler_t on_pipe, on_ttin; /* the actions of SIGPIPE and SIGTTIN at weftrun's start */
-    struct rlimit nofile;            /* the limit of open files at weftrun's start */
+    sigset_t mask;                            /* the signals blocked at weftrun's start */
+    __sighandler_t on_pipe, on_ttin, on_xfsz; /* the actions of SIGPIPE and so on at its start */
+    struct rlimit nofile;                     /* the limit of open files at weftrun's start */
 };
 
 /* Exit codes of a program that cannot be executed, as in shells. */

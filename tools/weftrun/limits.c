@@ -29,6 +29,20 @@
 #define TASKS_PER_RANK 4
 #define TASKS_BESIDES  4
 
+/* The stack that libpmix's threads, which have the size of this limit, take with a reserve. */
+#define STACK_KIB 256
+
+int weft_limits_check_stack(void)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_STACK, &r) || r.rlim_cur >= STACK_KIB * 1024)
+        return 0;
+    weft_lines_print("The limit of the stack (RLIMIT_STACK) is %lu KiB, too little for weftrun; "
+                     "raise it to at least %d KiB (ulimit -s).",
+                     (unsigned long)r.rlim_cur / 1024, STACK_KIB);
+    return -1;
+}
+
 static int check_files(int size, struct rlimit *before)
 {
     if (getrlimit(RLIMIT_NOFILE, before)) {

@@ -12,4 +12,7 @@
  * requirement and the next step. */
 int weft_limits_check(const struct job *job, struct rlimit *before);
 
+/* Prints a sentence and returns -1 if the stack is too small to start anything. */
+int weft_limits_check_stack(void);
+
 #endif

@@ -20,8 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define QUEUE_HIGH     (1u << 20) /* bytes queued above which ranks' pipes are not read */
-#define LINE_MAX_BYTES (1u << 20) /* a longer line is written in pieces */
+#define QUEUE_HIGH     (1u << 20)   /* bytes queued above which ranks' pipes are not read */
+#define UNFINISHED_MAX (256u << 20) /* bytes of unfinished lines; beyond, pieces are written */
 #define CHUNK_MIN      4096
 #define CHUNK_MAX      65536
 
@@ -44,6 +44,7 @@ static struct {
     struct queue queues[2];
     struct queue *to[2]; /* for stdout and stderr; both the same queue if the same file */
     bool regular[3];     /* by fd: a regular file, so a write of any size does not block */
+    size_t unfinished;   /* bytes of the unfinished lines of all streams */
 } lines;
 
 static bool same_file(void)
@@ -140,6 +141,7 @@ static void put_unfinished(struct stream *s)
 {
     if (s->len > 0)
         put(s, s->unfinished, s->len);
+    lines.unfinished -= s->len;
     s->len = 0;
 }
 
@@ -158,7 +160,8 @@ static void keep(struct stream *s, const char *data, size_t len)
     }
     memcpy(s->unfinished + s->len, data, len);
     s->len += len;
-    if (s->len > LINE_MAX_BYTES)
+    lines.unfinished += len;
+    if (lines.unfinished > UNFINISHED_MAX)
         put_unfinished(s);
 }
 

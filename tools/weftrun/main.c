@@ -73,13 +73,20 @@ static void find_home(void)
         setenv("HOME", "/", 0);
 }
 
-/* Opens descriptors 0 to 2 if they are closed; else a pipe would get such a number. */
+/* Opens descriptors 0 to 2 if they are closed; else a pipe would get such a number. Writing to a
+ * closed stdout fails as it would without that. */
 static void fill_standard_fds(void)
 {
+    bool has_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
     int fd;
     do
         fd = open("/dev/null", O_RDWR);
     while (fd >= 0 && fd <= 2);
+    int unwritable = has_output ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (unwritable >= 0) {
+        dup2(unwritable, STDOUT_FILENO);
+        close(unwritable);
+    }
     if (fd > 2)
         close(fd);
 }
@@ -107,10 +114,13 @@ int main(int argc, char **argv)
     bool done;
     int code = EXIT_REFUSED;
     fill_standard_fds();
+    if (weft_limits_check_stack())
+        goto out;
     signal(SIGCHLD, SIG_DFL); /* if it is ignored, the kernel reaps the ranks */
     ctx.on_pipe = signal(SIGPIPE, SIG_IGN);
     /* Reading the terminal from the background then fails with EIO. */
     ctx.on_ttin = signal(SIGTTIN, SIG_IGN);
+    ctx.on_xfsz = signal(SIGXFSZ, SIG_IGN); /* writing then fails with EFBIG */
     if (weft_options_read(&job, argc, argv, &done))
         goto out;
     if (done) {

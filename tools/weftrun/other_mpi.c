@@ -271,7 +271,7 @@ static int find_mapped(int pid, const struct job *job, int depth, char *buf, siz
     return found;
 }
 
-/* What to write instead. */
+/* The sentence for the user. */
 static void print_found(const struct job *job, const struct rank *rank, int pid,
                         const char *library)
 {

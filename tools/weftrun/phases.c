@@ -33,11 +33,19 @@ int weft_phases_open(const struct job *job)
         rc = 0;
     else
         weft_lines_print("The job's file cannot be made in %s: %s; set TMPDIR to a directory with "
-                         "free space.",
-                         job->scratch, strerror(errno));
+                         "free space%s.",
+                         job->scratch, strerror(errno),
+                         errno == EFBIG ? ", or raise the limit of files' sizes (ulimit -f)" : "");
     free(name);
     free(scratch);
     return rc;
+}
+
+bool weft_phases_needs_all(const struct rank *rank)
+{
+    unsigned char written = 0;
+    return pread(file, &written, 1, WEFT_JOB_FILE_KEY_BYTES + rank->rank) == 1 &&
+           written == WEFT_JOB_FILE_JOINED;
 }
 
 int weft_phases_update(struct rank *rank)

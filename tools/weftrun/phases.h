@@ -12,4 +12,7 @@ int weft_phases_open(const struct job *job);
 /* Sets rank->phase to the phase that the rank has written, if it has, and returns rank->phase. */
 int weft_phases_update(struct rank *rank);
 
+/* True if the rank has begun to join MPI and has not finalized it: then it needs all ranks. */
+bool weft_phases_needs_all(const struct rank *rank);
+
 #endif

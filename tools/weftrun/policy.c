@@ -30,8 +30,9 @@
 /* After the end of a rank with status 0 and without MPI_Finalize: seconds until the other ranks
  * receive the event of its death, so that they first receive its last messages, and seconds that
  * they have to end. */
-#define LEFT_TELL  1.0
-#define LEFT_GRACE 5.0
+#define LEFT_TELL    1.0
+#define LEFT_GRACE   5.0
+#define ABSENT_PAUSE 0.5 /* seconds until a rank is missed that ended before it joined MPI */
 /* Looks for libraries of another MPI, in seconds: a program that is a job of one rank may end
  * within 0.05 s. The frequent looks read the maps of few ranks only. */
 #define LOOK_EARLY 0.02 /* the pause between looks at LOOK_RANKS ranks */
@@ -49,6 +50,7 @@ static struct {
     double kill_at;    /* likewise */
     double tell_at;    /* likewise: LEFT_TELL */
     double left_at;    /* likewise: LEFT_GRACE */
+    double absent_at;  /* likewise: ABSENT_PAUSE */
     double look_at;    /* likewise: for libraries of another MPI */
     double look_pause; /* seconds from that to the next */
     int early_looks;   /* those that have yet to come */
@@ -67,7 +69,7 @@ void weft_policy_start(struct job *job)
     memset(&policy, 0, sizeof policy);
     policy.job = job;
     policy.timeout_at = job->timeout > 0 ? now() + job->timeout : INFINITY;
-    policy.kill_at = policy.tell_at = policy.left_at = INFINITY;
+    policy.kill_at = policy.tell_at = policy.left_at = policy.absent_at = INFINITY;
     policy.look_pause = LOOK_EARLY;
     policy.look_at = now() + LOOK_EARLY;
     policy.early_looks = (int)(LOOK_FIRST / LOOK_EARLY);
@@ -228,6 +230,47 @@ static void check_deserters(double t)
     }
 }
 
+/* The first rank that is running and needs all others, or NULL. */
+static const struct rank *find_waiting(void)
+{
+    for (int i = 0; i < policy.job->size; i++)
+        if (policy.job->ranks[i].running && weft_phases_needs_all(&policy.job->ranks[i]))
+            return &policy.job->ranks[i];
+    return NULL;
+}
+
+/* Ranks have ended with status 0 before they joined MPI: a program that does not use MPI, unless
+ * another rank joins it. */
+static void check_absent(double t)
+{
+    if (t < policy.absent_at)
+        return;
+    policy.absent_at = INFINITY;
+    if (weft_policy_stopping() || count_running() == 0)
+        return;
+    const struct rank *waiting = find_waiting();
+    if (!waiting) {
+        policy.absent_at = t + ABSENT_PAUSE;
+        return;
+    }
+    for (int i = 0; i < policy.job->size; i++) {
+        const struct rank *r = &policy.job->ranks[i];
+        char others[80];
+        if (r->pid <= 0 || r->running || atomic_load(&r->phase) != PHASE_STARTED)
+            continue;
+        weft_lines_print("rank %d (pid %d on %s, program %s) exited with code 0 before it joined "
+                         "MPI, where rank %d waits for it; %s.",
+                         r->rank, (int)r->pid, policy.job->host, r->app->argv[0], waiting->rank,
+                         others_words(policy.job->keep_going, others, sizeof others));
+        set_code(1);
+        if (!policy.job->keep_going)
+            stop(1, -1);
+        else
+            weft_server_tell_death(r);
+        return;
+    }
+}
+
 void weft_policy_ended(struct rank *r, int status)
 {
     int phase = weft_phases_update(r);
@@ -237,6 +280,8 @@ void weft_policy_ended(struct rank *r, int status)
         ended_while_stopping(r, status, code == 0 && !deserted);
         return;
     }
+    if (code == 0 && phase == PHASE_STARTED && isinf(policy.absent_at))
+        policy.absent_at = now() + ABSENT_PAUSE;
     if (code == 0 && !deserted)
         return;
     if (deserted && !policy.job->keep_going) {
@@ -357,11 +402,12 @@ int weft_policy_tick(void)
         kill_all();
     }
     check_deserters(t);
+    check_absent(t);
     if (t >= policy.look_at)
         look_for_other_mpi(t);
     double next =
         fmin(fmin(policy.timeout_at, policy.kill_at), fmin(policy.tell_at, policy.left_at));
-    next = fmin(next, policy.look_at);
+    next = fmin(fmin(next, policy.look_at), policy.absent_at);
     if (isinf(next))
         return -1;
     double ms = ceil((next - t) * 1000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Open MPI's own ompi_info, which looks into the library: where a front end comes first in the
+ * Open MPI's own program that shows its parameters (ompi info) reads data of the library. Where a front end comes first in the
  * search path (a module, a job), the program executes itself again without it, and then loads the
  * library that it belongs to.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Open MPI's own program that shows its parameters (ompi info) reads data of the library. Where a front end comes first in the
- * search path (a module, a job), the program executes itself again without it, and then loads the
- * library that it belongs to.
+ * Open MPI's own program that shows its parameters (ompi info) reads data of the library. Where a
+ * front end comes first in the search path (a module, a job), the program executes itself again
+ * without it, and then loads the library that it belongs to.
  */
 #include "frontend/frontend.h"
 

@@ -23,7 +23,7 @@
 #include "core/comm/context.h"
 #include "core/message/process.h"
 #include "core/rma/win.h"
-#include "shm/piece.h"
+#include "core/base/shared_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,12 +50,13 @@ static const struct row rows[] = {{WEFT_COLL_BARRIER, {0}},
 
 /* The collectives of MPI_Win_create. The bytes of a barrier are those that each of its messages
  * carries. */
-static const struct row window[] = {{WEFT_COLL_BARRIER, {WEFT_CONTEXT_WORDS * sizeof(uint64_t)}},
-                                    {WEFT_COLL_ALLGATHER, {WEFT_WIN_EXTENT_BYTES}},
-                                    {WEFT_COLL_ALLGATHER, {sizeof(struct weft_shm_piece_record)}},
-                                    {WEFT_COLL_ALLREDUCE, {sizeof(int)}},
-                                    {WEFT_COLL_ALLGATHER, {WEFT_WIN_RECORD_BYTES}},
-                                    {WEFT_COLL_BARRIER, {0}}};
+static const struct row window[] = {
+    {WEFT_COLL_BARRIER, {WEFT_CONTEXT_WORDS * sizeof(uint64_t)}},
+    {WEFT_COLL_ALLGATHER, {WEFT_WIN_EXTENT_BYTES}},
+    {WEFT_COLL_ALLGATHER, {sizeof(struct weft_shared_memory_record)}},
+    {WEFT_COLL_ALLREDUCE, {sizeof(int)}},
+    {WEFT_COLL_ALLGATHER, {WEFT_WIN_RECORD_BYTES}},
+    {WEFT_COLL_BARRIER, {0}}};
 static const int sizes[] = {2, 16, 128, 1024, 8192, 0};
 static const int nodes_of[] = {1, 32, 128};
 

@@ -95,6 +95,8 @@ libmpi_abi_a_SOURCES += \
     src/core/base/attribute.c src/core/base/attribute.h \
     src/core/base/callback.c src/core/base/callback.h \
     src/core/base/clock.h \
+    src/core/base/copy.h \
+    src/core/base/copy_tuning.h \
     src/core/base/error.c src/core/base/error.h \
     src/core/base/error_code.c src/core/base/error_code.h \
     src/core/base/event.c src/core/base/event.h \
@@ -108,10 +110,13 @@ libmpi_abi_a_SOURCES += \
     src/core/base/membarrier.c src/core/base/membarrier.h \
     src/core/base/memory.c src/core/base/memory.h \
     src/core/base/phases.c src/core/base/phases.h \
+    src/core/base/shared_memory.c src/core/base/shared_memory.h \
+    src/core/base/segment.c src/core/base/segment.h \
     src/core/base/settings.c src/core/base/settings.h \
     src/core/coll/allgather.c \
     src/core/coll/allreduce.c \
     src/core/coll/alltoall.c \
+    src/core/coll/area.c src/core/coll/area.h \
     src/core/coll/barrier.c \
     src/core/coll/bcast.c \
     src/core/coll/build.c \
@@ -178,8 +183,8 @@ libmpi_abi_a_SOURCES += \
     src/core/message/backlog.c \
     src/core/message/channel.c src/core/message/channel.h \
     src/core/message/count.c src/core/message/count.h \
+    src/core/message/lane.c src/core/message/lane.h \
     src/core/message/lane_fast.h \
-    src/core/message/lane_ops.h \
     src/core/message/match.c src/core/message/match.h \
     src/core/message/peer.c src/core/message/peer.h \
     src/core/message/process.h \
@@ -197,7 +202,6 @@ libmpi_abi_a_SOURCES += \
     src/core/pt2pt/bsend_buffer.c src/core/pt2pt/bsend_buffer.h \
     src/core/pt2pt/cancel.c src/core/pt2pt/cancel.h \
     src/core/pt2pt/generalized.c src/core/pt2pt/generalized.h \
-    src/core/pt2pt/lane.c src/core/pt2pt/lane.h \
     src/core/pt2pt/p2p.c src/core/pt2pt/p2p.h \
     src/core/pt2pt/partitioned.c src/core/pt2pt/partitioned.h \
     src/core/pt2pt/partitioned_internal.h \
@@ -260,6 +264,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/endpoint.c \
     src/ofi/in_flight.c \
     src/ofi/keepalive.c \
+    src/ofi/lane.c \
     src/ofi/net.c src/ofi/net.h \
     src/ofi/ofi_internal.h \
     src/ofi/peek_claim.c \
@@ -292,24 +297,25 @@ libmpi_abi_a_SOURCES += \
     src/ofi/tag_word.h \
     src/ofi/wire.h
 
+# The list of lanes, and the lane of a process to itself
+libmpi_abi_a_SOURCES += \
+    src/lanes/lanes.c src/lanes/lanes.h \
+    src/self/self.c src/self/self.h
+
 # The shared-memory lane
 libmpi_abi_a_SOURCES += \
-    src/shm/area.c src/shm/area.h \
     src/shm/cancel.c \
-    src/shm/copy.h \
-    src/shm/copy_tuning.h \
     src/shm/doorbell.c \
     src/shm/fetch.c \
+    src/shm/lane.c \
     src/shm/link.c \
-    src/shm/piece.c src/shm/piece.h \
     src/shm/progress.c \
     src/shm/ring.h \
     src/shm/segment.c \
     src/shm/send.c \
     src/shm/share.c src/shm/share.h \
     src/shm/shm.h \
-    src/shm/shm_internal.h \
-    src/shm/window.c src/shm/window.h
+    src/shm/shm_internal.h
 
 # ---- libmpi_abi.so.1
 # -Bsymbolic-functions binds calls inside the library to its own definitions when it is linked, so

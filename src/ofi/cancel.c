@@ -198,7 +198,7 @@ static bool answer(struct weft_net_vci *net, struct weft_net_query *query)
 {
     const struct weft_net_control *control = &query->control;
     struct weft_peer *peer = weft_peer_get(control->stream, control->from);
-    if (!peer || peer->lane != WEFT_LANE_NET)
+    if (!peer || !weft_net_is_alive(peer))
         return true;
     bool gone = revoke(net, query, peer);
     if (!gone && may_be_missed(net, query, peer))
@@ -213,7 +213,7 @@ static void check_flow(struct weft_net_vci *net, const struct weft_net_control *
 {
     weft_net_collect_unexpected(net);
     struct weft_peer *peer = weft_peer_get(control->stream, control->from);
-    if (peer && peer->lane == WEFT_LANE_NET)
+    if (peer && weft_net_is_alive(peer))
         weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_FLOW_CHECKED});
 }
 
@@ -222,8 +222,7 @@ static bool is_due(const struct weft_net_vci *net, const struct weft_net_control
 {
     const struct weft_peer *peer = weft_peer_find(control->stream, control->from);
     uint32_t sender = weft_net_sender_number(control->stream, control->from) - net->first_sender;
-    return !weft_net.software || control->kind == WEFT_NET_COMPARE ||
-           (peer && peer->lane == WEFT_LANE_DEAD) ||
+    return !weft_net.software || control->kind == WEFT_NET_COMPARE || (peer && peer->dead) ||
            weft_sequence_reached(&net->sequences, sender, (uint32_t)control->length);
 }
 

@@ -138,7 +138,7 @@ void weft_net_compare_peers(double now)
     for (unsigned stream = 0; stream < weft.streams; stream++) {
         for (int rank = 0; rank < weft.job.size; rank++) {
             struct weft_peer *peer = weft_peer_find(stream, rank);
-            if (peer && peer->lane == WEFT_LANE_NET)
+            if (peer && weft_net_is_alive(peer))
                 compare_peer(peer, now);
         }
     }
@@ -161,7 +161,7 @@ void weft_net_compare(struct weft_net_vci *net, const struct weft_net_control *c
     bool missing;
     weft_net_collect_unexpected(net);
     struct weft_peer *peer = weft_peer_get(control->stream, control->from);
-    if (!peer || peer->lane != WEFT_LANE_NET || weft_net.leaving)
+    if (!peer || !weft_net_is_alive(peer) || weft_net.leaving)
         return;
     uint32_t lost = weft_net_compare_lost(&weft_net_peer(peer)->compare, claimed,
                                           weft_net_taken(net, peer), weft_seconds(), &missing);

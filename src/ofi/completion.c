@@ -88,7 +88,7 @@ static __attribute__((noinline)) void dispatch_rarer(struct weft_net_vci *net,
     }
 }
 
-/* A receive that the provider matches: IN_NET is set while it is in flight. */
+/* A receive that the provider matches: IN_LANE is set while it is in flight. */
 static inline bool is_receive(struct weft_net_op *op)
 {
     return op->kind == WEFT_NET_REQUEST && request_of(op)->op == WEFT_REQUEST_RECV;
@@ -101,7 +101,7 @@ static inline void dispatch(struct weft_net_vci *net, const struct fi_cq_tagged_
         drop();
     else if (!is_receive(op))
         dispatch_rarer(net, entry);
-    else if (weft_likely(request_of(op)->flags & WEFT_REQUEST_IN_NET))
+    else if (weft_likely(request_of(op)->flags & WEFT_REQUEST_IN_LANE))
         weft_net_received(request_of(op), entry);
     else
         drop();
@@ -201,7 +201,7 @@ WEFT_COLD static struct weft_net_op *failed_op(struct weft_net_vci *net,
     struct weft_net_op *op = error->op_context;
     if (is_foreign(error->flags) || !weft_net_is_op(net, op))
         return NULL;
-    bool in_flight = is_receive(op) ? request_of(op)->flags & WEFT_REQUEST_IN_NET : op->in_flight;
+    bool in_flight = is_receive(op) ? request_of(op)->flags & WEFT_REQUEST_IN_LANE : op->in_flight;
     op->in_flight = false;
     return in_flight ? op : NULL;
 }

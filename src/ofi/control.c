@@ -14,7 +14,6 @@
  */
 #include "core/base/error.h"
 #include "core/message/count.h"
-#include "core/message/lane_ops.h"
 #include "core/message/process.h"
 #include "core/progress/failure.h"
 #include "ofi/net.h"
@@ -213,8 +212,7 @@ void weft_net_drop(const char *what, int from)
 /* True if a rank sends over the net lane; peer: its object, or NULL before first contact. */
 static bool reaches(const struct weft_peer *peer, int world)
 {
-    enum weft_lane lane = peer ? (enum weft_lane)peer->lane : weft_lane_ops->to(world);
-    return lane == WEFT_LANE_NET || lane == WEFT_LANE_DEAD;
+    return (peer ? peer->lane : weft_lane_to(world)) == WEFT_LANE_NET;
 }
 
 bool weft_net_is_sender(const struct weft_channel *channel, int source)
@@ -410,7 +408,7 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
         return;
     }
     struct weft_peer *peer = weft_peer_find(control.stream, control.from);
-    if (peer && peer->lane == WEFT_LANE_DEAD)
+    if (peer && peer->dead)
         return; /* what it is about was ended when it died */
     if (!reaches(peer, control.from)) {
         weft_net_drop("a control message from a rank that has no reason to use the network",

@@ -157,7 +157,7 @@ void weft_net_flow_check(struct weft_peer *peer)
 {
     struct weft_net_peer *to = weft_net_peer(peer);
     if (weft_likely((int32_t)(to->flow_check_at - peer->sequence) > 0) ||
-        weft_net_must_wait(peer) || peer->lane != WEFT_LANE_NET)
+        weft_net_must_wait(peer) || !weft_net_is_alive(peer))
         return;
     to->sent_before += peer->sequence - to->sent_mark; /* sequence wraps around */
     to->sent_mark = peer->sequence;
@@ -173,8 +173,6 @@ void weft_net_flow_check(struct weft_peer *peer)
 uint64_t weft_net_sent_to(const struct weft_peer *peer)
 {
     const struct weft_net_peer *to = weft_net_peer(peer);
-    if (peer->lane == WEFT_LANE_SELF)
-        return 0; /* the sequence numbers of this lane count messages to itself */
     return to->sent_before + (peer->sequence - to->sent_mark);
 }
 
@@ -204,7 +202,7 @@ void weft_net_credits_return(struct weft_peer *peer)
     struct weft_net_peer *to = weft_net_peer(peer);
     uint32_t credits = to->credits_to_return;
     to->credits_to_return = 0;
-    if (peer->lane == WEFT_LANE_NET)
+    if (weft_net_is_alive(peer))
         weft_net_control(peer,
                          (struct weft_net_control){.kind = WEFT_NET_CREDITS, .length = credits});
 }
@@ -227,6 +225,6 @@ void weft_net_matched(const struct weft_channel *channel, int source, size_t len
     struct weft_peer *peer = weft_channel_peer(channel, source);
     if (!peer)
         matched_unconnected(channel->stream, weft_channel_world(channel, source), length);
-    else if (peer->lane == WEFT_LANE_NET)
+    else if (weft_net_is_alive(peer))
         weft_net_matched_from(peer, length);
 }

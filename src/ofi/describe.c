@@ -56,7 +56,7 @@ static const char *describe_send(const struct weft_request *request)
 static const char *describe_receive(const struct weft_request *request)
 {
     const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
-    if (request->flags & WEFT_REQUEST_IN_NET)
+    if (request->flags & WEFT_REQUEST_IN_LANE)
         snprintf(words, sizeof words, "posted in %s, no message matches yet", weft_net_name());
     else if (state->phase == WEFT_NET_NO_RENDEZVOUS)
         snprintf(words, sizeof words,
@@ -78,14 +78,23 @@ const char *weft_net_describe(const struct weft_request *request)
     return request->op == WEFT_REQUEST_RECV ? describe_receive(request) : describe_send(request);
 }
 
-struct weft_net_levels weft_net_levels(void)
+uint64_t weft_net_level(enum weft_lane_level level)
 {
-    struct weft_net_levels levels = {0};
+    uint64_t posts = 0, completed = 0;
     for (unsigned i = 0; i < weft_net.nvcis; i++) {
-        levels.posted += weft.vcis[i].net.posts - weft_net.vcis[i].completed;
-        levels.space += weft_net.post_limit;
-        levels.completed += weft_net.vcis[i].completed;
+        posts += weft_net_fast(&weft.vcis[i])->posts;
+        completed += weft_net.vcis[i].completed;
     }
-    levels.eager_limit = weft_net.eager_limit;
-    return levels;
+    switch (level) {
+    case WEFT_LEVEL_EAGER_LIMIT:
+        return weft_net.eager_limit;
+    case WEFT_LEVEL_POSTED:
+        return posts - completed;
+    case WEFT_LEVEL_SPACE:
+        return weft_net.nvcis * weft_net.post_limit;
+    case WEFT_LEVEL_COMPLETED:
+        return completed;
+    default:
+        return 0;
+    }
 }

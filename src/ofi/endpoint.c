@@ -79,10 +79,15 @@ int weft_net_tag_ub(void)
     return (int)weft_net.tag_mask;
 }
 
-uint64_t weft_net_context_bits(unsigned stream, uint32_t context)
+void weft_net_open_channel(struct weft_channel *channel)
 {
-    uint64_t sender = weft_net.sender_bits ? weft_net_sender_number(stream, weft.job.rank) : 0;
-    return sender << weft_net.sender_shift | (uint64_t)context << weft_net.context_shift;
+    uint64_t context = channel->context;
+    uint64_t sender =
+        weft_net.sender_bits ? weft_net_sender_number(channel->stream, weft.job.rank) : 0;
+    *(struct weft_net_fast_channel *)(void *)channel->lane_state = (struct weft_net_fast_channel){
+        .word = sender << weft_net.sender_shift | context << weft_net.context_shift,
+        .rank = (uint64_t)weft_net_mark(channel->rank) << weft_net.rank_shift};
+    weft_net_attribute(channel);
 }
 
 unsigned weft_net_streams(void)
@@ -93,11 +98,6 @@ unsigned weft_net_streams(void)
 bool weft_net_has_all(void)
 {
     return weft_net.nvcis == weft_net.streams;
-}
-
-uint64_t weft_net_rank_bits(int rank)
-{
-    return (uint64_t)weft_net_mark(rank) << weft_net.rank_shift;
 }
 
 static int usable_bits(uint64_t format)
@@ -278,7 +278,7 @@ static void close_vci(struct weft_net_vci *net)
     weft_net_queries_close(net);
     weft_replays_close(&net->replays);
     free(net->unconnected);
-    weft.vcis[net->number].net = (struct weft_net_fast){0};
+    *weft_net_fast(&weft.vcis[net->number]) = (struct weft_net_fast){0};
     *net = (struct weft_net_vci){0};
 }
 
@@ -373,7 +373,7 @@ static void open_fast(void)
     for (unsigned i = 0; i < weft_net.nvcis; i++) {
         struct weft_net_vci *net = &weft_net.vcis[i];
         struct fid_ep *ep = net->objects.ep;
-        weft.vcis[i].net = (struct weft_net_fast){
+        *weft_net_fast(&weft.vcis[i]) = (struct weft_net_fast){
             .ep = ep,
             .inject = ep->tagged->injectdata,
             .post = ep->tagged->recvv,
@@ -539,7 +539,7 @@ static int insert(struct weft_peer *peer, const struct record *record)
     int n;
     peer->backlog.since = weft_seconds();
     while ((n = fi_av_insert(av, address, 1, &weft_net_peer(peer)->fast.address, 0, NULL)) == 0 &&
-           weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS && peer->lane == WEFT_LANE_NET) {
+           weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS && weft_net_is_alive(peer)) {
         size_t bytes = sizeof there;
         weft_net_report_unreachable(peer, fi_av_straddr(av, address, there, &bytes));
         weft_failure_check();
@@ -554,7 +554,7 @@ static void connect_both_directions(struct weft_peer *peer)
 {
     unsigned idle = 0;
     weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED, .count = 1});
-    while (!weft_net_peer(peer)->connected_back && peer->lane == WEFT_LANE_NET)
+    while (!weft_net_peer(peer)->connected_back && weft_net_is_alive(peer))
         if (!weft_net_progress(peer->vci))
             weft_idle(&idle);
 }
@@ -594,7 +594,7 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
     if (fetch(peer->world, &record, why, len) || differs(&record, peer->world, why, len))
         return -1;
     int n = insert(peer, &record);
-    if (peer->lane == WEFT_LANE_DEAD)
+    if (peer->dead)
         return 0;
     if (n != 1) {
         snprintf(why, len, "%s does not take the address of rank %d: %s", weft_net_name(),

@@ -92,7 +92,7 @@ static struct weft_peer *peer_at(const struct sockaddr_storage *there, bool port
             struct weft_peer *peer = weft_peer_find(stream, rank);
             struct sockaddr_storage address = {0};
             size_t bytes = sizeof address;
-            if (peer && peer->lane == WEFT_LANE_NET &&
+            if (peer && weft_net_is_alive(peer) &&
                 !fi_av_lookup(weft_net_of_peer(peer)->objects.av, weft_net_peer(peer)->fast.address,
                               &address, &bytes) &&
                 same(&address, there, port))
@@ -262,7 +262,7 @@ static void probe_unconnected(struct look *look)
     for (int i = 0; i < weft.job.size && left > 0; i++) {
         int rank = (first + i) % weft.job.size;
         struct weft_peer *peer = weft_peer_find(0, rank);
-        if (peer && peer->lane == WEFT_LANE_NET)
+        if (peer && weft_net_is_alive(peer))
             left -= probe_peer(look, peer);
         weft_net.next_probed = (rank + 1) % weft.job.size;
     }
@@ -371,7 +371,7 @@ static void probe_peers(void)
     for (unsigned stream = 0; stream < weft.streams; stream++) {
         for (int rank = 0; rank < weft.job.size; rank++) {
             struct weft_peer *peer = weft_peer_find(stream, rank);
-            if (peer && peer->lane == WEFT_LANE_NET && !peer->backlog.first)
+            if (peer && weft_net_is_alive(peer) && !peer->backlog.first)
                 weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED});
         }
     }

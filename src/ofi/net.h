@@ -13,11 +13,13 @@
 #define WEFT_NET_H
 
 #include "core/base/lock.h"
+#include "core/message/lane.h"
 #include "core/message/lane_fast.h"
-#include "core/message/request.h"
 #include "pmix/boot.h"
 
 #include <stdbool.h>
+
+extern WEFT_HIDDEN const struct weft_lane weft_net_lane;
 
 /* Restores the default action of crash signals, which libraries that libfabric depends on catch. */
 void weft_net_free_signals(void);
@@ -32,7 +34,6 @@ int weft_net_open(const struct weft_job *job, unsigned vcis, uint64_t network, c
  * are on one network; else, at every rank, the network that all nodes share, to which all ranks
  * move: each closes the lane and opens it on that network, and a second fence follows. Ends the job
  * if there is no such network. */
-enum { WEFT_NETWORK_UNCHANGED = 1 };
 uint64_t weft_net_shared_network(const struct weft_job *job);
 
 /* After the fence: rank 0 determines for the job to how many streams communicators are assigned,
@@ -70,12 +71,8 @@ void weft_net_peer_init(struct weft_peer *peer);
 uint64_t weft_net_sent_to(const struct weft_peer *peer);
 uint64_t weft_net_fetching_from(const struct weft_peer *peer);
 
-/* The largest user tag, and the bits of a communicator's stream and context id in the tag word. */
+/* The largest user tag. */
 int weft_net_tag_ub(void);
-uint64_t weft_net_context_bits(unsigned stream, uint32_t context);
-
-/* A rank in a communicator as bits of the completion data. */
-uint64_t weft_net_rank_bits(int rank);
 
 /* True if software matches every receive (WEFT_MATCHING, or the provider cannot). */
 bool weft_net_software_matching(void);
@@ -83,65 +80,10 @@ bool weft_net_software_matching(void);
 /* "tcp;ofi_rxm on lo", or "no provider". */
 const char *weft_net_name(void);
 
-/* The bits of the tag word for the mode of an eager send that is not synchronous. */
-static inline __attribute__((always_inline)) uint64_t
-weft_net_mode_bits(const struct weft_net_fast *net, enum weft_send_mode mode)
-{
-    return mode == WEFT_SEND_READY ? net->ready_bits : 0;
-}
-
-/* Starts a send; every field of the request but lane is set. Returns MPI_SUCCESS: an error is
- * in the request. */
-int weft_net_isend(struct weft_request *request);
-
-/* The same for a contiguous standard message of fewer than peer->send_limit bytes. */
-static inline __attribute__((always_inline)) int
-weft_net_isend_short(const struct weft_net_fast *net, struct weft_request *request)
-{
-    request->owner = WEFT_LANE_NET;
-    request->sequence = request->peer->sequence;
-    if (weft_unlikely(!weft_net_inject(net, request->peer, request->channel, request->tag, 0,
-                                       request->buffer, request->bytes)))
-        return weft_net_isend(request);
-    request->pending = 0;
-    return MPI_SUCCESS;
-}
-
 /* Posts a receive to the provider (nothing older waits in software), from any source when the
  * request's peer is NULL. If the receive queue of the provider is full, the receive
  * is posted in software (weft_sw_receive). Returns MPI_SUCCESS. */
 int weft_net_irecv(struct weft_request *request);
-
-/* As weft_net_irecv, for a contiguous buffer and a receive with a tag from one source; the flag
- * IN_NET is set. */
-int weft_net_irecv_plain(struct weft_request *request);
-
-/* True if weft_net_irecv_short may be called now. */
-static inline bool weft_net_may_post(const struct weft_net_fast *net)
-{
-    return weft_likely(net->posts < net->posts_stop);
-}
-
-/* Posts a receive into its request (shorter than the peer's recv_in_request_limit), given
- * its source and the tag with the bits of the context. If the provider does not accept
- * it, weft_net_refused posts it in software and returns MPI_SUCCESS. */
-enum { WEFT_NET_SMALL = 64, WEFT_NET_SHORT_AT = 200 /* its iovecs in the lane state */ };
-
-WEFT_COLD int weft_net_refused(struct weft_request *request);
-
-static inline __attribute__((always_inline)) int weft_net_irecv_short(struct weft_net_fast *net,
-                                                                      struct weft_request *request,
-                                                                      const struct weft_peer *peer,
-                                                                      uint64_t word)
-{
-    request->posted = net->posts++;
-    return weft_likely(!net->post(net->ep,
-                                  (const struct iovec *)(request->lane + WEFT_NET_SHORT_AT), NULL,
-                                  net->short_pieces, weft_net_fast_peer(peer)->address, word,
-                                  net->form_mask, request->lane))
-               ? MPI_SUCCESS
-               : weft_net_refused(request);
-}
 
 /* For the death of a rank. True for a send, or a receive that is being fetched, that only waits for
  * a message of its peer; ends such an operation, whose error is set; drops the backlog of the peer,
@@ -153,8 +95,9 @@ void weft_net_drop_backlog(struct weft_peer *peer);
 /* For a rank that waits: ends the job if a host has not answered for WEFT_NETWORK_TIMEOUT. */
 void weft_net_check_hosts(void);
 
-/* A communicator opens a channel, whose messages may have been claimed before. */
-void weft_net_channel_opened(struct weft_channel *channel);
+/* Sets a channel's bits of the tag word and of the completion data, and counts its messages that
+ * were claimed before. */
+void weft_net_open_channel(struct weft_channel *channel);
 
 /* Withdraws a receive from the provider, and waits for the result. False: a message had matched,
  * and the receive completes as usual. */
@@ -192,12 +135,8 @@ int weft_net_progress(unsigned vci);
  * (they are requested with WEFT_PROGRESS_THREAD). */
 int weft_net_wait_fds(int fds[WEFT_LOCKS_MAX]);
 
-/* Receives that are posted in the provider, their limit, and the completed ones; the eager limit in
- * bytes. All 0 while the lane is closed. */
-struct weft_net_levels {
-    uint64_t posted, space, completed, eager_limit;
-};
-struct weft_net_levels weft_net_levels(void);
+/* Values for the performance variables; 0 while the lane is closed. */
+uint64_t weft_net_level(enum weft_lane_level level);
 
 /* The state of an incomplete request of this lane as text: "posted in …", "in the backlog …". Valid
  * until the next call. */

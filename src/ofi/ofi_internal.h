@@ -232,6 +232,9 @@ void weft_net_claim_close(struct weft_net_vci *net);
  * False if there is none. */
 bool weft_net_collect_one(struct weft_net_vci *net, struct weft_channel *channel);
 
+/* Counts the messages of a channel that were claimed before it was opened. */
+void weft_net_attribute(struct weft_channel *channel);
+
 /* Claims all unexpected messages of a VCI from the provider into software. */
 void weft_net_collect_unexpected(struct weft_net_vci *net);
 

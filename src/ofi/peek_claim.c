@@ -70,7 +70,7 @@ static int try_peek(struct weft_net_vci *net, uint64_t flags, size_t bytes)
         .desc = &descriptor,
         .iov_count = bytes ? 1 : 0,
         .addr = FI_ADDR_UNSPEC,
-        .tag = claim->channel ? claim->channel->net_bits : 0,
+        .tag = claim->channel ? weft_net_fast_channel(claim->channel)->word : 0,
         .ignore = claim->channel ? weft_net.form_mask | weft_net.tag_mask : weft_net.space_bit - 1,
         .context = &claim->op};
     int rc = (int)fi_trecvmsg(net->objects.ep, &message, flags | FI_COMPLETION);
@@ -225,7 +225,7 @@ static void attribute(void *arg, struct weft_match_message *match)
     weft_net_took_from(channel, match->source);
 }
 
-void weft_net_channel_opened(struct weft_channel *channel)
+void weft_net_attribute(struct weft_channel *channel)
 {
     struct weft_net_vci *net = weft_net_of_channel(channel);
     if (net->unattributed)

@@ -417,7 +417,7 @@ static int read_again(struct weft_request *request)
             (int)fi_read(net->objects.ep, (char *)request->buffer + failed->offset, failed->bytes,
                          weft_net_descriptor(state->mr), weft_net_peer(request->peer)->fast.address,
                          state->header.address + failed->offset, state->header.key, &failed->op);
-        if (rc == -FI_EAGAIN && request->peer->lane != WEFT_LANE_DEAD)
+        if (rc == -FI_EAGAIN && !request->peer->dead)
             return rc;
         if (rc)
             rc = rc == -FI_EAGAIN ? -FI_EIO : rc;

@@ -19,7 +19,7 @@
  * Invariants:
  *  - Bytes of the user's buffer beyond the received message are not changed: the message of an RTS
  *    is longer than its header.
- *  - IN_NET is set from the post until its one completion.
+ *  - IN_LANE is set from the post until its one completion.
  */
 #include "core/base/error.h"
 #include "core/message/sw_match.h"
@@ -50,9 +50,9 @@ static inline __attribute__((always_inline)) bool
 post_receive(struct weft_request *request, struct iovec *iov, void **descriptors, size_t pieces,
              fi_addr_t source, uint64_t word, uint64_t ignore)
 {
-    struct weft_net_fast *net = &request->vci->net;
+    struct weft_net_fast *net = weft_net_fast(request->vci);
     request->posted = net->posts++;
-    weft_assert(request->flags & WEFT_REQUEST_IN_NET && request->owner == WEFT_LANE_NET);
+    weft_assert(request->flags & WEFT_REQUEST_IN_LANE && request->owner == WEFT_LANE_NET);
     weft_assert(weft_vci_is_held(request->vci) && !weft_net_state(request)->op.in_flight);
     return weft_likely(!fi_trecvv(net->ep, iov, descriptors, pieces, source, word, ignore,
                                   &weft_net_state(request)->op));
@@ -62,9 +62,9 @@ post_receive(struct weft_request *request, struct iovec *iov, void **descriptors
  * the following claims report it. */
 int weft_net_refused(struct weft_request *request)
 {
-    weft_assert(request->vci->net.posts > weft_net_of(request)->completed);
-    request->vci->net.posts--;
-    request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
+    weft_assert(weft_net_fast(request->vci)->posts > weft_net_of(request)->completed);
+    weft_net_fast(request->vci)->posts--;
+    request->flags &= (uint8_t)~WEFT_REQUEST_IN_LANE;
     release_buffers(request);
     weft_sw_receive(request);
     return MPI_SUCCESS;
@@ -141,19 +141,19 @@ int weft_net_irecv(struct weft_request *request)
     struct iovec iov[3];
     void *descriptors[3] = {NULL, NULL, NULL};
     size_t pieces = 0;
-    request->flags |= WEFT_REQUEST_IN_NET;
+    request->flags |= WEFT_REQUEST_IN_LANE;
     request->owner = WEFT_LANE_NET;
-    if (request->vci->net.posts - weft_net_of(request)->completed < post_limit(request))
+    if (weft_net_fast(request->vci)->posts - weft_net_of(request)->completed < post_limit(request))
         pieces = weft_net.header_apart && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
                          request->capacity > WEFT_NET_SMALL
                      ? lay_out(request, request->buffer, request->capacity, iov)
                      : lay_out_packed(request, iov, descriptors);
     if (!pieces) {
-        request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
+        request->flags &= (uint8_t)~WEFT_REQUEST_IN_LANE;
         weft_sw_receive(request);
         return MPI_SUCCESS;
     }
-    uint64_t word = request->channel->net_bits, ignore = weft_net.form_mask;
+    uint64_t word = weft_net_fast_channel(request->channel)->word, ignore = weft_net.form_mask;
     if (request->match.tag < 0)
         ignore |= weft_net.tag_mask;
     else
@@ -167,9 +167,9 @@ int weft_net_irecv(struct weft_request *request)
 int weft_net_irecv_plain(struct weft_request *request)
 {
     struct iovec iov[3];
-    struct weft_net_fast *net = &request->vci->net;
+    struct weft_net_fast *net = weft_net_fast(request->vci);
     uint64_t source = weft_net_peer(request->peer)->fast.address;
-    uint64_t word = request->channel->net_bits | (uint32_t)request->match.tag;
+    uint64_t word = weft_net_fast_channel(request->channel)->word | (uint32_t)request->match.tag;
     if (weft_unlikely(!weft_net_may_post(net)))
         return weft_net_irecv(request);
     if (request->capacity < request->peer->recv_in_request_limit)
@@ -315,9 +315,9 @@ WEFT_HOT void weft_net_received(struct weft_request *request,
                                 const struct fi_cq_tagged_entry *entry)
 {
     weft_net_of(request)->completed++;
-    weft_assert(weft_net_of(request)->completed <= request->vci->net.posts);
-    request->vci->net.posts_stop += weft_net.stop_step;
-    request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
+    weft_assert(weft_net_of(request)->completed <= weft_net_fast(request->vci)->posts);
+    weft_net_fast(request->vci)->posts_stop += weft_net.stop_step;
+    request->flags &= (uint8_t)~WEFT_REQUEST_IN_LANE;
     request->source = weft_net_source(entry->data);
     request->tag = (int)(entry->tag & weft_net.tag_mask);
     if (weft_unlikely(request->source != request->match.source) && !is_expected(request))
@@ -348,9 +348,9 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
 {
     struct weft_net_request *state = weft_net_state(request);
     weft_net_of(request)->completed++;
-    weft_assert(weft_net_of(request)->completed <= request->vci->net.posts);
-    request->vci->net.posts_stop += weft_net.stop_step;
-    request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
+    weft_assert(weft_net_of(request)->completed <= weft_net_fast(request->vci)->posts);
+    weft_net_fast(request->vci)->posts_stop += weft_net.stop_step;
+    request->flags &= (uint8_t)~WEFT_REQUEST_IN_LANE;
     if (error->err == FI_ECANCELED && state->withdrawing) {
         release_buffers(request);
         state->withdrawn = true;
@@ -393,12 +393,13 @@ bool weft_net_withdraw(struct weft_request *request)
     state->withdrawn = false;
     /* Not while its completion may be queued: psm2 and psm3 then cancel another operation, which
      * has got the same internal request. */
-    while (request->flags & WEFT_REQUEST_IN_NET && weft_net_progress(vci))
+    while (request->flags & WEFT_REQUEST_IN_LANE && weft_net_progress(vci))
         ;
     state->withdrawing = true;
-    if (request->flags & WEFT_REQUEST_IN_NET)
-        fi_cancel(&request->vci->net.ep->fid, &state->op); /* its return value proves nothing */
-    while (request->flags & WEFT_REQUEST_IN_NET)
+    if (request->flags & WEFT_REQUEST_IN_LANE)
+        fi_cancel(&weft_net_fast(request->vci)->ep->fid,
+                  &state->op); /* its return value proves nothing */
+    while (request->flags & WEFT_REQUEST_IN_LANE)
         if (!weft_net_progress(vci))
             weft_idle(&idle);
     state->withdrawing = false;

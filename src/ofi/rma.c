@@ -23,41 +23,41 @@ unsigned weft_net_rma(void)
 {
     if (!weft_net.can_read || weft_net.rma)
         return weft_net.rma;
-    weft_net.rma = WEFT_NET_GETS;
+    weft_net.rma = WEFT_REMOTE_GETS;
     if (weft_provider_delivers(&weft_net.choice))
-        weft_net.rma |= WEFT_NET_PUTS | WEFT_NET_DELIVERS;
+        weft_net.rma |= WEFT_REMOTE_PUTS | WEFT_REMOTE_DELIVERS;
     else if (weft_net.can_write)
-        weft_net.rma |= WEFT_NET_PUTS;
+        weft_net.rma |= WEFT_REMOTE_PUTS;
     return weft_net.rma;
 }
 
 /* A registration of window memory, in the list of its VCI. */
-struct weft_net_region {
+struct weft_remote_region {
     struct fid_mr *mr;
-    struct weft_net_region *next, **link;
+    struct weft_remote_region *next, **link;
 };
 
-struct weft_net_region *weft_net_region_open(unsigned vci, void *memory, size_t bytes,
-                                             struct weft_net_memory *location)
+struct weft_remote_region *weft_net_region_open(unsigned vci, void *memory, size_t bytes,
+                                                struct weft_remote_memory *location)
 {
     struct weft_net_vci *net = &weft_net.vcis[vci];
-    struct weft_net_region *region = malloc(sizeof *region);
+    struct weft_remote_region *region = malloc(sizeof *region);
     struct fid_mr *mr =
         region ? weft_net_register(net, memory, bytes, FI_REMOTE_READ | FI_REMOTE_WRITE) : NULL;
     if (!mr) {
         free(region);
         return NULL;
     }
-    *region = (struct weft_net_region){mr, net->regions, &net->regions};
+    *region = (struct weft_remote_region){mr, net->regions, &net->regions};
     if (region->next)
         region->next->link = &region->next;
     net->regions = region;
-    *location =
-        (struct weft_net_memory){weft_net.virtual_addresses ? (uintptr_t)memory : 0, fi_mr_key(mr)};
+    *location = (struct weft_remote_memory){weft_net.virtual_addresses ? (uintptr_t)memory : 0,
+                                            fi_mr_key(mr)};
     return region;
 }
 
-void weft_net_region_close(struct weft_net_region *region)
+void weft_net_region_close(struct weft_remote_region *region)
 {
     if (!region)
         return;
@@ -94,7 +94,7 @@ static int prepare_transfer(struct weft_request *request, bool put)
     return rc;
 }
 
-static int start_transfer(struct weft_request *request, bool put, struct weft_net_memory at)
+static int start_transfer(struct weft_request *request, bool put, struct weft_remote_memory at)
 {
     struct weft_net_request *state = weft_net_state(request);
     struct weft_net_vci *net = weft_net_of(request);
@@ -106,7 +106,7 @@ static int start_transfer(struct weft_request *request, bool put, struct weft_ne
     if (!put)
         return (int)fi_read(ep, data, request->bytes, descriptor, peer, at.address, at.key,
                             &state->op);
-    if (!(weft_net.rma & WEFT_NET_DELIVERS))
+    if (!(weft_net.rma & WEFT_REMOTE_DELIVERS))
         return (int)fi_write(ep, data, request->bytes, descriptor, peer, at.address, at.key,
                              &state->op);
     struct iovec iov = {data, request->bytes};
@@ -126,7 +126,7 @@ static int fail(const struct weft_request *request, const char *text)
     return weft_net_transfer_failed(request, "moving", "to or from the window of", text);
 }
 
-int weft_net_rma_start(struct weft_request *request, bool put, struct weft_net_memory at)
+static int start(struct weft_request *request, bool put, struct weft_remote_memory at)
 {
     struct weft_net_request *state = weft_net_state(request);
     weft_assert(!state->op.in_flight && request->pending == 1 && request->bytes > 0);
@@ -145,9 +145,19 @@ int weft_net_rma_start(struct weft_request *request, bool put, struct weft_net_m
         return MPI_SUCCESS;
     }
     weft_net_release(request);
-    if (request->peer->lane == WEFT_LANE_DEAD)
+    if (request->peer->dead)
         return weft_failure_report(request->peer);
-    return rc == -FI_EAGAIN ? WEFT_NET_LATER : fail(request, fi_strerror(-rc));
+    return rc == -FI_EAGAIN ? WEFT_REMOTE_LATER : fail(request, fi_strerror(-rc));
+}
+
+int weft_net_rma_write(struct weft_request *request, struct weft_remote_memory at)
+{
+    return start(request, true, at);
+}
+
+int weft_net_rma_read(struct weft_request *request, struct weft_remote_memory at)
+{
+    return start(request, false, at);
 }
 
 void weft_net_rma_done(struct weft_request *request, int error, const char *text)

@@ -139,7 +139,7 @@ void weft_net_fetched(struct weft_request *request)
         weft_net_rails_release(request);
     state->phase = WEFT_NET_NO_RENDEZVOUS;
     to->fetching--;
-    if (weft_likely(peer->lane != WEFT_LANE_DEAD)) {
+    if (weft_likely(!peer->dead)) {
         if (was_read)
             to->fin_numbers[to->fins++] = state->header.number;
         send_fins(peer);
@@ -313,7 +313,7 @@ static int issue_reads(struct weft_request *request)
     if (rc == WEFT_NET_NO_SPACE) {
         if (!first)
             append_reader(peer, request);
-    } else if (rc == -FI_EAGAIN && request->peer->lane == WEFT_LANE_DEAD) {
+    } else if (rc == -FI_EAGAIN && request->peer->dead) {
         give_up(request, weft_failure_report(request->peer));
     } else if (rc == -FI_EAGAIN) {
         weft_net_stall(request);

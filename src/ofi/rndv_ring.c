@@ -203,7 +203,7 @@ bool weft_net_reads_pieces(void)
 static void end_if_complete(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
-    bool dead = request->peer->lane == WEFT_LANE_DEAD;
+    bool dead = request->peer->dead;
     if (state->reads_out || state->stalled || (state->arrived < request->bytes && !dead))
         return;
     if (state->arrived < request->bytes) {
@@ -224,7 +224,7 @@ void weft_net_pieces_arrived(struct weft_request *request, size_t bytes)
 static void report_empty(const struct weft_request *request, size_t offset)
 {
     const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
-    if (request->peer->lane != WEFT_LANE_DEAD)
+    if (!request->peer->dead)
         weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_EMPTY,
                                                                   .number = state->header.number,
                                                                   .other = offset});
@@ -255,17 +255,17 @@ int weft_net_ring_read_on(struct weft_request *request)
     int issued = 0;
     while (state->ring && (p = find_piece(state->ring, FILLED)) != NULL) {
         int rc = 0;
-        if (request->peer->lane != WEFT_LANE_DEAD)
+        if (!request->peer->dead)
             rc = weft_net_has_space(request, p->bytes)
                      ? weft_net_begin_read(request, p->offset, p->bytes, p->address, p->key)
                      : -FI_EAGAIN;
-        if (rc == -FI_EAGAIN && request->peer->lane != WEFT_LANE_DEAD) {
+        if (rc == -FI_EAGAIN && !request->peer->dead) {
             weft_net_stall(request);
             return issued;
         }
         p->state = EMPTY;
         issued++;
-        if (rc && request->peer->lane != WEFT_LANE_DEAD)
+        if (rc && !request->peer->dead)
             fail_piece(request, p, rc);
     }
     end_if_complete(request);

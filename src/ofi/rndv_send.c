@@ -99,9 +99,9 @@ int weft_net_push_more(struct weft_request *request)
     struct weft_net_request *state = weft_net_state(request);
     weft_assert(request->pending > 0 && state->reads_out <= PIECES_AT_ONCE);
     int pushed = 0, rc = 0;
-    if (state->may_ring && request->peer->lane != WEFT_LANE_DEAD)
+    if (state->may_ring && !request->peer->dead)
         pushed = weft_net_ring_fill(request);
-    bool dead = request->peer->lane == WEFT_LANE_DEAD;
+    bool dead = request->peer->dead;
     if (weft_unlikely(dead))
         give_up(request);
     while (!state->ring && !rc && state->moved < request->capacity &&

@@ -27,7 +27,7 @@
 
 static inline uint64_t cq_data(const struct weft_peer *peer, const struct weft_request *request)
 {
-    return request->channel->net_rank | weft_net_number_bits(peer->sequence);
+    return weft_net_fast_channel(request->channel)->rank | weft_net_number_bits(peer->sequence);
 }
 
 static void *data_of(struct weft_request *request)
@@ -49,11 +49,11 @@ static int send_rts(struct weft_peer *peer, struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
     weft_assert(state->phase == WEFT_NET_NO_RENDEZVOUS && state->header.number == request->number);
-    uint64_t word = (uint64_t)WEFT_MESSAGE_RTS << weft_net.form_shift | request->channel->net_bits |
-                    (uint32_t)request->tag;
-    uint64_t data = weft_net.in_place_space
-                        ? request->channel->net_rank | weft_net_number_bits(request->number)
-                        : cq_data(peer, request);
+    uint64_t word = (uint64_t)WEFT_MESSAGE_RTS << weft_net.form_shift |
+                    weft_net_fast_channel(request->channel)->word | (uint32_t)request->tag;
+    uint64_t data = weft_net.in_place_space ? weft_net_fast_channel(request->channel)->rank |
+                                                  weft_net_number_bits(request->number)
+                                            : cq_data(peer, request);
     int rc = weft_net_send_own(peer, &state->header, sizeof state->header, data, word, false);
     if (rc)
         return rc;
@@ -88,8 +88,8 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
     bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
     uint64_t form =
         sync ? (uint64_t)WEFT_MESSAGE_SYNC << weft_net.form_shift
-             : weft_net_mode_bits(&request->vci->net, (enum weft_send_mode)request->mode);
-    uint64_t word = form | request->channel->net_bits | (uint32_t)request->tag;
+             : weft_net_mode_bits(weft_net_fast(request->vci), (enum weft_send_mode)request->mode);
+    uint64_t word = form | weft_net_fast_channel(request->channel)->word | (uint32_t)request->tag;
     uint64_t data = cq_data(peer, request);
     bool inject = request->bytes <= weft_net.inject_max;
     int rc;
@@ -327,7 +327,7 @@ static __attribute__((noinline)) int send_slowly(struct weft_request *request)
 
 int weft_net_isend(struct weft_request *request)
 {
-    const struct weft_net_fast *net = &request->vci->net;
+    const struct weft_net_fast *net = weft_net_fast(request->vci);
     struct weft_peer *peer = request->peer;
     weft_assert(request->pending == 1 && request->owner == WEFT_LANE_NET);
     request->sequence = peer->sequence;
@@ -384,7 +384,7 @@ void weft_net_abandon(struct weft_request *request)
 
 void weft_net_drop_backlog(struct weft_peer *peer)
 {
-    weft_assert(peer->lane == WEFT_LANE_DEAD);
+    weft_assert(peer->dead);
     while (peer->backlog.first) {
         struct weft_backlog_entry *out = peer->backlog.first;
         pop(peer, out, out->next);

@@ -45,7 +45,7 @@ enum weft_net_op_kind {
 struct weft_net_op {
     struct fi_context2 context;
     uint8_t kind;   /* enum weft_net_op_kind */
-    bool in_flight; /* from the post to its completion; a receive of a request has IN_NET instead */
+    bool in_flight; /* from the post to its completion; a receive of a request has IN_LANE */
 };
 
 /* An op that is no field of a request or a receive buffer. */
@@ -155,12 +155,12 @@ struct weft_net_peer {
     struct weft_net_peer_rails *rails; /* rails that reach it, or NULL (rails.c) */
 };
 
-_Static_assert(sizeof(struct weft_net_peer) <= WEFT_PEER_NET_BYTES, "lane state of a peer");
+_Static_assert(sizeof(struct weft_net_peer) <= WEFT_PEER_LANE_BYTES, "lane state of a peer");
 _Static_assert(offsetof(struct weft_net_peer, fast) == 0, "read by lane_fast.h");
 
 static inline struct weft_net_peer *weft_net_peer(const struct weft_peer *peer)
 {
-    return (struct weft_net_peer *)(uintptr_t)peer->net;
+    return (struct weft_net_peer *)(uintptr_t)peer->lane_state;
 }
 
 static inline struct weft_net_request *weft_net_state(struct weft_request *request)
@@ -171,6 +171,12 @@ static inline struct weft_net_request *weft_net_state(struct weft_request *reque
 static inline struct weft_request *weft_net_request_of(struct weft_net_request *state)
 {
     return (struct weft_request *)((char *)state - offsetof(struct weft_request, lane));
+}
+
+/* True for a peer of this lane that is not dead. */
+static inline bool weft_net_is_alive(const struct weft_peer *peer)
+{
+    return peer->lane == WEFT_LANE_NET && !peer->dead;
 }
 
 /* ---- VCIs */
@@ -213,14 +219,14 @@ struct weft_net_vci {
     struct weft_net_claim *claim;     /* peek_claim.c */
     struct weft_net_slot *free_slots; /* in_flight.c */
     struct weft_net_slab *slabs;
-    struct weft_net_bounce *bounce;  /* bounce_pool.c */
-    struct weft_net_query *queries;  /* requests of peers that this rank has to answer: cancel.c */
-    struct weft_net_region *regions; /* of windows: rma.c */
-    bool answering;                  /* within weft_net_answer_queries */
-    unsigned retries;                /* calls of weft_net_retry */
-    unsigned busy_polls;             /* in a row without an event, while the provider is busy */
-    double busy_since;               /* when that was first seen, or memory was last tried */
-    int connecting_back;             /* the world rank that this rank connects back to, or -1 */
+    struct weft_net_bounce *bounce; /* bounce_pool.c */
+    struct weft_net_query *queries; /* requests of peers that this rank has to answer: cancel.c */
+    struct weft_remote_region *regions; /* of windows: rma.c */
+    bool answering;                     /* within weft_net_answer_queries */
+    unsigned retries;                   /* calls of weft_net_retry */
+    unsigned busy_polls;                /* in a row without an event, while the provider is busy */
+    double busy_since;                  /* when that was first seen, or memory was last tried */
+    int connecting_back;                /* the world rank that this rank connects back to, or -1 */
     struct weft_net_unconnected *unconnected; /* by sender number; or NULL */
     uint32_t unattributed; /* messages taken for a communicator that this rank has not opened yet */
     struct weft_net_rails *rails; /* of the first VCI, or NULL: rails.c */

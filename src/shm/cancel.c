@@ -14,7 +14,7 @@
 void weft_shm_cancel(struct weft_request *request)
 {
     struct weft_shm_request *state = weft_shm_state(request);
-    struct weft_shm_link *link = request->peer->shm;
+    struct weft_shm_link *link = weft_shm_link(request->peer);
     weft_assert(!(request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING)));
     if (request->pending && state->phase == WEFT_SHM_QUEUED &&
         weft_shm_take_back(link, &state->out)) {

@@ -49,14 +49,14 @@ static void answer(struct weft_shm_link *link, enum weft_shm_kind kind, uint64_t
 
 void weft_shm_kept(const struct weft_peer *peer)
 {
-    if (peer->shm)
-        weft_ring_set_exhausted(&peer->shm->in, peer->kept >= weft.eager_credits);
+    if (weft_shm_link(peer))
+        weft_ring_set_exhausted(&weft_shm_link(peer)->in, peer->kept >= weft.eager_credits);
 }
 
 void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie)
 {
-    if (peer->shm)
-        answer(peer->shm, WEFT_SHM_ACK, cookie);
+    if (weft_shm_link(peer))
+        answer(weft_shm_link(peer), WEFT_SHM_ACK, cookie);
 }
 
 /* Properties of a receive by which the sender chooses how it pushes: enum weft_shm_gpu. Only data
@@ -178,7 +178,7 @@ static void end_offered(struct weft_shm_link *link, const struct weft_request *r
 
 void weft_shm_fetch(struct weft_request *request, const void *data)
 {
-    struct weft_shm_link *link = request->peer->shm;
+    struct weft_shm_link *link = weft_shm_link(request->peer);
     struct weft_shm_header header;
     memcpy(&header, data, sizeof header);
     size_t bytes = weft_request_fit(request, header.length);

@@ -24,7 +24,7 @@
 void weft_shm_open_vcis(void)
 {
     int words = weft_shm.contact_words;
-    for (unsigned i = 0; weft_shm.open && i < weft.nvcis; i++) {
+    for (unsigned i = 0; i < weft.nvcis; i++) {
         struct weft_shm_vci *vci = &weft_shm.vcis[i];
         vci->first_contacts = (int)i * words;
         vci->contacts = weft.nvcis == 1 ? (int)weft.streams * words : words;
@@ -81,7 +81,7 @@ static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
 int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
 {
     int index = weft_shm_index(peer->world);
-    weft_assert(index >= 0 && index != weft_shm.self && !peer->shm);
+    weft_assert(index >= 0 && index != weft_shm.self && !weft_shm_link(peer));
     struct weft_shm_link *link = make_link(peer, index);
     if (!link || !append_active(link->vci, link)) {
         snprintf(why, len, "no memory to talk to one more rank of this node (rank %d)",
@@ -89,7 +89,7 @@ int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
         free(link);
         return -1;
     }
-    peer->shm = link;
+    weft_shm_peer(peer)->link = link;
     weft_shm_set_limit(link);
     peer->recv_software_limit = (size_t)INT32_MAX + 1;
     announce(index, peer->stream);
@@ -143,7 +143,7 @@ bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks)
 
 void weft_shm_close_dead(struct weft_peer *peer)
 {
-    struct weft_shm_link *link = peer->shm;
+    struct weft_shm_link *link = weft_shm_link(peer);
     if (!link)
         return;
     struct weft_shm_vci *vci = link->vci;
@@ -164,13 +164,13 @@ void weft_shm_close_dead(struct weft_peer *peer)
 
 uint64_t weft_shm_sent_to(const struct weft_peer *peer)
 {
-    const struct weft_shm_link *link = peer->shm;
+    const struct weft_shm_link *link = weft_shm_link(peer);
     return link ? weft_ring_written(&link->out) - link->controls_out : 0;
 }
 
 uint64_t weft_shm_arrived_from(const struct weft_peer *peer)
 {
-    const struct weft_shm_link *link = peer->shm;
+    const struct weft_shm_link *link = weft_shm_link(peer);
     return link ? weft_ring_read(&link->in) - link->controls_in : 0;
 }
 
@@ -189,13 +189,15 @@ void weft_shm_free_links(void)
     for (unsigned stream = 0; stream < weft.streams; stream++)
         for (int i = 0; i < weft.job.size; i++) {
             struct weft_peer *peer = weft_peer_find(stream, i);
-            if (!peer || !peer->shm)
+            struct weft_shm_link *link =
+                peer && peer->lane == WEFT_LANE_SHM ? weft_shm_link(peer) : NULL;
+            if (!link)
                 continue;
-            if (peer->shm->pin_out.at)
-                weft_gpu_unpin(peer->shm->pin_out.at);
-            if (peer->shm->pin_in.at)
-                weft_gpu_unpin(peer->shm->pin_in.at);
-            free(peer->shm);
-            peer->shm = NULL;
+            if (link->pin_out.at)
+                weft_gpu_unpin(link->pin_out.at);
+            if (link->pin_in.at)
+                weft_gpu_unpin(link->pin_in.at);
+            free(link);
+            weft_shm_peer(peer)->link = NULL;
         }
 }

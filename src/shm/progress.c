@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/message/sw_match.h"
 #include "core/message/process.h"
-#include "shm/copy.h"
+#include "core/base/copy.h"
 #include "shm/shm_internal.h"
 
 enum { LOOKS = 8, BATCH = 32 };
@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) void deliver_short(struct weft_requ
     request->key = body->key;
     size_t bytes = weft_request_fit(request, body->bytes);
     if (weft_likely(request->type->flags & WEFT_TYPE_CONTIGUOUS))
-        weft_shm_copy_short(request->buffer, body->data, bytes);
+        weft_copy_short(request->buffer, body->data, bytes);
     else
         weft_datatype_unpack(request->type, request->buffer, 0, body->data, bytes);
     weft_request_event(request);

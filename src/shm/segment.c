@@ -117,18 +117,10 @@ int weft_shm_index(int world)
     return found ? (int)(found - weft_shm.world) : -1;
 }
 
-/* For tests: WEFT_TEST_NODE_SIZE=k pretends that a node ends after every k ranks. */
-int weft_shm_pretended_node(void)
-{
-    const char *text = getenv("WEFT_TEST_NODE_SIZE");
-    int size = text ? atoi(text) : 0;
-    return size > 0 ? size : 0;
-}
-
 /* The ranks of this node as job->local_peers[*first] and the following. Returns how many. */
 static int neighbours(const struct weft_job *job, int *first)
 {
-    int pretended = weft_shm_pretended_node(), n = job->local_size;
+    int pretended = weft_settings_test_node(), n = job->local_size;
     *first = 0;
     if (!pretended)
         return n;
@@ -144,10 +136,10 @@ static bool wants_single_copy(void)
 /* ---- Making and joining */
 
 /* Returns 0, or an errno. */
-static int make_segment(struct weft_shm_window_record *record)
+static int make_segment(struct weft_segment_record *record)
 {
     weft_shm.shape = choose_shape(weft_shm.members);
-    int failed = weft_shm_window_make(segment_bytes(), &weft_shm.segment, record);
+    int failed = weft_segment_make(segment_bytes(), &weft_shm.segment, record);
     if (failed)
         return failed;
     nonce = record->nonce;
@@ -161,9 +153,9 @@ static int make_segment(struct weft_shm_window_record *record)
 }
 
 /* Maps the segment of a record. Returns 0, or an errno. */
-static int join(const struct weft_shm_window_record *record)
+static int join(const struct weft_segment_record *record)
 {
-    int failed = weft_shm_window_join(record, &weft_shm.segment);
+    int failed = weft_segment_join(record, &weft_shm.segment);
     if (failed)
         return failed;
     const struct weft_shm_head *head = weft_shm.head = (struct weft_shm_head *)weft_shm.segment.at;
@@ -179,7 +171,7 @@ static int join(const struct weft_shm_window_record *record)
 
 static void leave(void)
 {
-    weft_shm_window_unmap(&weft_shm.segment);
+    weft_segment_unmap(&weft_shm.segment);
     free(weft_shm.world);
     free(weft_shm.accepted);
     for (int i = 0; i < WEFT_LOCKS_MAX; i++)
@@ -203,7 +195,7 @@ __attribute__((format(printf, 1, 2))) WEFT_COLD static void explain(const char *
 static int make_and_publish(bool at_once)
 {
     char why[512];
-    struct weft_shm_window_record record = {0};
+    struct weft_segment_record record = {0};
     int failed = make_segment(&record);
     if (failed)
         explain("no shared memory of %zu bytes could be made: %s", segment_bytes(),
@@ -219,7 +211,7 @@ static int make_and_publish(bool at_once)
 static int find_and_join(void)
 {
     char why[512];
-    struct weft_shm_window_record record = {0};
+    struct weft_segment_record record = {0};
     int maker = weft_shm.world[0], failed;
     size_t bytes = sizeof record;
     if (weft_boot_fetch(maker, record_key, &record, &bytes, FETCH_SECONDS, why, sizeof why))
@@ -248,7 +240,7 @@ static void publish_cores(void)
 int weft_shm_cores(void)
 {
     int cores = 0;
-    for (int i = 0; weft_shm.open && i < WEFT_SHM_CORE_WORDS; i++)
+    for (int i = 0; i < WEFT_SHM_CORE_WORDS; i++)
         cores += __builtin_popcountll(atomic_load(&weft_shm.head->cores[i]));
     return cores;
 }
@@ -271,12 +263,12 @@ bool weft_shm_expects_all(const struct weft_job *job)
     return weft_settings.shm && job->one_node && neighbours(job, &first) == job->size;
 }
 
-void weft_shm_publish(const struct weft_job *job, bool threads)
+void weft_shm_publish(const struct weft_job *job, unsigned streams)
 {
     int first;
     weft_shm.rings = (unsigned)weft_settings.vcis; /* pages that are not used take no memory */
-    weft_shm.streams = threads ? weft_shm.rings : 1;
-    weft_shm.segment = (struct weft_shm_window){.fd = -1, .small_pages = true};
+    weft_shm.streams = streams;
+    weft_shm.segment = (struct weft_segment){.fd = -1, .small_pages = true};
     weft_shm.members = neighbours(job, &first);
     if (!weft_settings.shm || weft_shm.members < 2)
         return;
@@ -294,36 +286,22 @@ void weft_shm_publish(const struct weft_job *job, bool threads)
         leave();
 }
 
-void weft_shm_open(const struct weft_job *job)
+bool weft_shm_join(const struct weft_job *job)
 {
     if (!weft_shm.world)
-        return;
+        return false;
     if (weft_shm.self != 0 && find_and_join()) {
         leave();
-        return;
+        return false;
     }
     if (wants_single_copy()) /* required where Yama restricts ptrace */
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     become_member(job);
     weft_shm.open = true;
+    return true;
 }
 
 /* ---- After the fence */
-
-unsigned weft_shm_rings(void)
-{
-    return weft_shm.rings;
-}
-
-unsigned weft_shm_streams(void)
-{
-    return weft_shm.streams;
-}
-
-bool weft_shm_is_open(void)
-{
-    return weft_shm.open;
-}
 
 static bool is_attached(int index)
 {
@@ -337,20 +315,18 @@ bool weft_shm_has_all(void)
 
 bool weft_shm_reaches(int world)
 {
-    int index = weft_shm.open ? weft_shm_index(world) : -1;
+    int index = weft_shm_index(world);
     return index >= 0 && index != weft_shm.self && is_attached(index);
 }
 
 bool weft_shm_is_first(void)
 {
-    return !weft_shm.open || weft_shm.self == 0;
+    return weft_shm.self == 0;
 }
 
 uint64_t weft_shm_hand_down(uint64_t number)
 {
     enum { PAUSE = 100 /* us */ };
-    if (!weft_shm.open)
-        return number;
     if (weft_shm.self == 0)
         atomic_store(&weft_shm.head->handed_down, number);
     while (!(number = atomic_load(&weft_shm.head->handed_down)))
@@ -396,8 +372,13 @@ static size_t choose_piece(size_t good)
 
 void weft_shm_begin(void)
 {
-    if (!weft_shm.open)
-        return;
+    if (weft_shm.rings < weft.streams)
+        weft_fatal(
+            MPI_ERR_OTHER,
+            "the ranks of this node have rings for %u VCIs and rank 0 has %u; give all ranks "
+            "the same WEFT_VCIS",
+            weft_shm.rings, weft.streams);
+    weft_shm_open_vcis();
     int refused = wants_single_copy() ? try_to_read() : 0;
     weft_shm.single_copy = wants_single_copy() && !refused;
     weft_shm.eager_limit = choose_eager_limit();
@@ -418,20 +399,8 @@ void weft_shm_begin(void)
             strerror(refused));
 }
 
-size_t weft_shm_bytes(void)
-{
-    return weft_shm.open ? weft_shm.segment.bytes : 0;
-}
-
-size_t weft_shm_eager_limit(void)
-{
-    return weft_shm.open ? weft_shm.eager_limit : 0;
-}
-
 void weft_shm_close(void)
 {
-    if (!weft_shm.open)
-        return;
     weft_shm_free_links();
     leave();
 }

@@ -17,7 +17,7 @@
 #include "core/datatype/device.h"
 #include "core/message/process.h"
 #include "core/progress/failure.h"
-#include "shm/copy.h"
+#include "core/base/copy.h"
 #include "shm/shm_internal.h"
 
 #include <stdlib.h>
@@ -77,8 +77,8 @@ static void copy_long(const struct weft_shm_link *link, const struct outgoing *m
                       char *location)
 {
     if (weft_copy_tuning_second(&link->data_tuning)) {
-        weft_shm_copy_past(location, message->buffer, message->bytes);
-        weft_shm_copied_past();
+        weft_copy_past(location, message->buffer, message->bytes);
+        weft_copied_past();
     } else {
         memcpy(location, message->buffer, message->bytes);
     }
@@ -138,7 +138,7 @@ static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm
     struct weft_shm_body *body = weft_shm_body(line);
     set_header(body, WEFT_SHM_INLINE, WEFT_SEND_STANDARD, bytes, channel->context, channel->rank,
                tag);
-    weft_shm_copy_short(body->data, buffer, bytes);
+    weft_copy_short(body->data, buffer, bytes);
     uint32_t turn = weft_ring_publish(&link->out, line);
     weft_shm_ring_doorbell(link);
     return turn;
@@ -180,8 +180,8 @@ WEFT_HOT bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel 
                               const void *data, size_t bytes)
 {
     uint32_t sequence;
-    weft_assert(!peer->backlog.first && !peer->shm->dead);
-    return inject(peer->shm, channel, tag, data, bytes, &sequence);
+    weft_assert(!peer->backlog.first && !weft_shm_link(peer)->dead);
+    return inject(weft_shm_link(peer), channel, tag, data, bytes, &sequence);
 }
 
 /* ---- With a request */
@@ -308,7 +308,7 @@ bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_en
 /* The general path of weft_shm_isend. */
 static __attribute__((noinline)) int isend_general(struct weft_request *request)
 {
-    struct weft_shm_link *link = request->peer->shm;
+    struct weft_shm_link *link = weft_shm_link(request->peer);
     weft_assert(request->pending == 1 && link->vci == &weft_shm.vcis[request->vci->number]);
     struct weft_shm_request *state = weft_shm_state(request);
     *state = (struct weft_shm_request){.phase = WEFT_SHM_QUEUED};
@@ -324,7 +324,7 @@ WEFT_HOT int weft_shm_isend(struct weft_request *request)
     bool plain = request->type->flags & WEFT_TYPE_CONTIGUOUS && request->mode == WEFT_SEND_STANDARD;
     request->owner = WEFT_LANE_SHM;
     if (weft_unlikely(!plain) || weft_unlikely(request->bytes >= peer->send_limit) ||
-        weft_unlikely(!inject(peer->shm, request->channel, request->tag, request->buffer,
+        weft_unlikely(!inject(weft_shm_link(peer), request->channel, request->tag, request->buffer,
                               request->bytes, &request->sequence)))
         return isend_general(request);
     request->pending = 0;
@@ -357,7 +357,7 @@ static bool is_exported(const struct weft_request *request, const struct weft_sh
 void weft_shm_push(struct weft_request *request, const struct weft_shm_body *body, bool offered)
 {
     struct weft_shm_request *state = weft_shm_state(request);
-    struct weft_shm_link *link = request->peer->shm;
+    struct weft_shm_link *link = weft_shm_link(request->peer);
     struct weft_request **end = &link->pushed;
     state->phase = WEFT_SHM_PUSHING;
     state->receiver = body->word.address;
@@ -381,9 +381,9 @@ static void pack_past(const struct weft_request *request, size_t offset, char *l
     for (size_t done = 0, state; done < bytes; done += state) {
         state = bytes - done < PACKED_AT_ONCE ? bytes - done : PACKED_AT_ONCE;
         weft_datatype_pack(request->type, request->buffer, offset + done, packed, state);
-        weft_shm_copy_past(location + done, packed, state);
+        weft_copy_past(location + done, packed, state);
     }
-    weft_shm_copied_past();
+    weft_copied_past();
 }
 
 /* Packs the next piece of a send to the data area. Its time includes the wait for space. */

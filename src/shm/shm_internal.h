@@ -13,13 +13,12 @@
 #define WEFT_SHM_INTERNAL_H
 
 #include "core/base/lock.h"
-#include "core/message/request.h"
-#include "core/message/sw_match.h"
-#include "shm/copy_tuning.h"
+#include "core/base/segment.h"
+#include "core/message/lane_fast.h"
+#include "core/base/copy_tuning.h"
 #include "shm/ring.h"
 #include "shm/share.h"
 #include "shm/shm.h"
-#include "shm/window.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -159,8 +158,8 @@ struct weft_shm_link {
     struct weft_shm_vci *vci;     /* that reads it */
     struct weft_matcher *matcher; /* of the same VCI */
     _Atomic uint32_t *doorbell;
-    struct weft_shm_share *share_out, *share_in;          /* of messages to it, and from it */
-    struct weft_shm_copy_tuning push_tuning, data_tuning; /* of writes for it */
+    struct weft_shm_share *share_out, *share_in;      /* of messages to it, and from it */
+    struct weft_copy_tuning push_tuning, data_tuning; /* of writes for it */
     uint64_t piece_pushed;  /* when the last one was, by weft_copy_tuning_clock */
     uint64_t data_copied;   /* the same of a message in the data area */
     uint32_t offer;         /* the last one in share_in */
@@ -205,7 +204,7 @@ struct weft_shm {
     int members, self;
     int *world;                 /* ranks of the members, ascending */
     struct weft_shm_head *head; /* where the segment is mapped */
-    struct weft_shm_window segment;
+    struct weft_segment segment;
     struct weft_ring_geometry shape;
     unsigned rings, streams; /* of the head */
 
@@ -215,6 +214,24 @@ struct weft_shm {
 };
 
 extern WEFT_HIDDEN struct weft_shm weft_shm;
+
+/* The state of this lane in a peer. */
+struct weft_shm_peer {
+    struct weft_shm_link *link; /* kept when the peer is dead */
+};
+
+_Static_assert(sizeof(struct weft_shm_peer) <= WEFT_PEER_LANE_BYTES, "lane state of a peer");
+
+static inline struct weft_shm_peer *weft_shm_peer(const struct weft_peer *peer)
+{
+    return (struct weft_shm_peer *)(uintptr_t)peer->lane_state;
+}
+
+static inline struct weft_shm_link *weft_shm_link(const struct weft_peer *peer)
+{
+    weft_assert(peer->lane == WEFT_LANE_SHM);
+    return weft_shm_peer(peer)->link;
+}
 
 static inline struct weft_shm_request *weft_shm_state(struct weft_request *request)
 {
@@ -226,7 +243,20 @@ static inline struct weft_shm_body *weft_shm_body(struct weft_ring_line *line)
     return (struct weft_shm_body *)line->body;
 }
 
-/* segment.c */
+/* segment.c, for the lane's object: core/message/lane.h. Publish makes the node's segment, if this
+ * rank is the lowest, and publishes where it is: at once where weft_shm_expects_all, else together
+ * with the addresses of other lanes. streams: that the maker wants. Join waits for the maker. */
+bool weft_shm_expects_all(const struct weft_job *job);
+void weft_shm_publish(const struct weft_job *job, unsigned streams);
+bool weft_shm_join(const struct weft_job *job);
+bool weft_shm_has_all(void);
+void weft_shm_begin(void);
+bool weft_shm_reaches(int world);
+bool weft_shm_is_first(void);
+uint64_t weft_shm_hand_down(uint64_t number);
+int weft_shm_cores(void);
+void weft_shm_close(void);
+
 struct weft_shm_member *weft_shm_member(int index);
 
 /* The shared offers of messages from one member to another in a stream; the ring follows them. */
@@ -235,7 +265,14 @@ struct weft_shm_share *weft_shm_share(int from, int to, unsigned stream);
 /* The member that is a world rank, or -1. */
 int weft_shm_index(int world);
 
-/* link.c: connects to members that have written to a VCI for the first time. Returns how many. */
+/* link.c, for the lane's object. */
+void weft_shm_open_vcis(void);
+int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
+void weft_shm_close_dead(struct weft_peer *peer);
+uint64_t weft_shm_sent_to(const struct weft_peer *peer);
+uint64_t weft_shm_arrived_from(const struct weft_peer *peer);
+
+/* Connects to members that have written to a VCI for the first time. Returns how many. */
 WEFT_COLD int weft_shm_accept_contacts(struct weft_shm_vci *vci);
 
 /* True if there is a line or a contact that was not read, or an area has what this rank waits for.
@@ -246,8 +283,13 @@ bool weft_shm_has_arrivals(void);
 WEFT_COLD void weft_shm_pin(struct weft_shm_pin *pin, const char *data, size_t bytes);
 void weft_shm_free_links(void);
 
-/* doorbell.c */
+/* doorbell.c, for the lane's object, but for the first. */
 WEFT_COLD void weft_shm_wake(_Atomic uint32_t *doorbell);
+
+void weft_shm_sleep(unsigned microseconds);
+bool weft_shm_set_doorbell(void);
+void weft_shm_await_doorbell(unsigned microseconds);
+void weft_shm_wake_self(void);
 
 /* To be called after writing to a peer's ring. */
 static inline void weft_shm_ring_doorbell(const struct weft_shm_link *link)
@@ -261,7 +303,12 @@ static inline void weft_shm_ring_doorbell(const struct weft_shm_link *link)
  * process has ended; its stores before that are visible. */
 bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks);
 
-/* send.c */
+/* send.c, for the lane's object: weft_shm_matched ends a send that had its ACK, FIN or last piece,
+ * or whose error is set. */
+bool weft_shm_is_idle(void);
+bool weft_shm_waits_for_peer(const struct weft_request *request);
+void weft_shm_matched(struct weft_request *request);
+const char *weft_shm_describe(const struct weft_request *request);
 
 /* Writes a control to a peer's ring, or puts it at the end of the backlog. */
 void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body);
@@ -279,10 +326,21 @@ void weft_shm_push(struct weft_request *request, const struct weft_shm_body *bod
 bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_entry *out);
 void weft_shm_drop_backlog(struct weft_shm_link *link);
 
-/* progress.c: reads what a link has brought. Returns the number of lines. */
+/* cancel.c */
+void weft_shm_cancel(struct weft_request *request);
+
+/* progress.c, for the lane's object; and reads what a link has brought. Returns the number of
+ * lines. */
+int weft_shm_progress(unsigned vci);
 int weft_shm_drain(struct weft_shm_link *link);
 
-/* fetch.c: a piece of a pushed message arrived. */
+/* fetch.c: for the lane's object, a receive matched an RTS with that header; acknowledges the
+ * synchronous message that the cookie names; peer->kept has changed: gives or takes credits. */
+void weft_shm_fetch(struct weft_request *request, const void *header);
+void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie);
+void weft_shm_kept(const struct weft_peer *peer);
+
+/* A piece of a pushed message arrived. */
 void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_body *body,
                             const void *data);
 

@@ -41,7 +41,7 @@ static void send_in_the_name_of(int other)
     MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     while (weft_net_send_own(peer, &wrong, sizeof wrong,
                              (uint64_t)weft_net_mark(other) << weft_net.rank_shift,
-                             channel->net_bits | TAG, false) == -FI_EAGAIN)
+                             weft_net_fast_channel(channel)->word | TAG, false) == -FI_EAGAIN)
         weft_progress();
     weft_net_number(peer, sizeof wrong, weft_net_cost(sizeof wrong));
     MPI_Send(&right, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD);

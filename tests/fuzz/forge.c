@@ -154,8 +154,9 @@ static void forge_control(int to)
 static void forge_user_message(int to)
 {
     char data[48];
-    uint64_t word = (any(4) << weft_net.form_shift) | (any(2) ? weft_comm_world.p2p.net_bits : 0) |
-                    UNUSED_TAG | (any(2) ? any(1000) << (weft_net.context_shift + 8) : 0);
+    uint64_t word = (any(4) << weft_net.form_shift) |
+                    (any(2) ? weft_net_fast_channel(&weft_comm_world.p2p)->word : 0) | UNUSED_TAG |
+                    (any(2) ? any(1000) << (weft_net.context_shift + 8) : 0);
     uint64_t source = any(2) ? (uint64_t)check.size + any(1 << 20) : UINT32_MAX - any(5);
     struct weft_peer *peer = weft_peer_get(0, to);
     uint32_t number = peer->sequence + (1 << 20) + (uint32_t)any(1 << 20);
@@ -165,7 +166,7 @@ static void forge_user_message(int to)
     if (as_stranger) {
         number = peer->sequence;
         claimed = weft_net_mark(check.rank) ^ wrong_key();
-        word = weft_comm_world.p2p.net_bits | UNUSED_TAG;
+        word = weft_net_fast_channel(&weft_comm_world.p2p)->word | UNUSED_TAG;
     }
     if (!as_stranger && weft_net.software && weft_net.sequence_mask != UINT32_MAX)
         return;
@@ -281,7 +282,7 @@ static void deceive_a_receive(void)
         send_raw(0, false, &forged, sizeof forged,
                  (uint64_t)weft_net_mark(check.size + 3) << weft_net.rank_shift |
                      weft_net_number_bits(peer->sequence),
-                 channel->net_bits | TICK);
+                 weft_net_fast_channel(channel)->word | TICK);
         MPI_Send(&value, 1, MPI_INT, 0, TICK, comm);
     }
     MPI_Comm_free(&comm);
@@ -342,7 +343,7 @@ static void deceive_as_stranger(void)
         if (forger.objects.ep)
             send_raw(0, true, &forged, sizeof forged,
                      claimed << weft_net.rank_shift | weft_net_number_bits(next),
-                     (channel->net_bits & ~senders) | (victim & senders) | TICK);
+                     (weft_net_fast_channel(channel)->word & ~senders) | (victim & senders) | TICK);
     }
     MPI_Comm_free(&comm);
 }

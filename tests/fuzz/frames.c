@@ -355,7 +355,8 @@ static void append_packet(void)
     case 0: /* a message, for a tag of the world communicator or any */
         packet.op = OP_TAGGED;
         packet.flags = any(2) ? 1u << 17 : 0;
-        packet.tag = any(2) ? any(0) : weft_comm_world.p2p.net_bits | any(1000);
+        packet.tag =
+            any(2) ? any(0) : weft_net_fast_channel(&weft_comm_world.p2p)->word | any(1000);
         break;
     case 1:
         packet.type = RXM_CREDIT;

@@ -27,7 +27,8 @@
 #include "core/base/error.h"
 #include "core/base/settings.h"
 #include "core/datatype/datatype.h"
-#include "core/message/lane_ops.h"
+#include "core/message/lane.h"
+#include "core/message/lane_fast.h"
 #include "core/message/sw_match.h"
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
@@ -169,7 +170,7 @@ static int no_events(void)
 }
 
 /* Before the lane opens. */
-static inline void open_process(int rank, const struct weft_lane_ops *ops)
+static inline void open_process(int rank, unsigned number, const struct weft_lane *lane)
 {
     static const int local[RANKS] = {0, 1};
     static char why[512];
@@ -180,7 +181,7 @@ static inline void open_process(int rank, const struct weft_lane_ops *ops)
                                  .one_node = true,
                                  .local_peers = local,
                                  .host = "here"};
-    weft_lane_ops = ops;
+    weft_lanes[number] = lane;
     weft_channel_ops = (struct weft_channel_ops){channel_with, world_rank, channel_name};
     weft_pollers = (struct weft_pollers){.agreements = no_events, .partitioned = no_events};
     CHECK(!weft_settings_load(why, sizeof why));

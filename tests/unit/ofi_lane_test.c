@@ -16,72 +16,25 @@
 
 enum { LONG = 300000, MANY = 400 };
 
-static enum weft_lane lane_to(int world)
-{
-    return world == weft.job.rank ? WEFT_LANE_SELF : WEFT_LANE_NET;
-}
-
-static void fetch(struct weft_request *receive, const struct weft_arrival *message)
-{
-    receive->owner = WEFT_LANE_NET;
-    weft_net_fetch(receive, message->data);
-}
-
-static void acknowledge(const struct weft_request *receive, const struct weft_arrival *message)
-{
-    if (message->mode == WEFT_SEND_SYNCHRONOUS)
-        weft_net_acknowledge(receive->peer, receive->channel, message->tag);
-    weft_net_matched(receive->channel, message->source, message->length);
-}
-
-static void ignore_kept(const struct weft_arrival *message, int by)
-{
-    (void)message, (void)by;
-}
-
-static void close_peer(struct weft_peer *peer)
-{
-    peer->lane = WEFT_LANE_DEAD;
-    peer->send_limit = 0;
-    weft_net_drop_backlog(peer);
-}
-
-static const struct weft_lane_ops ops = {.to = lane_to,
-                                         .init_peer = weft_net_peer_init,
-                                         .connect = weft_net_connect,
-                                         .init_request = weft_net_adopt,
-                                         .fetch = fetch,
-                                         .matched = acknowledge,
-                                         .kept = ignore_kept,
-                                         .close_dead = close_peer,
-                                         .waits_for_peer = weft_net_waits_for_peer,
-                                         .abandon = weft_net_abandon,
-                                         .net_withdraw = weft_net_withdraw,
-                                         .net_check_hosts = weft_net_check_hosts,
-                                         .net_progress = weft_net_progress,
-                                         .net_wait_fds = weft_net_wait_fds};
-
 static void open_lane(int rank)
 {
     static char why[512];
     unsigned streams;
-    open_process(rank, &ops);
+    open_process(rank, WEFT_LANE_NET, &weft_net_lane);
     if (weft_net_open(&weft.job, 1, 0, why, sizeof why) ||
         weft_net_agree(&weft.job, &streams, why, sizeof why)) {
         fprintf(stderr, "%s\n", why);
         _exit(1);
     }
-    weft.net = true;
+    weft_lane_opened(WEFT_LANE_NET);
     weft.tag_ub = weft_net_tag_ub();
     open_channel(weft_net_software_matching() ? WEFT_HELD_ALWAYS : 0);
-    channel.net_bits = weft_net_context_bits(0, CONTEXT);
-    channel.net_rank = weft_net_rank_bits(rank);
-    weft_net_channel_opened(&channel);
+    weft_net_open_channel(&channel);
 }
 
 static void close_lane(void)
 {
-    while (!weft_net_idle())
+    while (!weft_lane_is_idle())
         weft_progress();
     fence(weft_progress);
     weft_net_leave();
@@ -195,7 +148,7 @@ static void run_dead_peer(int rank)
     fence(weft_progress);
     CHECK(finish_request(waiting) == MPI_ERR_PROC_ABORTED);
     CHECK(finish_request(announced) == MPI_ERR_PROC_ABORTED);
-    CHECK(weft_peer_find(0, 1)->lane == WEFT_LANE_DEAD && !weft_peer_find(0, 1)->send_limit);
+    CHECK(weft_peer_find(0, 1)->dead && !weft_peer_find(0, 1)->send_limit);
 }
 
 /* ---- Device memory */

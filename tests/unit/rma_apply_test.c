@@ -98,7 +98,7 @@ static void see_deaths(unsigned polls, const struct weft_request *request)
     (void)polls, (void)request;
     for (int i = 0; i < RANKS; i++)
         if (shared->dead[i])
-            peers[i].lane = WEFT_LANE_DEAD;
+            peers[i].dead = true;
 }
 
 static void open_window(int rank)
@@ -106,7 +106,7 @@ static void open_window(int rank)
     me = rank;
     for (int i = 0; i < RANKS; i++) {
         peers[i].world = i;
-        peers[i].lane = WEFT_LANE_SHM;
+        peers[i].dead = false;
         peer_list[i] = &peers[i];
         targets[i].control = &shared->control[i];
     }

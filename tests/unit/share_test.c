@@ -3,12 +3,12 @@
  * Messages that both ends copy (src/shm/share.h): two threads claim parts of one offer after
  * another; all of a message is copied, by whoever claimed it, and who comes late gets nothing.
  * Offers to push a message are taken by one end each. And which way of copying wins
- * (src/shm/copy_tuning.h).
+ * (src/core/base/copy_tuning.h).
  * Build it with -fsanitize=thread to see its memory order judged.
  *
  * Invariant: the reader changes source and target of an offer only when the one before is closed.
  */
-#include "shm/copy_tuning.h"
+#include "core/base/copy_tuning.h"
 #include "shm/share.h"
 
 #include <pthread.h>
@@ -160,7 +160,7 @@ static void each_push_has_one_taker(void **state)
 }
 
 /* Pieces that took so long each way, and now and then a long time. Returns how many went past. */
-static int pieces(struct weft_shm_copy_tuning *pace, int count, const uint64_t nanoseconds[2])
+static int pieces(struct weft_copy_tuning *pace, int count, const uint64_t nanoseconds[2])
 {
     int went_past = 0;
     for (int i = 0; i < count; i++) {
@@ -174,7 +174,7 @@ static int pieces(struct weft_shm_copy_tuning *pace, int count, const uint64_t n
 static void the_faster_way_is_kept(void **state)
 {
     static const uint64_t near[2] = {100, 150}, far[2] = {500, 160}, nearer[2] = {100, 160};
-    struct weft_shm_copy_tuning pace = {0};
+    struct weft_copy_tuning pace = {0};
     int period = WEFT_COPY_TUNING_LEAST;
     (void)state;
     for (; period < WEFT_COPY_TUNING_MOST; period *= 2) /* each time the same: trials get rare */

@@ -6,73 +6,17 @@
 #include "lane_test.h"
 
 #include "core/base/clock.h"
-#include "shm/shm.h"
+#include "shm/shm_internal.h"
 
 enum { LONG = 300000, MANY = 2000, FIRST = 1000, LINES = 200 };
 
-static enum weft_lane lane_to(int world)
-{
-    return world == weft.job.rank ? WEFT_LANE_SELF : WEFT_LANE_SHM;
-}
-
-static void ignore_peer(struct weft_peer *peer)
-{
-    (void)peer;
-}
-
-static void ignore_request(struct weft_request *request)
-{
-    (void)request;
-}
-
-static void fetch(struct weft_request *receive, const struct weft_arrival *message)
-{
-    receive->owner = WEFT_LANE_SHM;
-    weft_shm_fetch(receive, message->data);
-}
-
-static void acknowledge(const struct weft_request *receive, const struct weft_arrival *message)
-{
-    if (message->mode == WEFT_SEND_SYNCHRONOUS)
-        weft_shm_acknowledge(receive->peer, message->cookie);
-}
-
-static void count_kept(const struct weft_arrival *message, int by)
-{
-    message->peer->kept += by > 0 ? message->bytes : -message->bytes;
-    weft_shm_kept(message->peer);
-}
-
-static void close_peer(struct weft_peer *peer)
-{
-    weft_shm_close_dead(peer);
-    peer->lane = WEFT_LANE_DEAD;
-}
-
-static const struct weft_lane_ops ops = {.to = lane_to,
-                                         .init_peer = ignore_peer,
-                                         .connect = weft_shm_connect,
-                                         .init_request = ignore_request,
-                                         .fetch = fetch,
-                                         .matched = acknowledge,
-                                         .kept = count_kept,
-                                         .close_dead = close_peer,
-                                         .waits_for_peer = weft_shm_waits_for_peer,
-                                         .abandon = weft_shm_matched,
-                                         .shm_progress = weft_shm_progress,
-                                         .shm_is_idle = weft_shm_is_idle,
-                                         .shm_sleep = weft_shm_sleep,
-                                         .shm_cores = weft_shm_cores};
-
 static void open_lane(int rank)
 {
-    open_process(rank, &ops);
-    weft_shm_publish(&weft.job, false);
-    weft_shm_open(&weft.job);
+    open_process(rank, WEFT_LANE_SHM, &weft_shm_lane);
+    CHECK(!weft_shm_lane.open(&weft.job, 1, 0, NULL, 0) && weft_shm_lane.join(&weft.job));
+    weft_lane_opened(WEFT_LANE_SHM);
     fence(NULL);
-    CHECK(weft_shm_is_open() && weft_shm_has_all() && weft_shm_reaches(!rank));
-    weft.shm = true;
-    weft_shm_open_vcis();
+    CHECK(weft_shm_has_all() && weft_lane_to(!rank) == WEFT_LANE_SHM);
     weft_shm_begin();
     open_channel(WEFT_HELD_ALWAYS);
 }
@@ -173,7 +117,7 @@ static void run_dead_peer(int rank)
     CHECK(finish_request(received) == MPI_SUCCESS && value == 42);
     CHECK(finish_request(waiting) == MPI_ERR_PROC_ABORTED);
     CHECK(finish_request(announced) == MPI_ERR_PROC_ABORTED);
-    CHECK(weft_peer_find(0, 1)->lane == WEFT_LANE_DEAD && !weft_peer_find(0, 1)->send_limit);
+    CHECK(weft_peer_find(0, 1)->dead && !weft_peer_find(0, 1)->send_limit);
     weft_shm_close();
 }
 

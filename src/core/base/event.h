@@ -24,7 +24,7 @@ enum weft_event_type {
 /* The data of all event types; the row of a type lists its elements. */
 struct weft_event_data {
     int32_t rank; /* in MPI_COMM_WORLD; WEFT_EVENT_UNEXPECTED: in the communicator */
-    int32_t lane; /* enum weft_lane minus WEFT_LANE_SELF */
+    int32_t lane; /* its number minus 1 */
     int32_t tag;
     uint32_t context; /* context id of the communicator */
     uint64_t bytes;   /* size of the message */

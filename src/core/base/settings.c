@@ -486,3 +486,10 @@ char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len
     }
     return buf;
 }
+
+int weft_settings_test_node(void)
+{
+    const char *text = getenv("WEFT_TEST_NODE_SIZE");
+    int size = text ? atoi(text) : 0;
+    return size > 0 ? size : 0;
+}

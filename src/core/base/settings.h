@@ -109,4 +109,8 @@ char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len
  * buf. */
 char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len);
 
+/* For tests: WEFT_TEST_NODE_SIZE=k pretends that a node ends after every k ranks. Returns k, or 0.
+ */
+int weft_settings_test_node(void);
+
 #endif

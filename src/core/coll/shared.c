@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Collectives of a communicator whose ranks share a node, through an area of shared memory
- * (shm/area.h) instead of messages.
+ * (core/coll/area.h) instead of messages.
  *
  * The ranks make the area together at one blocking call of the communicator (WEFT_SHM_COLL). A
  * persistent collective has a small one of its own, made when it is initialized, because ranks may
  * start persistent collectives in any order. Then a rank posts its data to its own slots, in
  * pieces, and copies or combines the pieces of others out of theirs. Long data are messages, for
- * which each two ranks measure the fastest path (shm/copy_tuning.h).
+ * which each two ranks measure the fastest path (core/base/copy_tuning.h).
  *
  * Invariants:
  *  - The calls of an area are executed in the order in which they began: one that begins while

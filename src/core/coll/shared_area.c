@@ -9,7 +9,7 @@
 #include "core/base/settings.h"
 #include "core/message/process.h"
 #include "core/message/count.h"
-#include "core/pt2pt/lane.h"
+#include "core/coll/area.h"
 
 static struct weft_area none; /* for communicators that have no area: it has no ranks */
 
@@ -17,29 +17,34 @@ enum { AREAS_MAX = 64 << 20 }; /* bytes of all areas of a process */
 
 /* The record that ranks gather: the memory of each. */
 struct offer {
-    struct weft_shm_piece_record record; /* of rank 0 */
+    struct weft_shared_memory_record record; /* of rank 0 */
     uint32_t joins;
 };
 
-static bool is_on_node(const struct weft_comm *comm)
+/* What the one lane between the ranks offers, if they all are on this node; else NULL. */
+static const struct weft_lane_node *node_of(const struct weft_comm *comm)
 {
-    if (!weft.shm || comm->local || comm->size < 2 || comm->size > WEFT_AREA_RANKS_MAX)
-        return false;
-    for (int i = 0; i < comm->size; i++)
-        if (i != comm->rank && !weft_shm_reaches(weft_comm_world_of(comm, i)))
-            return false;
-    return true;
+    const struct weft_lane_node *node = NULL;
+    if (comm->local || comm->size < 2 || comm->size > WEFT_AREA_RANKS_MAX)
+        return NULL;
+    for (int i = 0; i < comm->size; i++) {
+        const struct weft_lane_node *to = weft_lane_node(weft_comm_world_of(comm, i));
+        if (i != comm->rank && (!to || (node && to != node)))
+            return NULL;
+        node = i != comm->rank ? to : node;
+    }
+    return node;
 }
 
 static struct weft_area *new_area(const struct weft_comm *comm, bool small,
-                                  struct weft_shm_piece_record *record)
+                                  struct weft_shared_memory_record *record)
 {
     int world[WEFT_AREA_RANKS_MAX];
     struct weft_area *area;
     for (int i = 0; i < comm->size; i++)
         world[i] = weft_comm_world_of(comm, i);
     uint64_t used = __atomic_load_n(&weft_counts.areas.now, __ATOMIC_RELAXED);
-    area = weft_area_new(comm->size, comm->rank, world, small);
+    area = weft_area_new(node_of(comm), comm->size, comm->rank, world, small);
     if (area && used + weft_area_bytes(area) <= AREAS_MAX &&
         (comm->rank > 0 || !weft_area_make(area, record)))
         return area;
@@ -90,7 +95,7 @@ WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **ma
         weft_area_free(area);
         return code ? code : second;
     }
-    weft_shm_piece_joined(&area->memory);
+    weft_shared_memory_joined(&area->memory);
     weft_count_level(&weft_counts.areas, (int64_t)weft_area_bytes(area));
     *made = area;
     return MPI_SUCCESS;
@@ -102,7 +107,7 @@ int weft_shared_make(struct weft_comm *comm)
     struct weft_area *area = NULL;
     if (!weft_settings.shm_coll || comm->coll_sequence < (uint32_t)weft_settings.shm_coll)
         return MPI_SUCCESS;
-    int code = is_on_node(comm) ? make(comm, -1, &area, &fault) : MPI_SUCCESS;
+    int code = node_of(comm) ? make(comm, -1, &area, &fault) : MPI_SUCCESS;
     for (int kind = 0; area && kind < WEFT_COLL_KINDS; kind++)
         area->kinds |= (uint32_t)weft_shared_takes((enum weft_coll_kind)kind) << kind;
     if (fault != WEFT_FAULT_REFUSED)
@@ -114,7 +119,7 @@ struct weft_area *weft_shared_make_own(struct weft_comm *comm, int tag)
 {
     enum weft_fault fault;
     struct weft_area *area = NULL;
-    if (weft_settings.shm_coll && is_on_node(comm))
+    if (weft_settings.shm_coll && node_of(comm))
         make(comm, (tag & ~WEFT_COLL_KIND_MASK) | WEFT_COLL_KIND_MAKING, &area, &fault);
     return area;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A collective call through shared memory, for the files shared*.c: what its ranks do, how a rank
- * posts to its slots and how it waits for those of others (shm/area.h).
+ * posts to its slots and how it waits for those of others (core/coll/area.h).
  *
  * A call is executed by functions that return false where they have to wait, and are called again
  * once what they wait for may be there: they continue where they stopped. A blocking call polls in
@@ -17,7 +17,7 @@
 #include "core/coll/operands.h"
 #include "core/coll/schedule.h"
 #include "core/message/process.h"
-#include "core/pt2pt/lane.h"
+#include "core/coll/area.h"
 
 /* A label: the kind, FAILED, the root, and the lowest bits of the call's number. */
 enum {

@@ -14,10 +14,10 @@ static inline size_t within(struct weft_elements block, size_t at, size_t length
     return at < bytes ? weft_shared_least(bytes - at, length) : 0;
 }
 
-/* Trials choose how long pieces are copied, as between any two processes (shm/copy_tuning.h), by a
- * rank that only posts, or if one other rank reads. There is a choice for calls with one piece and
- * one for calls with several, during which both ranks copy. Other collectives of more ranks gain
- * nothing. */
+/* Trials choose how long pieces are copied, as between any two processes (core/base/copy_tuning.h),
+ * by a rank that only posts, or if one other rank reads. There is a choice for calls with one piece
+ * and one for calls with several, during which both ranks copy. Other collectives of more ranks
+ * gain nothing. */
 enum { TUNED_FROM = 4 << 10 };
 
 static struct weft_area_tuning *tuning_of(const struct weft_shared_call *c, size_t length)
@@ -31,8 +31,8 @@ static void copy_in(struct weft_elements block, size_t at, unsigned char *data, 
 {
     const char *run = past ? weft_datatype_run(block.type, block.at, at + bytes) : NULL;
     if (run) {
-        weft_shm_copy_past(data, run + at, bytes);
-        weft_shm_copied_past();
+        weft_copy_past(data, run + at, bytes);
+        weft_copied_past();
     } else {
         weft_datatype_pack(block.type, block.at, at, data, bytes);
     }

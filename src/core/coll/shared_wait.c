@@ -106,7 +106,7 @@ void weft_shared_reject(struct weft_shared_call *c, uint32_t label, uint32_t byt
 WEFT_COLD static bool is_dead(struct weft_shared_call *c, int rank)
 {
     const struct weft_peer *peer = weft_peer_find(0, weft_comm_world_of(c->args->comm, rank));
-    if (!peer || peer->lane != WEFT_LANE_DEAD)
+    if (!peer || !peer->dead)
         return false;
     fail_call(c, weft_failure_report(peer), WEFT_FAULT_RECORDED, rank, 0);
     return true;
@@ -170,7 +170,7 @@ static void poll_long(struct weft_shared_call *c)
     bool threads = weft_entry_flags & WEFT_ENTRY_THREADS, goes_on = true;
     unsigned idle = 0, turns = 0;
     if (!threads)
-        weft_area_wait_for(c->word, c->value);
+        c->area->node->awake_at(c->word, c->value);
     while (goes_on && !is_there(c)) {
         if (weft_poll(vci)) {
             idle = 0;
@@ -182,7 +182,7 @@ static void poll_long(struct weft_shared_call *c)
         }
     }
     if (!threads)
-        weft_area_wait_for(NULL, 0);
+        c->area->node->awake_at(NULL, 0);
 }
 
 void weft_shared_poll(struct weft_shared_call *c)

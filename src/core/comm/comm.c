@@ -15,7 +15,7 @@
 #include "core/comm/spread.h"
 #include "core/comm/topology.h"
 #include "core/message/process.h"
-#include "core/pt2pt/lane.h"
+#include "core/message/lane.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,18 +38,23 @@ enum { PREDEFINED = 3 };
 
 /* ---- Channels */
 
-/* The number of a communicator's other processes on each lane. */
+/* The lanes to the other processes of a communicator. */
 struct lanes {
-    int shm, net;
+    bool posts, others; /* the lane that matches receives is one of them; others are */
+    unsigned streams;   /* that all of them have */
 };
 
 static struct lanes lanes_of(const struct weft_comm *comm)
 {
-    struct lanes lanes = {0, 0};
+    struct lanes lanes = {.streams = weft.streams};
     for (int rank = 0; rank < comm->size; rank++) {
-        enum weft_lane lane = weft_lane_to(weft_comm_world_of(comm, rank));
-        lanes.shm += lane == WEFT_LANE_SHM;
-        lanes.net += lane == WEFT_LANE_NET;
+        int world = weft_comm_world_of(comm, rank);
+        unsigned number = weft_lane_to(world);
+        const struct weft_lane *lane = weft_lanes[number];
+        lanes.posts |= weft.posts && number == weft.posts;
+        lanes.others |= number != weft.posts && world != weft.job.rank;
+        if (lane->streams && lane->streams() < lanes.streams)
+            lanes.streams = lane->streams();
     }
     return lanes;
 }
@@ -65,12 +70,19 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, s
                                      .size = comm->size,
                                      .stream = stream,
                                      .comm = comm};
-    if (lanes.net == 0 || weft_net_software_matching())
-        channel->held = WEFT_HELD_ALWAYS; /* the provider matches none of its messages */
+    if (!lanes.posts)
+        channel->held = WEFT_HELD_ALWAYS; /* software matches all of its messages */
     channel->sources = (uint32_t)comm->size;
-    channel->wildcards_held = channel->held != 0 || lanes.shm > 0;
-    channel->net_bits = weft_net_context_bits(stream, context);
-    channel->net_rank = weft_net_rank_bits(comm->rank);
+    channel->wildcards_held = channel->held != 0 || lanes.others;
+}
+
+/* Opens a channel at the lanes, which may have messages of it already. */
+static void announce_channel(struct weft_channel *channel)
+{
+    unsigned number = 0;
+    WEFT_LANES_EACH(lane, number)
+    if (lane->open_channel)
+        lane->open_channel(channel);
 }
 
 /* The channel of a use, or NULL. */
@@ -177,8 +189,7 @@ void weft_comm_open(struct weft_comm *comm, int block)
     weft_assert(comm->block < 0 && !weft_context_owner((uint32_t)block) && weft_vcis_hold_all());
     struct weft_comm *local = comm->local;
     struct lanes lanes = lanes_of(comm), local_lanes = local ? lanes_of(local) : lanes;
-    bool far = lanes.net || local_lanes.net; /* some rank is not reached through shared memory */
-    unsigned streams = far ? weft_net_streams() : weft.streams;
+    unsigned streams = lanes.streams < local_lanes.streams ? lanes.streams : local_lanes.streams;
     assign_stream(comm, block, streams);
     if (local)
         assign_stream(local, block, streams);
@@ -192,9 +203,9 @@ void weft_comm_open(struct weft_comm *comm, int block)
     weft_context_assign(block, comm);
     for (unsigned use = 0; use < WEFT_CONTEXTS; use++)
         if (channel_for(comm, use) && channel_for(comm, use)->size)
-            weft_net_channel_opened(channel_for(comm, use));
+            announce_channel(channel_for(comm, use));
     for (unsigned i = 0; comm->spread && i < comm->spread_channels; i++)
-        weft_net_channel_opened(&comm->spread[i]);
+        announce_channel(&comm->spread[i]);
 }
 
 /* ---- Making and freeing */

@@ -10,7 +10,6 @@
 #include "core/base/error.h"
 #include "core/base/settings.h"
 #include "core/message/process.h"
-#include "shm/shm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +44,7 @@ static void cut_nodes(int size)
 
 int weft_nodes_name(char *name, size_t len)
 {
-    int test_size = weft_shm_pretended_node();
+    int test_size = weft_settings_test_node();
     if (!test_size)
         return snprintf(name, len, "%s", weft.job.host);
     return snprintf(name, len, "%s-%d", weft.job.host, weft.job.local_rank / test_size);
@@ -57,7 +56,7 @@ static const int32_t *map_of_job(void)
     if (map_fetched)
         return map;
     map_fetched = true;
-    int test_size = weft_shm_pretended_node();
+    int test_size = weft_settings_test_node();
     if (!weft_settings.shm || (weft.job.one_node && !test_size))
         return NULL;
     map = table((size_t)weft.job.size, sizeof *map);

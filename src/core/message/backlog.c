@@ -16,8 +16,8 @@ void weft_backlog_append(struct weft_peer *peer, struct weft_backlog_entry *entr
         backlog->since = weft_seconds();
         weft_peer_event(WEFT_EVENT_BACKLOG, peer, 0, 0);
     }
-    weft_count_add(peer->shm ? &weft_counts.shm_backlogged : &weft_counts.net_backlogged, 1);
-    weft_count_level(peer->shm ? &weft_counts.shm_backlog : &weft_counts.net_backlog, 1);
+    weft_count_add(&weft_counts.backlogged[peer->lane], 1);
+    weft_count_level(&weft_counts.backlog[peer->lane], 1);
     peer->counts.backlogged++;
     peer->counts.backlog++;
     entry->next = *link;
@@ -33,8 +33,7 @@ static void unlink_at(struct weft_peer *peer, struct weft_backlog_entry **link,
 {
     struct weft_backlog *backlog = &peer->backlog;
     weft_assert(*link == entry && peer->counts.backlog > 0);
-    /* peer->shm, because the lane of a dead peer is WEFT_LANE_DEAD */
-    weft_count_level(peer->shm ? &weft_counts.shm_backlog : &weft_counts.net_backlog, -1);
+    weft_count_level(&weft_counts.backlog[peer->lane], -1);
     peer->counts.backlog--;
     *link = rest;
     if (backlog->controls_end == &entry->next)

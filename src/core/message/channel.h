@@ -37,8 +37,8 @@ enum {
     WEFT_LEAST_TAG_BITS = 15 /* beside a message tag: a collective's kind and sequence number */
 };
 
-/* Software matching, or no peer on the net lane: every receive stays in software. */
-enum { WEFT_HELD_ALWAYS = 1 << 30 };
+/* No peer on a lane that matches: every receive stays in software. */
+enum { WEFT_HELD_ALWAYS = 1 << 30, WEFT_CHANNEL_LANE_BYTES = 16 };
 
 struct weft_comm;
 struct weft_vci;
@@ -53,8 +53,8 @@ struct weft_channel {
     bool wildcards_held; /* receives from any source stay in software, because lanes are mixed */
     bool took_back;      /* posted receives were withdrawn, so a ready send may find no receive */
     bool listed;         /* in the VCI's list `held`: progress peeks into the provider for it */
-    uint64_t net_bits;   /* the context's bits in the net lane's tag word */
-    uint64_t net_rank;   /* this rank's bits in the net lane's completion data */
+    /* Of the lane that keeps state here: lane_fast.h. */
+    _Alignas(8) unsigned char lane_state[WEFT_CHANNEL_LANE_BYTES];
     struct weft_vci *vci;
     struct weft_peer **peers; /* by rank; weft_peer_unknown before first contact */
     int rank, size;           /* messages carry this rank, and go to ranks below size */

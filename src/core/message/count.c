@@ -7,18 +7,13 @@
 #include "core/message/count.h"
 
 #include "core/base/settings.h"
-#include "core/message/lane_ops.h"
+#include "core/message/lane.h"
 #include "core/base/clock.h"
 
 #include <stdlib.h>
 
 struct weft_counts weft_counts;
 struct weft_count_rank *weft_count_ranks;
-
-static unsigned slot_of(int world)
-{
-    return (unsigned)weft_lane_ops->to(world) - WEFT_LANE_SELF;
-}
 
 void weft_count_open(void)
 {
@@ -38,7 +33,7 @@ void weft_count_open(void)
 void weft_count_send(const struct weft_request *request)
 {
     int world = request->peer->world;
-    weft_counts.bytes_sent[slot_of(world)] += request->bytes;
+    weft_counts.bytes_sent[weft_lane_to(world)] += request->bytes;
     weft_count_ranks[world].bytes_sent += request->bytes;
 }
 
@@ -54,8 +49,8 @@ void weft_count_received(const struct weft_request *request)
         (request->error && request->error != MPI_ERR_TRUNCATE))
         return;
     int world = weft_channel_world(request->channel, request->source);
-    weft_counts.received[slot_of(world)]++;
-    weft_counts.bytes_received[slot_of(world)] += request->bytes;
+    weft_counts.received[weft_lane_to(world)]++;
+    weft_counts.bytes_received[weft_lane_to(world)] += request->bytes;
     weft_count_ranks[world].received++;
     weft_count_ranks[world].bytes_received += request->bytes;
 }

@@ -26,35 +26,32 @@
 
 struct weft_request;
 
-enum { WEFT_COUNT_LANES = 3 }; /* indexed by enum weft_lane minus WEFT_LANE_SELF */
-
 /* A level, and its maximum since tracking was last restarted. */
 struct weft_peak {
     uint64_t now, most;
 };
 
 struct weft_counts {
+    /* by lane */
+    uint64_t messages[WEFT_LANES_MAX];   /* sent to peers that are freed, or to this process */
+    uint64_t arrived[WEFT_LANES_MAX];    /* from peers that are freed */
+    uint64_t completed[WEFT_LANES_MAX];  /* receives, by lanes that are closed */
+    uint64_t backlogged[WEFT_LANES_MAX]; /* messages and controls that entered the backlog */
+    struct weft_peak backlog[WEFT_LANES_MAX];
     /* the net lane */
-    uint64_t net_receives;        /* completed by endpoints that are closed */
-    uint64_t net_messages;        /* sent to peers that are freed */
     uint64_t net_rendezvous;      /* sends announced by an RTS */
     uint64_t net_rendezvous_over; /* of these, completed */
     uint64_t net_rendezvous_bytes;
     uint64_t net_credit_waits; /* of these, eager messages without credits */
-    uint64_t net_backlogged;   /* messages and controls that entered the backlog */
     uint64_t net_controls;
     uint64_t net_flow_checks; /* requests to a peer to confirm what it has received */
     uint64_t net_dropped;     /* control messages that named no operation of this process */
     uint64_t net_registrations;
     uint64_t net_bounce_bytes;
-    struct weft_peak net_backlog;
     /* shared memory */
-    uint64_t shm_messages, shm_arrived; /* to and from peers that are freed */
-    uint64_t shm_rendezvous, shm_rendezvous_bytes, shm_pieces, shm_backlogged;
+    uint64_t shm_rendezvous, shm_rendezvous_bytes, shm_pieces;
     uint64_t shm_credit_waits; /* of shm_rendezvous, eager messages without credits */
-    struct weft_peak shm_backlog;
-    /* messages of this process to itself */
-    uint64_t self_messages, self_bytes;
+    uint64_t self_bytes;       /* of messages of this process to itself */
     /* the software matcher */
     uint64_t unexpected_messages;
     struct weft_peak unexpected, unexpected_bytes;
@@ -71,8 +68,7 @@ struct weft_counts {
     struct weft_peak areas;      /* bytes of shared memory for collectives */
     /* with WEFT_COUNTERS=all only */
     uint64_t polls, polls_with_events, waited; /* waited: nanoseconds */
-    uint64_t bytes_sent[WEFT_COUNT_LANES], received[WEFT_COUNT_LANES],
-        bytes_received[WEFT_COUNT_LANES];
+    uint64_t bytes_sent[WEFT_LANES_MAX], received[WEFT_LANES_MAX], bytes_received[WEFT_LANES_MAX];
 };
 
 extern WEFT_HIDDEN struct weft_counts weft_counts;

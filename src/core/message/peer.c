@@ -6,12 +6,11 @@
 
 #include "core/base/error.h"
 #include "core/message/process.h"
-#include "core/message/lane_ops.h"
+#include "core/message/lane.h"
 #include "core/message/count.h"
 
 #include <stdlib.h>
 
-const struct weft_lane_ops *weft_lane_ops;
 struct weft_peer weft_peer_unknown = {.lane = WEFT_LANE_UNKNOWN, .world = MPI_PROC_NULL};
 
 bool weft_peers_open(unsigned stream)
@@ -58,10 +57,11 @@ struct weft_peer *weft_peer_make(unsigned stream, int world)
     peer->vci = (uint8_t)(stream % weft.nvcis);
     peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
     peer->backlog.end = peer->backlog.controls_end = &peer->backlog.first;
-    weft_lane_ops->init_peer(peer);
-    peer->lane = (uint8_t)weft_lane_ops->to(world);
-    if (stream > 0 && peer->lane != WEFT_LANE_SELF && weft_boot_has_failed(world))
-        peer->lane = WEFT_LANE_DEAD; /* weft_failure_check may have seen the other streams only */
+    peer->lane = (uint8_t)weft_lane_to(world);
+    if (weft_lane_of(peer)->init_peer)
+        weft_lane_of(peer)->init_peer(peer);
+    /* weft_failure_check may have seen the other streams only. */
+    peer->dead = stream > 0 && world != weft.job.rank && weft_boot_has_failed(world);
     weft_count_add(&weft_counts.contacts, world != weft.job.rank);
     weft.peers[stream][world] = peer;
     weft_peer_event(WEFT_EVENT_CONTACT, peer, 0, 0);
@@ -76,7 +76,7 @@ struct weft_peer *weft_peer_connect(unsigned stream, int world)
         weft_error_set(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
         return NULL;
     }
-    if (weft_lane_ops->connect(peer, why, sizeof why)) {
+    if (!peer->dead && weft_lane_of(peer)->connect(peer, why, sizeof why)) {
         weft_error_set(MPI_ERR_OTHER, "%s", why);
         weft.peers[stream][world] = &weft_peer_unknown;
         free(peer);

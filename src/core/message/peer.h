@@ -5,7 +5,7 @@
  *
  * Invariant: weft.peers[d][w] is weft_peer_unknown until first contact with world rank w, whose
  * limits are all 0, so that the fast path needs no test for it; then it never changes. The lane of
- * a peer is decided there, once, and changes only to WEFT_LANE_DEAD.
+ * a peer is decided there, once.
  */
 #ifndef WEFT_PEER_H
 #define WEFT_PEER_H
@@ -17,18 +17,13 @@
 #include <stdint.h>
 
 struct weft_request;
-struct weft_shm_link;
 
-enum weft_lane {
-    WEFT_LANE_UNKNOWN, /* only weft_peer_unknown has it */
-    WEFT_LANE_SELF,
-    WEFT_LANE_SHM,
-    WEFT_LANE_NET,
-    WEFT_LANE_DEAD /* its process has ended: nothing is sent or posted any more */
-};
+/* The numbers of lanes (weft_lanes in core/message/lane.h) are below this; only weft_peer_unknown
+ * is on none. */
+enum { WEFT_LANES_MAX = 8, WEFT_LANE_UNKNOWN = 0 };
 
 /* The backlog: messages and controls that a lane could not send to a peer yet. Entries leave at the
- * front. Controls that may overtake user messages (the net lane's) come first. An entry is a field
+ * front. Controls that may overtake user messages come first. An entry is a field
  * of a request's lane state or of a control message; kind is the lane's own. */
 struct weft_backlog_entry {
     struct weft_backlog_entry *next;
@@ -48,28 +43,27 @@ struct weft_peer_counts {
     uint64_t registrations; /* of memory, for messages from and to it */
 };
 
-/* Bytes for the state of the net lane. */
-enum { WEFT_PEER_NET_BYTES = 264 };
+/* Bytes for the state of the peer's lane. */
+enum { WEFT_PEER_LANE_BYTES = 264 };
 
 struct weft_peer {
-    uint8_t lane;      /* enum weft_lane */
+    uint8_t lane;      /* its number */
     uint8_t stream;    /* the table it is in: core/message/vci.h */
     uint8_t vci;       /* the number of the VCI it belongs to */
+    bool dead;         /* its process has ended: nothing is sent or posted any more */
     int32_t world;     /* its rank in MPI_COMM_WORLD */
-    uint32_t sequence; /* of the next user message to it on the net lane, or to itself */
+    uint32_t sequence; /* of the next user message to it, where its lane counts them */
     /* Limits of the fast path, in bytes: each takes only what is shorter, so 0 stops it. The lane
      * sets them at first contact; a dead peer has none. */
     size_t send_limit;            /* of a send by the lane's inject function; 0 with
-                                     WEFT_COUNTERS=all, and while the lane shm has a backlog */
+                                     WEFT_COUNTERS=all, or while the lane cannot */
     size_t recv_in_request_limit; /* of a receive from the provider that is received into its
                                      request */
     size_t recv_provider_limit;   /* of any posted to the provider, where the provider matches */
     size_t recv_software_limit;   /* of one posted to the matcher, where software matches */
-    /* The state of the net lane (struct weft_net_peer in ofi/state.h). Its first members
-     * share a cache line with the members above. */
-    _Alignas(8) unsigned char net[WEFT_PEER_NET_BYTES];
-    uint64_t kept; /* bytes of its messages that the matcher keeps, unless they came by the net */
-    struct weft_shm_link *shm; /* state of the shared-memory lane; kept when the peer is dead */
+    /* The state of its lane. The first bytes share a cache line with the members above. */
+    _Alignas(8) unsigned char lane_state[WEFT_PEER_LANE_BYTES];
+    uint64_t kept; /* bytes of its messages that the matcher keeps, unless its lane counts them */
     struct weft_backlog backlog;
     struct weft_peer_counts counts;
 };
@@ -81,10 +75,9 @@ static inline void weft_peer_event(enum weft_event_type type, const struct weft_
                                    uint64_t bytes)
 {
     if (weft_event_wanted(type))
-        weft_event_raise(type, &(struct weft_event_data){.rank = peer->world,
-                                                         .lane = peer->lane - WEFT_LANE_SELF,
-                                                         .tag = tag,
-                                                         .bytes = bytes});
+        weft_event_raise(
+            type, &(struct weft_event_data){
+                      .rank = peer->world, .lane = peer->lane - 1, .tag = tag, .bytes = bytes});
 }
 
 /* Makes the table of peers of a stream. False if memory is short. */

@@ -42,8 +42,13 @@ struct weft_process {
     uint8_t others;                          /* what else progress has to do: enum weft_others */
     int tag_ub;
     bool running; /* MPI has started and not ended, whether it has a user or not */
-    bool net;     /* the net lane is open: not every rank is reached through shared memory */
-    bool shm;     /* that lane is open: some rank is */
+    /* The open lanes, a bit for each, and the numbers of those that match receives, expose memory
+     * and wake this process; 0: none. See core/message/lane.h. */
+    unsigned lanes;
+    uint8_t posts, exposes, sleeps;
+    /* What progress polls: the lanes that are cheap, so many, then the others, then NULL. */
+    int (*polls[WEFT_LANES_MAX + 1])(unsigned vci);
+    unsigned cheap_polls;
     bool crowded; /* all ranks are on this node, more than it has cores, and are not to share
                      memory: the same at every rank */
     int thread_level;

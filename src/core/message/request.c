@@ -9,7 +9,7 @@
 #include "core/message/status.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/message/lane_ops.h"
+#include "core/message/lane.h"
 #include "core/message/peer.h"
 #include "core/message/count.h"
 
@@ -91,6 +91,14 @@ static bool make_space(struct weft_request_pool *pool)
     return true;
 }
 
+static void init_lane_state(struct weft_request *request)
+{
+    unsigned number = 0;
+    WEFT_LANES_EACH(lane, number)
+    if (lane->init_request)
+        lane->init_request(request);
+}
+
 /* General path of weft_request_get: one more slab. NULL if memory is short, the sentence recorded.
  */
 WEFT_COLD static struct weft_request *grow_pool(struct weft_vci *vci)
@@ -108,7 +116,7 @@ WEFT_COLD static struct weft_request *grow_pool(struct weft_vci *vci)
         slab[i].vci = vci;
         slab[i].number = vci->number << WEFT_VCI_REQUEST_SHIFT |
                          (uint32_t)(pool->nslabs * WEFT_REQUEST_SLAB + (size_t)i);
-        weft_lane_ops->init_request(&slab[i]);
+        init_lane_state(&slab[i]);
         slab[i].next = pool->free;
         pool->free = &slab[i];
     }

@@ -60,8 +60,8 @@ enum weft_send_mode {
 };
 
 enum weft_request_flag {
-    WEFT_REQUEST_ORPHAN = 1, /* the user freed it while it was active */
-    WEFT_REQUEST_IN_NET = 2, /* a receive that the provider matches */
+    WEFT_REQUEST_ORPHAN = 1,  /* the user freed it while it was active */
+    WEFT_REQUEST_IN_LANE = 2, /* a receive that its lane matches: `owner` */
     WEFT_REQUEST_CANCELLED = 4,
     WEFT_REQUEST_PERSISTENT = 8,
     WEFT_REQUEST_INACTIVE = 16,   /* persistent and not started, or completed since */
@@ -71,8 +71,8 @@ enum weft_request_flag {
     WEFT_REQUEST_CANCELLING = 128 /* a send: CANCEL was sent, pending counts the reply */
 };
 
-/* Bytes of a request for its lane. The first of them are for any lane that works on it; the net
- * lane keeps things in the rest from one operation to the next. */
+/* Bytes of a request for its lane. The first of them are for any lane that works on it; one lane
+ * keeps state in the rest from one operation to the next. */
 enum { WEFT_LANE_BYTES = 256, WEFT_LANE_SCRATCH = 64 };
 
 struct weft_request {
@@ -82,7 +82,7 @@ struct weft_request {
     uint8_t flags; /* enum weft_request_flag */
     uint8_t error; /* MPI error class of what happened to it */
     int16_t pending;
-    uint8_t owner;  /* enum weft_lane: whose state `lane` holds; WEFT_LANE_UNKNOWN: none */
+    uint8_t owner;  /* the number of the lane whose state `lane` holds; WEFT_LANE_UNKNOWN: none */
     bool with_send; /* a send that it waits for too (weft_request_join) is active */
     /* up to here: struct weft_request_head */
 
@@ -196,7 +196,7 @@ void weft_request_finalize(void);
 /* Takes the first of a pool that is not empty; the rest of the request is undefined. */
 static inline __attribute__((always_inline)) struct weft_request *
 weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int flags,
-                 enum weft_lane owner, int pending)
+                 unsigned owner, int pending)
 {
     struct weft_request *request = pool->free;
     weft_assert(request->object.kind == WEFT_KIND_NONE);

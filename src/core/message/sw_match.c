@@ -7,7 +7,7 @@
  */
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
-#include "core/message/lane_ops.h"
+#include "core/message/lane.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,14 +50,15 @@ static void free_message(struct weft_message *message)
 {
     weft_assert(!message->match.queued);
     weft_count_level(&weft_counts.unexpected_bytes, -(int64_t)message->arrival.bytes);
-    weft_lane_ops->kept(&message->arrival, -1);
+    weft_lane_kept(&message->arrival, -1);
     free(message);
 }
 
-static bool net_could_match(const struct weft_request *request)
+/* True if the lane that matches receives could match it. */
+static bool lane_could_match(const struct weft_request *request)
 {
     return request->channel->held < WEFT_HELD_ALWAYS &&
-           (!request->peer || request->peer->lane == WEFT_LANE_NET);
+           (!request->peer || request->peer->lane == weft.posts);
 }
 
 /* ---- Delivery */
@@ -101,19 +102,34 @@ static void take_data(struct weft_request *receive, const struct weft_arrival *m
     }
 }
 
+/* Fetches the data of a message that was announced, which completes the receive. */
+static void fetch_data(struct weft_request *receive, const struct weft_arrival *message)
+{
+    weft_assert(receive->peer && receive->peer->lane == message->lane);
+    receive->owner = message->lane;
+    weft_lanes[message->lane]->fetch(receive, message->data);
+}
+
+static void report_match(const struct weft_request *receive, const struct weft_arrival *message)
+{
+    const struct weft_lane *lane = weft_lanes[message->lane];
+    if (lane->matched)
+        lane->matched(receive, message);
+}
+
 void weft_deliver(struct weft_request *receive, const struct weft_arrival *message)
 {
     weft_assert(receive->op == WEFT_REQUEST_RECV && receive->pending > 0);
-    weft_assert(!(receive->flags & WEFT_REQUEST_IN_NET) && !receive->match.queued);
+    weft_assert(!(receive->flags & WEFT_REQUEST_IN_LANE) && !receive->match.queued);
     receive->source = message->source;
     receive->tag = message->tag;
     if (weft_likely(find_sender(receive, message))) {
         if (message->location == WEFT_DATA_AT_SENDER) {
-            weft_lane_ops->fetch(receive, message);
+            fetch_data(receive, message);
             return;
         }
         take_data(receive, message);
-        weft_lane_ops->matched(receive, message);
+        report_match(receive, message);
     }
     weft_request_event(receive);
 }
@@ -131,7 +147,7 @@ void weft_sw_receive_taken(struct weft_request *request, struct weft_message *me
 
 void weft_sw_receive(struct weft_request *request)
 {
-    weft_assert(request->pending > 0 && !(request->flags & WEFT_REQUEST_IN_NET));
+    weft_assert(request->pending > 0 && !(request->flags & WEFT_REQUEST_IN_LANE));
     weft_assert(weft_vci_is_held(request->channel->vci) && request->vci == request->channel->vci);
     struct weft_match_receive *receive = &request->match;
     struct weft_match_message *match = NULL;
@@ -146,7 +162,7 @@ void weft_sw_receive(struct weft_request *request)
         return;
     }
     weft_match_post(matcher, receive);
-    if (net_could_match(request))
+    if (lane_could_match(request))
         weft_sw_hold(request->channel, 1);
 }
 
@@ -154,7 +170,7 @@ bool weft_sw_withdraw(struct weft_request *request)
 {
     if (!weft_match_withdraw(matcher_of(request->channel), &request->match))
         return false;
-    if (net_could_match(request))
+    if (lane_could_match(request))
         weft_sw_hold(request->channel, -1);
     return true;
 }
@@ -196,7 +212,7 @@ WEFT_COLD static int report_no_memory(const struct weft_arrival *message)
 {
     static const char text[] = "no memory to keep an unexpected message of %zu bytes from rank %d "
                                "with tag %d; post its receive earlier";
-    if (message->lane != WEFT_LANE_SELF)
+    if (message->location != WEFT_DATA_LOCAL)
         weft_fatal(MPI_ERR_NO_MEM, text, message->length, message->source, message->tag);
     return weft_error_set(MPI_ERR_NO_MEM, text, message->length, message->source, message->tag);
 }
@@ -231,7 +247,7 @@ static int keep_message(struct weft_matcher *matcher, const struct weft_arrival 
     weft_match_store(matcher, &kept->match);
     weft_count_unexpected(message->context, message->source);
     weft_count_level(&weft_counts.unexpected_bytes, (int64_t)space);
-    weft_lane_ops->kept(&kept->arrival, 1);
+    weft_lane_kept(&kept->arrival, 1);
     weft_count_level(&weft_counts.unexpected, 1);
     if (weft_event_wanted(WEFT_EVENT_UNEXPECTED))
         weft_event_raise(WEFT_EVENT_UNEXPECTED,
@@ -251,7 +267,7 @@ int weft_sw_arrive(struct weft_matcher *matcher, const struct weft_arrival *mess
         return keep_message(matcher, message);
     struct weft_request *request = weft_sw_request(receive);
     weft_assert(weft_vci_is_held(request->vci) && &request->vci->matcher == matcher);
-    if (net_could_match(request))
+    if (lane_could_match(request))
         weft_sw_hold(request->channel, -1);
     weft_deliver(request, message);
     return MPI_SUCCESS;

@@ -27,7 +27,7 @@ enum weft_data_location {
 struct weft_arrival {
     uint32_t context;
     int32_t source, tag;    /* source: the sender's rank in the communicator */
-    uint8_t lane;           /* enum weft_lane: SELF, SHM or NET */
+    uint8_t lane;           /* the number of the lane on which it came */
     uint8_t mode;           /* enum weft_send_mode */
     uint8_t location;       /* enum weft_data_location */
     struct weft_peer *peer; /* the sender, or NULL if the lane does not have it at hand */
@@ -35,7 +35,7 @@ struct weft_arrival {
     size_t bytes;           /* to keep of data: those of the packed data or of the header */
     size_t length;          /* bytes of the user's message: what a probe reports */
     uint64_t id;     /* names the message among those of its sender on its lane, for a cancel */
-    uint64_t cookie; /* shared memory, synchronous: the send that the ACK names */
+    uint64_t cookie; /* for the lane: names the send of a synchronous message */
 };
 
 /* A message without a receive, in the matcher or taken by a matched probe. */
@@ -86,7 +86,7 @@ int weft_sw_arrive(struct weft_matcher *matcher, const struct weft_arrival *mess
 void weft_deliver(struct weft_request *receive, const struct weft_arrival *message);
 
 /* The request of a posted receive that the express queue returned: such a receive is from one
- * source of the shared-memory lane, so it is not counted as held. */
+ * source that is not on a lane that matches, so it is not counted as held. */
 static inline struct weft_request *weft_sw_request(struct weft_match_receive *receive)
 {
     return (struct weft_request *)((char *)receive - offsetof(struct weft_request, match));

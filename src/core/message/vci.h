@@ -47,7 +47,6 @@
 #define WEFT_VCI_H
 
 #include "core/base/lock.h"
-#include "core/message/lane_fast.h"
 #include "core/message/match.h"
 #include "core/message/peer.h"
 #include "core/message/request.h"
@@ -56,7 +55,7 @@ struct weft_rma_op;
 struct weft_schedule;
 struct weft_win;
 
-enum { WEFT_VCIS_MAX = WEFT_LOCKS_MAX };
+enum { WEFT_VCIS_MAX = WEFT_LOCKS_MAX, WEFT_VCI_LANE_BYTES = 72 };
 
 struct weft_vci {
     struct weft_lock lock;
@@ -72,7 +71,8 @@ struct weft_vci {
     unsigned polls;                /* since the other VCIs were progressed last */
     unsigned waiting;              /* active blocking calls that wait for messages */
     unsigned transfers;            /* messages that a lane moves with the peer's help */
-    struct weft_net_fast net;      /* its endpoint; ep is NULL if it has none */
+    /* Of the lane that keeps state here: lane_fast.h. */
+    _Alignas(8) unsigned char lane_state[WEFT_VCI_LANE_BYTES];
     struct weft_matcher matcher;
     struct {
         struct weft_schedule *blocking; /* of the active calls: core/coll/engine.c */
@@ -105,7 +105,7 @@ static inline void weft_request_push(struct weft_request *request)
 {
     struct weft_request_pool *pool = &request->vci->requests;
     weft_assert(request->object.kind == WEFT_KIND_REQUEST);
-    weft_assert(!(request->flags & WEFT_REQUEST_IN_NET));
+    weft_assert(!(request->flags & WEFT_REQUEST_IN_LANE));
     weft_handle_retire(&request->object);
     request->next = pool->free;
     pool->free = request;

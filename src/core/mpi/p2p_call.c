@@ -95,7 +95,7 @@ int weft_call_send(const struct weft_call *call, enum weft_send_mode mode)
 /* Returns the request of a send. */
 static MPI_Request started(struct weft_request *send)
 {
-    if (weft_unlikely(send->peer->lane == WEFT_LANE_SELF))
+    if (weft_unlikely(send->peer->world == weft.job.rank))
         weft_look_sometimes(send->channel->vci);
     return (MPI_Request)send;
 }

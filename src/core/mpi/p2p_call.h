@@ -195,8 +195,7 @@ weft_fast_isend(struct weft_comm *comm, struct weft_channel *channel, const void
     send->type = weft_datatype_byte();
     send->buffer = (void *)buffer;
     *request = (MPI_Request)send;
-    return peer->lane == WEFT_LANE_NET ? weft_net_isend_short(&vci->net, send)
-                                       : weft_shm_isend(send);
+    return weft_lane_isend_short(vci, send);
 }
 
 static inline __attribute__((always_inline)) int

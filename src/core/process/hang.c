@@ -18,7 +18,7 @@
 #include "core/base/error.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/base/settings.h"
-#include "core/pt2pt/lane.h"
+#include "core/message/lane.h"
 #include "core/rma/win.h"
 #include "core/message/count.h"
 #include "core/base/clock.h"
@@ -137,7 +137,7 @@ static char *describe_route(const struct weft_channel *channel, int rank, int ta
 static void add_receive(struct report *report, const struct weft_request *request)
 {
     char route[ROUTE];
-    bool in_net = request->flags & WEFT_REQUEST_IN_NET, waits = in_net || request->match.queued;
+    bool in_net = request->flags & WEFT_REQUEST_IN_LANE, waits = in_net || request->match.queued;
     describe_route(request->channel, waits ? request->match.source : request->source,
                    waits ? request->match.tag : request->tag, route, sizeof route);
     const char *state = weft_lane_describe(request);
@@ -252,8 +252,7 @@ static void add_message(void *arg, struct weft_match_message *match)
 static void finish_report(struct report *report)
 {
     const struct weft_request *on = report->on;
-    if (weft.net)
-        weft_net_collect_all();
+    weft_lane_collect_all();
     weft_coll_each_active(add_collective, report);
     weft_rma_each_wait(add_collective, report);
     if (report->collectives > COLLECTIVES_SHOWN)

@@ -8,7 +8,7 @@
 #include "core/base/handle_list.h"
 #include "core/base/settings.h"
 #include "core/message/count.h"
-#include "core/pt2pt/lane.h"
+#include "core/message/lane.h"
 #include "core/file/file.h"
 #include "core/rma/win.h"
 

@@ -12,6 +12,7 @@
 #include "core/base/clock.h"
 #include "core/base/membarrier.h"
 #include "core/base/phases.h"
+#include "core/base/shared_memory.h"
 #include "core/process/weft.h"
 #include "core/progress/progress.h"
 #include "core/coll/coll.h"
@@ -29,9 +30,8 @@
 #include "core/file/file.h"
 #include "core/rma/win.h"
 #include "core/tool/event.h"
-#include "core/pt2pt/lane.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
+#include "core/message/lane.h"
+#include "lanes/lanes.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static void init_tables(void)
                                                  .release = release_for_handler,
                                                  .retake = weft_vcis_retake,
                                                  .function = weft_hang_function};
-    weft_lane_init();
+    memcpy(weft_lanes, weft_lane_list, sizeof weft_lanes);
     weft_channel_ops = weft_comm_channel_ops;
     weft_comm_collectives = weft_coll_for_comm;
     weft_bsend_owner_of = weft_comm_bsend_owner_of;
@@ -151,7 +151,7 @@ static const char cores_key[] = "weft-cores";
 
 static bool exchanges_cores(void)
 {
-    /* not weft.shm, which may differ between ranks */
+    /* not the open lanes, which may differ between ranks */
     return weft.job.one_node && weft.job.size > 1 && !weft_settings.shm;
 }
 
@@ -186,14 +186,65 @@ static void mark_forked(void)
     weft_boot_forked();
 }
 
-static void open_net(bool threads, uint64_t network)
+/* ---- The lanes. They are opened in this order: those that reach some ranks, then those that reach
+ * all; of each kind by number. */
+
+enum { POSITIONS = 2 * WEFT_LANES_MAX };
+
+/* The lane at a position of that order, or NULL. */
+static const struct weft_lane *lane_at(unsigned position)
+{
+    const struct weft_lane *lane = weft_lanes[position % WEFT_LANES_MAX];
+    bool some = position < WEFT_LANES_MAX;
+    return lane && some == (lane->reaches != NULL) ? lane : NULL;
+}
+
+/* Opens this rank's end of a lane on a network, or on the best of this node (0). */
+static void open_lane(unsigned number, bool threads, uint64_t network)
 {
     char why[768];
+    const struct weft_lane *lane = weft_lanes[number];
     unsigned vcis = threads ? (unsigned)weft_settings.vcis : 1;
-    if (weft_net_open(&weft.job, vcis, network, why, sizeof why))
+    if (lane->open && lane->open(&weft.job, vcis, network, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
-    weft.net = true;
-    weft_phase_end("endpoints");
+    if (!lane->join)
+        weft_lane_opened(number);
+    weft_phase_end(lane->name);
+}
+
+/* Opens the lanes from a position on, up to the first that is expected to reach every rank. Returns
+ * the position after it. */
+static unsigned open_lanes(unsigned position, bool threads, bool *all)
+{
+    *all = false;
+    for (; position < POSITIONS && !*all; position++) {
+        const struct weft_lane *lane = lane_at(position);
+        *all = lane && lane->expects_all && lane->expects_all(&weft.job);
+        if (lane)
+            open_lane(position % WEFT_LANES_MAX, threads, 0);
+    }
+    return position;
+}
+
+/* True if one of these lanes finds what other ranks have published before the fence. */
+static bool any_joins(unsigned position, unsigned end)
+{
+    for (; position < end; position++)
+        if (lane_at(position) && lane_at(position)->join)
+            return true;
+    return false;
+}
+
+static void join_lanes(unsigned position, unsigned end)
+{
+    for (; position < end; position++) {
+        const struct weft_lane *lane = lane_at(position);
+        if (!lane || !lane->join)
+            continue;
+        if (lane->join(&weft.job))
+            weft_lane_opened(position % WEFT_LANES_MAX);
+        weft_phase_end(lane->name);
+    }
 }
 
 /* Before the addresses are exchanged only the launcher can name the missing ranks. */
@@ -220,42 +271,79 @@ static void synchronize(void)
     weft_phase_end("fence");
 }
 
-/* Moves the lane to the network that all nodes share, if their choices differ. One rank of a node
- * compares the choices. */
-static void settle_network(bool threads)
+/* What the first lane between processes of this node offers, or NULL. */
+static const struct weft_lane_node *first_node(void)
 {
-    if (weft.job.one_node)
-        return;
-    uint64_t network = weft_shm_is_first() ? weft_net_shared_network(&weft.job) : 0;
-    network = weft_shm_hand_down(network);
+    unsigned number = 0;
+    WEFT_LANES_EACH(lane, number)
+    if (lane->node)
+        return lane->node;
+    return NULL;
+}
+
+/* Moves a lane to the network that all nodes share, if their choices differ. One rank of a node
+ * compares the choices. */
+static void settle_network(unsigned number, bool threads)
+{
+    const struct weft_lane *lane = weft_lanes[number];
+    const struct weft_lane_node *node = first_node();
+    uint64_t network = !node || node->is_first() ? lane->compare_networks(&weft.job) : 0;
+    if (node)
+        network = node->hand_down(network);
     if (network == WEFT_NETWORK_UNCHANGED)
         return;
-    weft_net_close();
-    open_net(threads, network);
+    weft_lane_closed(number);
+    lane->close();
+    open_lane(number, threads, network);
     synchronize();
 }
 
-/* Rank 0 settles the number of streams for the job. It made the segment where there is no net. A
- * rank whose provider has fewer endpoints than there are streams has one VCI. */
+static void settle_networks(bool threads)
+{
+    unsigned number = 0;
+    WEFT_LANES_EACH(lane, number)
+    if (lane->compare_networks && !weft.job.one_node)
+        settle_network(number, threads);
+    weft_phase_end("networks");
+}
+
+/* Settles the number of streams for the job. A rank that has fewer ends on a lane than there are
+ * streams has one VCI. */
 static void open_vcis(bool threads)
 {
     char why[768];
-    weft.streams = weft.shm ? weft_shm_streams() : threads ? (unsigned)weft_settings.vcis : 1;
-    if (weft.net && weft_net_agree(&weft.job, &weft.streams, why, sizeof why))
-        weft_fatal(MPI_ERR_OTHER, "%s", why);
-    if (weft.net)
-        weft.tag_ub = weft_net_tag_ub();
-    if (weft.shm && weft_shm_rings() < weft.streams)
-        weft_fatal(
-            MPI_ERR_OTHER,
-            "the ranks of this node have rings for %u VCIs and rank 0 has %u; give all ranks "
-            "the same WEFT_VCIS",
-            weft_shm_rings(), weft.streams);
-    weft_vcis_open(threads && (!weft.net || weft_net_has_all()) ? weft.streams : 1);
-    weft_shm_open_vcis();
+    unsigned number = 0;
+    bool several = threads;
+    weft.streams = threads ? (unsigned)weft_settings.vcis : 1;
+    WEFT_LANES_EACH(lane, number)
+    {
+        if (lane->agree && lane->agree(&weft.job, &weft.streams, why, sizeof why))
+            weft_fatal(MPI_ERR_OTHER, "%s", why);
+        if (lane->tag_ub && lane->tag_ub() < weft.tag_ub)
+            weft.tag_ub = lane->tag_ub();
+        several &= !lane->has_all_streams || lane->has_all_streams();
+    }
+    weft_vcis_open(several ? weft.streams : 1);
     weft_assert(weft.nvcis == 1 || weft.nvcis == weft.streams);
     if (!weft_peers_open(0))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
+    number = 0;
+    WEFT_LANES_EACH(lane, number)
+    if (lane->begin)
+        lane->begin();
+}
+
+/* Makes the connections of a lane that has to have all before the first message. */
+static void connect_all(unsigned number)
+{
+    const struct weft_lane *lane = weft_lanes[number];
+    unsigned streams = lane->streams ? lane->streams() : weft.streams;
+    for (unsigned stream = 0; stream < streams; stream++)
+        for (int i = 0; i < weft.job.size; i++)
+            if (weft_lane_to(i) == number && !weft_peer_connect(stream, i))
+                weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
+    weft_phase_end("connections");
+    synchronize();
 }
 
 /* All senders together may have 2 GiB at a rank, each of them 512 KiB to 16 MiB. */
@@ -268,40 +356,44 @@ static uint64_t choose_credits(void)
     return bytes > most ? most : bytes < least ? least : bytes;
 }
 
-/* Opens the lanes and synchronizes with the other ranks. A job whose ranks all share memory needs
- * no network; whether they do is known to all of them after the fence. */
+/* Opens lanes from a position on, as open_lanes, and synchronizes with the other ranks. */
+static unsigned open_and_join(unsigned position, bool threads, bool *all)
+{
+    unsigned end = open_lanes(position, threads, all);
+    if (any_joins(position, end) && !weft_boot_fetch_waits())
+        synchronize();
+    join_lanes(position, end);
+    synchronize();
+    unsigned last = (end - 1) % WEFT_LANES_MAX;
+    *all = *all && weft.lanes >> last & 1 && weft_lanes[last]->has_all();
+    return end;
+}
+
+/* The lanes after one that reaches all ranks are not needed; whether it does, all ranks see after
+ * the fence. */
 static void join(bool threads)
 {
-    bool all = weft_shm_expects_all(&weft.job);
-    weft_shm_publish(&weft.job, threads);
-    publish_cores();
-    weft_phase_end("shared memory");
-    if (!all)
-        open_net(threads, 0);
-    if (!weft_boot_fetch_waits())
-        synchronize(); /* weft_shm_open fetches the segment's record */
-    weft_shm_open(&weft.job);
-    weft_phase_end("shared memory");
-    synchronize();
-    if (all && !weft_shm_has_all()) {
-        open_net(threads, 0);
-        synchronize();
-    }
-    settle_network(threads);
-    weft_phase_end("networks");
-    weft.shm = weft_shm_is_open();
+    bool all = false;
+    unsigned number = 0;
+    publish_cores(); /* before a lane publishes its address, which sends both */
+    for (unsigned position = 0; position < POSITIONS && !all;)
+        position = open_and_join(position, threads, &all);
+    settle_networks(threads);
     open_vcis(threads);
-    weft_shm_begin();
     fetch_cores();
     weft_phase_end("VCIs and rings");
-    if (!weft.net || !weft_net_must_connect_all())
-        return;
-    for (unsigned stream = 0; stream < weft_net_streams(); stream++)
-        for (int i = 0; i < weft.job.size; i++)
-            if (!weft_shm_reaches(i) && !weft_peer_connect(stream, i))
-                weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
-    weft_phase_end("connections");
-    synchronize();
+    WEFT_LANES_EACH(lane, number)
+    if (lane->connects_all && lane->connects_all())
+        connect_all(number);
+}
+
+/* A job of one rank synchronizes with none. */
+static void open_alone(bool threads)
+{
+    bool all;
+    open_lanes(0, threads, &all);
+    weft_assert(all);
+    open_vcis(threads);
 }
 
 static void open_gpu(void)
@@ -315,6 +407,13 @@ static void open_gpu(void)
               weft_gpu_describe(driver, sizeof driver) ? driver : "no driver is loaded yet");
 }
 
+static void prepare_lanes(void)
+{
+    for (unsigned i = 0; i < WEFT_LANES_MAX; i++)
+        if (weft_lanes[i] && weft_lanes[i]->prepare)
+            weft_lanes[i]->prepare();
+}
+
 /* From nothing to a process that can communicate, at a level of thread support. */
 static void weft_start(int thread_level)
 {
@@ -322,7 +421,7 @@ static void weft_start(int thread_level)
     weft_assert(!weft.running);
     weft_phases_begin();
     init_tables();
-    weft_net_free_signals();
+    prepare_lanes();
     if (weft_settings_load(why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     weft_membarrier_register(); /* while there is one thread */
@@ -347,7 +446,7 @@ static void weft_start(int thread_level)
     if (weft.job.size > 1)
         join(threads);
     else
-        open_vcis(threads);
+        open_alone(threads);
     if (weft_comm_init() != MPI_SUCCESS)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_COMM_WORLD of %d ranks", weft.job.size);
     weft_progress_open();
@@ -434,6 +533,27 @@ static void drain(void)
             weft_idle(&idle);
 }
 
+/* From here on this rank needs no message. */
+static void leave_lanes(void)
+{
+    unsigned number = 0;
+    WEFT_LANES_EACH(lane, number)
+    if (lane->leave)
+        lane->leave();
+}
+
+static void close_lanes(void)
+{
+    unsigned number = 0;
+    WEFT_LANES_EACH(lane, number)
+    {
+        if (lane->close)
+            lane->close();
+        weft_lane_closed(number);
+        weft_phase_end(lane->name);
+    }
+}
+
 /* Leaves the job. Every rank comes here once: all have to be there before the fabric is closed. */
 static void weft_stop(void)
 {
@@ -443,7 +563,7 @@ static void weft_stop(void)
     weft_phase_end("drain");
     weft_assert(weft.running && weft_lane_is_idle());
     weft_gpu_close(); /* before the owners of the memory may free it */
-    weft_net_leave();
+    leave_lanes();
     /* The fence fails if a rank has died; it has waited for the living ranks all the same. */
     if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why) &&
         !weft_boot_has_failed(WEFT_BOOT_ANYBODY))
@@ -453,13 +573,7 @@ static void weft_stop(void)
     weft_file_close_all();
     weft_pvar_freeze();
     weft_count_close();
-    weft_shm_close();
-    weft.shm = false;
-    weft_phase_end("shared memory");
-    if (weft.net)
-        weft_net_close();
-    weft.net = false;
-    weft_phase_end("endpoints");
+    close_lanes();
     if (weft_boot_finalize(why, sizeof why))
         weft_warn("MPI_Finalize: %s", why);
     weft_phase_end("leave the job");
@@ -469,7 +583,7 @@ static void weft_stop(void)
     weft_info_free(&weft_info_env);
     weft_peers_close();
     weft_coll_finalize();
-    weft_shm_pieces_close();
+    weft_shared_memory_close();
     weft_request_finalize();
     weft_datatype_finalize();
     weft_vcis_close();
@@ -507,8 +621,8 @@ int weft_finalize(void)
     if (sessions) {
         weft_comm_expose(false);
     } else {
-        if (weft.net && !weft_counts.deaths)
-            weft_net_collect_all();
+        if (!weft_counts.deaths)
+            weft_lane_collect_all();
         weft_left_report();
         weft_stop();
     }

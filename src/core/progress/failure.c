@@ -5,10 +5,10 @@
  *
  * Invariant: an operation that the provider has accepted is completed by the provider. An operation
  * that waits for a message of the dead peer is completed here; if that message still arrives, it is
- * dropped, because the peer's lane is WEFT_LANE_DEAD.
+ * dropped, because the peer is marked as dead.
  */
 #include "core/base/error.h"
-#include "core/message/lane_ops.h"
+#include "core/message/lane.h"
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
 #include "core/base/clock.h"
@@ -50,7 +50,7 @@ struct death {
 static bool is_posted(const struct weft_request *request)
 {
     return request->op == WEFT_REQUEST_RECV &&
-           (request->match.queued || (request->flags & WEFT_REQUEST_IN_NET));
+           (request->match.queued || (request->flags & WEFT_REQUEST_IN_LANE));
 }
 
 /* Finds the first operation to end. One at a time, because ending it may start others. */
@@ -59,7 +59,7 @@ static void find_stranded(void *arg, struct weft_request *request)
     struct death *death = arg;
     if (death->found || request->pending <= 0 || request->peer != death->peer)
         return;
-    if (is_posted(request) || weft_lane_ops->waits_for_peer(request))
+    if (is_posted(request) || weft_lane_waits_for_peer(request))
         death->found = request;
 }
 
@@ -68,11 +68,11 @@ static void end_request(struct weft_request *request)
     weft_assert(request->pending > 0);
     if (!is_posted(request)) {
         request->error = (uint8_t)weft_failure_report(request->peer);
-        weft_lane_ops->abandon(request);
+        weft_lane_abandon(request);
         return;
     }
-    if (request->flags & WEFT_REQUEST_IN_NET) {
-        if (!weft_lane_ops->net_withdraw(request))
+    if (request->flags & WEFT_REQUEST_IN_LANE) {
+        if (!weft_lanes[request->owner]->withdraw(request))
             return; /* a message had matched before */
     } else {
         weft_sw_withdraw(request);
@@ -86,8 +86,8 @@ static void end_request(struct weft_request *request)
 
 static void close_dead(struct weft_peer *peer)
 {
-    weft_assert(peer->lane == WEFT_LANE_NET || peer->lane == WEFT_LANE_SHM);
-    weft_lane_ops->close_dead(peer);
+    weft_assert(peer->world != weft.job.rank);
+    weft_lane_close_dead(peer);
     struct death death = {.peer = peer};
     do {
         death.found = NULL;
@@ -104,7 +104,7 @@ static void died(int rank)
         struct weft_peer *peer = weft_peer_find(stream, rank);
         if (!peer && stream == 0)
             peer = weft_peer_make(stream, rank);
-        if (!peer || (peer->lane != WEFT_LANE_NET && peer->lane != WEFT_LANE_SHM))
+        if (!peer || peer->dead)
             continue;
         if (stream == 0) {
             weft_counts.deaths++;
@@ -129,7 +129,9 @@ int weft_failure_check(void)
             deaths++;
         }
     }
-    if (weft.net)
-        weft_lane_ops->net_check_hosts();
+    unsigned number = 0;
+    WEFT_LANES_EACH(lane, number)
+    if (lane->check_hosts)
+        lane->check_hosts();
     return deaths;
 }

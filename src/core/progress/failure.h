@@ -9,7 +9,7 @@
 
 /* Takes note of ranks that the launcher reported dead: every operation that needs one ends with
  * MPI_ERR_PROC_ABORTED. Returns the number of deaths. Ends the job when the launcher is gone, or a
- * host does not answer (weft_net_check_hosts). */
+ * host does not answer (check_hosts of core/message/lane.h). */
 int weft_failure_check(void);
 
 /* True if the launcher reports a rank as dead; for a caller whose connection to it has failed

@@ -8,7 +8,7 @@
  * Invariant: a thread that yields or sleeps here has released its VCIs, unless a call of the same
  * thread is around this one.
  */
-#include "core/message/lane_ops.h"
+#include "core/message/lane.h"
 #include "core/base/settings.h"
 #include "core/message/count.h"
 #include "core/base/clock.h"
@@ -77,9 +77,9 @@ static int move_others(int events)
 static inline __attribute__((always_inline)) int progress_one(struct weft_vci *vci)
 {
     weft_assert(weft_vci_is_held(vci));
-    int events = weft.shm ? weft_lane_ops->shm_progress(vci->number) : 0;
-    if (vci->net.ep)
-        events += weft_lane_ops->net_progress(vci->number);
+    int events = 0;
+    for (int (*const *poll)(unsigned) = weft.polls; *poll; poll++)
+        events += (*poll)(vci->number);
     if (weft_unlikely(vci->coll.active != NULL))
         events += weft_pollers.collectives(vci);
     if (weft_unlikely(vci->windows.first != NULL))
@@ -141,13 +141,14 @@ WEFT_HOT int weft_poll(struct weft_vci *vci)
     if (weft_unlikely(vci != NULL))
         return poll_one(vci);
     weft_assert(weft_vcis_hold_all());
-    if (!weft.shm || weft.nvcis > 1 || weft_unlikely(others_move()) ||
+    if (!weft.cheap_polls || weft.nvcis > 1 || weft_unlikely(others_move()) ||
         weft_unlikely(weft.vcis[0].coll.active != NULL))
         return weft_progress();
-    int events = weft_lane_ops->shm_progress(0);
-    if (!weft.net || ++turn % NET_TURN)
-        return events;
-    return events + weft_lane_ops->net_progress(0);
+    int events = weft.polls[0](0);
+    for (unsigned i = 1; weft_unlikely(weft.polls[i] != NULL); i++)
+        if (i < weft.cheap_polls || ++turn % NET_TURN == 0)
+            events += weft.polls[i](0);
+    return events;
 }
 
 struct weft_pollers weft_pollers;
@@ -199,7 +200,7 @@ void weft_look(struct weft_vci *vci)
 static unsigned sleep_length(unsigned sleeps)
 {
     unsigned doublings = sleeps / SLEEPS_OF_A_LENGTH;
-    if (weft.net || weft.vcis[0].coll.shared || !weft_lane_ops->shm_is_idle())
+    if (weft.polls[1] || weft.vcis[0].coll.shared || !weft_lane_is_idle())
         return SLEEP_US; /* events that do not wake the futex */
     return doublings < 9 ? SLEEP_US << doublings : LONGEST_SLEEP_US;
 }
@@ -209,7 +210,7 @@ static unsigned sleep_length(unsigned sleeps)
 static bool yield_or_sleep(unsigned polls, bool threads)
 {
     /* Threads get here without the lock. */
-    bool doorbell = weft.shm && !threads;
+    bool doorbell = weft.sleeps && !threads;
     unsigned begin = (unsigned)weft.yield_after + (doorbell ? weft.yields : YIELDS_BEFORE_SLEEP);
     if (polls <= begin) {
         yield_core();
@@ -218,7 +219,7 @@ static bool yield_or_sleep(unsigned polls, bool threads)
     double begun = weft_seconds();
     unsigned length = doorbell ? sleep_length(polls - begin) : SLEEP_US;
     if (doorbell)
-        weft_lane_ops->shm_sleep(length);
+        weft_lanes[weft.sleeps]->sleep->sleep(length);
     else
         usleep(length);
     __atomic_fetch_add(&weft_counts.sleeps, 1, __ATOMIC_RELAXED);
@@ -347,8 +348,10 @@ WEFT_HOT void weft_request_wait(struct weft_request *request)
  * own. */
 static int cores_of_node(int own)
 {
-    if (weft.shm)
-        return weft_lane_ops->shm_cores();
+    unsigned number = 0;
+    WEFT_LANES_EACH(lane, number)
+    if (lane->node)
+        return lane->node->cores();
     return own > 1 ? own : (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
@@ -375,7 +378,7 @@ void weft_progress_open(void)
     bool shared = weft.job.local_size > cores_of_node(own);
     weft.yield_after = weft_settings.spin ? (int)weft_settings.spin
                        : !shared          ? SPIN_ALONE
-                       : weft.shm         ? SPIN_SHARED
+                       : weft.cheap_polls ? SPIN_SHARED
                                           : SPIN_NET;
     weft.yields = weft.yield_after != SPIN_SHARED ? YIELDS_BEFORE_SLEEP
                   : leads_autogroup()             ? YIELDS_IN_OWN_GROUP

@@ -23,7 +23,7 @@
 #include "core/base/clock.h"
 #include "core/base/settings.h"
 #include "core/progress/progress.h"
-#include "core/message/lane_ops.h"
+#include "core/message/lane.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -64,15 +64,25 @@ struct rest {
 /* Prepares a sleep in shared memory. Returns the events since the last poll. */
 static int prepare_doorbell(struct rest *rest)
 {
-    bool sure = weft_lane_ops->shm_set_doorbell();
+    bool sure = weft_lanes[weft.sleeps]->sleep->begin();
     int events = weft_progress();
-    bool stalled = !weft_lane_ops->shm_is_idle();
+    bool stalled = !weft_lane_is_idle();
     rest->doorbell = true;
-    rest->microseconds = events              ? 0
-                         : stalled           ? STALLED_US
-                         : sure && !weft.net ? PERIOD_US
-                                             : BUSY_US;
+    rest->microseconds = events                   ? 0
+                         : stalled                ? STALLED_US
+                         : sure && !weft.polls[1] ? PERIOD_US
+                                                  : BUSY_US;
     return events;
+}
+
+/* The file descriptors of the one lane that is polled; 0: the lanes have to be polled. */
+static int list_fds(int fds[WEFT_LOCKS_MAX])
+{
+    unsigned number = 0;
+    WEFT_LANES_EACH(lane, number)
+    if (lane->wait_fds && lane->progress == weft.polls[0] && !weft.polls[1])
+        return lane->wait_fds(fds);
+    return 0;
 }
 
 /* Makes progress; without an event and if it may sleep, prepares the sleep. */
@@ -82,9 +92,9 @@ static enum outcome look(struct rest *rest, bool may_sleep)
     if (!weft_vcis_try())
         return REFUSED;
     int events = weft_progress();
-    if (!events && may_sleep && weft.shm)
+    if (!events && may_sleep && weft.sleeps)
         events = prepare_doorbell(rest);
-    else if (!events && may_sleep && (rest->count = weft_lane_ops->net_wait_fds(rest->fds)) > 0)
+    else if (!events && may_sleep && (rest->count = list_fds(rest->fds)) > 0)
         rest->microseconds = PERIOD_US;
     weft_vcis_leave();
     return events ? EVENTS : QUIET;
@@ -96,7 +106,7 @@ static void sleep_for(const struct rest *rest)
     struct timespec time = {.tv_nsec = (long)rest->microseconds * 1000};
     if (rest->doorbell) {
         /* weft_progress_thread_stop sets stopping, then rings. */
-        weft_lane_ops->shm_await_doorbell(atomic_load(&stopping) ? 0 : rest->microseconds);
+        weft_lanes[weft.sleeps]->sleep->end(atomic_load(&stopping) ? 0 : rest->microseconds);
         return;
     }
     for (int i = 0; i < rest->count; i++)
@@ -163,8 +173,8 @@ void weft_progress_thread_stop(void)
         return;
     atomic_store(&stopping, true);
     close(stop_pipe[1]);
-    if (weft.shm)
-        weft_lane_ops->shm_wake_self();
+    if (weft.sleeps)
+        weft_lanes[weft.sleeps]->sleep->wake();
     pthread_join(thread, NULL);
     close(stop_pipe[0]);
     running = false;

@@ -8,18 +8,18 @@
  */
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/bsend.h"
-#include "core/pt2pt/lane.h"
+#include "core/message/lane.h"
 
 static void cancel_receive(struct weft_request *request)
 {
     bool taken_back = false;
-    if (request->flags & WEFT_REQUEST_IN_NET)
-        taken_back = weft_net_withdraw(request);
+    if (request->flags & WEFT_REQUEST_IN_LANE)
+        taken_back = weft_lanes[request->owner]->withdraw(request);
     else if (request->match.queued)
         taken_back = weft_sw_withdraw(request);
     if (!taken_back)
         return; /* its message has matched */
-    weft_assert(!(request->flags & WEFT_REQUEST_IN_NET) && !request->match.queued);
+    weft_assert(!(request->flags & WEFT_REQUEST_IN_LANE) && !request->match.queued);
     request->channel->took_back = true;
     request->flags |= WEFT_REQUEST_CANCELLED;
     request->source = MPI_ANY_SOURCE;

@@ -37,7 +37,7 @@ struct posted {
 static void collect_posted(void *arg, struct weft_request *request)
 {
     struct posted *posted = arg;
-    bool in_net = request->flags & WEFT_REQUEST_IN_NET;
+    bool in_net = request->flags & WEFT_REQUEST_IN_LANE;
     if (!request->pending || request->op != WEFT_REQUEST_RECV ||
         request->channel != posted->channel || (!in_net && !request->match.queued))
         return;
@@ -58,7 +58,7 @@ static int newest_first(const void *a, const void *b)
 {
     const struct weft_request *x = *(struct weft_request *const *)a;
     const struct weft_request *y = *(struct weft_request *const *)b;
-    bool x_in_net = x->flags & WEFT_REQUEST_IN_NET, y_in_net = y->flags & WEFT_REQUEST_IN_NET;
+    bool x_in_net = x->flags & WEFT_REQUEST_IN_LANE, y_in_net = y->flags & WEFT_REQUEST_IN_LANE;
     if (x_in_net != y_in_net)
         return x_in_net ? 1 : -1;
     uint64_t x_order = x_in_net ? x->posted : x->match.order;
@@ -69,8 +69,8 @@ static int newest_first(const void *a, const void *b)
 /* False if a message has matched it meanwhile. */
 static bool withdraw(struct weft_request *request)
 {
-    return request->flags & WEFT_REQUEST_IN_NET ? weft_net_withdraw(request)
-                                                : weft_sw_withdraw(request);
+    return request->flags & WEFT_REQUEST_IN_LANE ? weft_lanes[request->owner]->withdraw(request)
+                                                 : weft_sw_withdraw(request);
 }
 
 /* The lanes of a channel begin to mix: its wildcards move into software, and so does every receive
@@ -101,8 +101,7 @@ static int destination(struct weft_channel *channel, int dest, struct weft_peer 
     *peer = peer_of(channel, dest);
     if (weft_unlikely(!*peer))
         return MPI_ERR_OTHER;
-    return weft_unlikely((*peer)->lane == WEFT_LANE_DEAD) ? weft_failure_report(*peer)
-                                                          : MPI_SUCCESS;
+    return weft_unlikely((*peer)->dead) ? weft_failure_report(*peer) : MPI_SUCCESS;
 }
 
 /* Sends what the request describes; pending is 1. */
@@ -112,7 +111,7 @@ static int start_send(struct weft_request *request)
     weft_assert(request->pending == 1);
     if (weft_unlikely(weft_count_all()))
         weft_count_send(request);
-    if (request->peer->lane == WEFT_LANE_SELF && !channel->wildcards_held)
+    if (request->peer->world == weft.job.rank && !channel->wildcards_held)
         mix_lanes(channel);
     return weft_lane_send(request);
 }
@@ -167,11 +166,10 @@ static int start_receive(struct weft_request *request)
         request->order = channel->vci->from_any_source++;
     if (weft_unlikely(weft_count_all()))
         weft_count_receive(request);
-    bool local = request->peer &&
-                 (request->peer->lane == WEFT_LANE_SELF || request->peer->lane == WEFT_LANE_SHM);
+    bool local = request->peer && request->peer->lane != weft.posts; /* software matches it */
     struct weft_matcher *matcher = &channel->vci->matcher;
     bool arrived = weft_match_find(matcher, match->context, match->source, match->tag) != NULL;
-    if (request->peer && request->peer->lane == WEFT_LANE_DEAD && !arrived) {
+    if (request->peer && request->peer->dead && !arrived) {
         request->error = (uint8_t)weft_failure_report(request->peer);
         request->bytes = 0;
         weft_request_event(request);
@@ -183,7 +181,7 @@ static int start_receive(struct weft_request *request)
         weft_sw_receive(request);
         return MPI_SUCCESS;
     }
-    return weft_net_irecv(request);
+    return weft_lanes[weft.posts]->post(request);
 }
 
 int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,

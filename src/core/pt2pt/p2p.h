@@ -7,7 +7,8 @@
 #ifndef WEFT_P2P_H
 #define WEFT_P2P_H
 
-#include "core/pt2pt/lane.h"
+#include "core/message/lane.h"
+#include "core/message/lane_fast.h"
 
 /* Starts a send of bytes = count * type->size bytes of data. Returns an MPI error class; on
  * MPI_SUCCESS *out is the request. */
@@ -41,7 +42,7 @@ weft_p2p_describe(struct weft_request *request, struct weft_channel *channel, vo
 }
 
 /* The fast attempt of all receives: posts a contiguous receive with a tag from a known source,
- * where the messages of that source are matched: in the provider, received in the request or in its
+ * where the messages of that source are matched: in its lane, received in the request or in its
  * buffer, or in the software matcher. The channel holds no receive (source < channel->sources).
  * NULL, without effect: weft_p2p_irecv is required, because a message waits in software, there is
  * no free request, or the peer's limits are lower. */
@@ -53,18 +54,20 @@ weft_p2p_post(struct weft_channel *channel, struct weft_peer *peer, void *buffer
     struct weft_request *receive = vci->requests.free;
     if (weft_unlikely(vci->matcher.unexpected) || weft_unlikely(!receive))
         return NULL;
-    if (bytes < peer->recv_in_request_limit && weft_likely(weft_net_may_post(&vci->net))) {
-        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
+    if (weft_lane_may_post_short(vci, peer, bytes)) {
+        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_LANE,
+                         WEFT_LANE_FAST_OWNER, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
-        weft_net_irecv_short(&vci->net, receive, peer, channel->net_bits | (uint32_t)tag);
+        weft_lane_post_short(vci, receive, peer, tag);
     } else if (bytes < peer->recv_software_limit) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, 0, WEFT_LANE_UNKNOWN, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
         weft_sw_post(&vci->matcher, receive);
     } else if (bytes < peer->recv_provider_limit) {
-        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
+        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_LANE,
+                         WEFT_LANE_FAST_OWNER, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
-        weft_net_irecv_plain(receive);
+        weft_lane_post_plain(receive);
     } else {
         return NULL;
     }

@@ -11,7 +11,7 @@
  * have delivered it at its arrival.
  */
 #include "core/pt2pt/probe.h"
-#include "core/pt2pt/lane.h"
+#include "core/message/lane.h"
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
 
@@ -31,13 +31,13 @@ static struct weft_message *find_message(const struct weft_channel *channel, int
 
 struct weft_message *weft_probe_look(struct weft_channel *channel, int source, int tag)
 {
-    bool provider_matches = channel->held < WEFT_HELD_ALWAYS;
+    bool lane_matches = channel->held < WEFT_HELD_ALWAYS;
     struct weft_message *message = find_message(channel, source, tag);
     if (message)
         return message;
     weft_look(weft_vci_scope(channel->vci));
-    while (!(message = find_message(channel, source, tag)) && provider_matches &&
-           weft_net_collect(channel))
+    while (!(message = find_message(channel, source, tag)) && lane_matches &&
+           weft_lanes[weft.posts]->collect(channel))
         ;
     return message;
 }
@@ -45,7 +45,7 @@ struct weft_message *weft_probe_look(struct weft_channel *channel, int source, i
 int weft_probe_source(const struct weft_channel *channel, int source)
 {
     struct weft_peer *peer = source >= 0 ? weft_channel_peer(channel, source) : NULL;
-    if (!peer || peer->lane != WEFT_LANE_DEAD)
+    if (!peer || !peer->dead)
         return MPI_SUCCESS;
     return weft_failure_report(peer);
 }

@@ -15,11 +15,10 @@
 #include "core/base/memory.h"
 #include "core/base/settings.h"
 #include "core/message/process.h"
-#include "core/pt2pt/lane.h"
+#include "core/message/lane.h"
 #include "gpu/gpu.h"
 #include "gpu/kinds.h"
 #include "core/rma/message.h"
-#include "shm/shm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +41,7 @@ _Static_assert(sizeof(struct extent) == WEFT_WIN_EXTENT_BYTES, "bench/coll_cost 
 struct record {
     int32_t code; /* MPI_SUCCESS or an error class */
     int32_t exposed;
-    struct weft_net_memory location;
+    struct weft_remote_memory location;
 };
 _Static_assert(sizeof(struct record) == WEFT_WIN_RECORD_BYTES, "bench/coll_cost counts it");
 
@@ -117,7 +116,7 @@ static bool shares(const struct weft_win *win, int rank)
     if (world == weft.job.rank)
         return true;
     if (win->flavor != MPI_WIN_FLAVOR_SHARED)
-        return weft.shm && weft_shm_reaches(world);
+        return weft_lane_node(world) != NULL;
     for (int i = 0; i < weft.job.local_size; i++)
         if (weft.job.local_peers[i] == world)
             return true;
@@ -183,19 +182,20 @@ static bool lay_out(const struct weft_win *win, const struct extent *extents,
 static int open_segment(struct weft_win *win, size_t bytes, bool *all)
 {
     int maker = win->members[0], failed = 0;
-    struct weft_shm_piece_record record = {0};
-    struct weft_shm_piece_record *records = calloc((size_t)win->comm->size, sizeof *records);
+    struct weft_shared_memory_record record = {0};
+    struct weft_shared_memory_record *records = calloc((size_t)win->comm->size, sizeof *records);
     if (!records)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
     if (win->nmembers == 1)
-        failed = weft_shm_piece_private(bytes, &win->segment);
+        failed = weft_shared_memory_private(bytes, &win->segment);
     else if (win->member == 0)
-        failed = weft_shm_piece_make(bytes, &win->segment, &record);
+        failed = weft_shared_memory_make(bytes, &win->segment, &record);
     int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&record, sizeof record),
                                    weft_elements_of_bytes(records, sizeof record));
     if (code == MPI_SUCCESS && win->member > 0)
-        failed = records[maker].bytes == bytes ? weft_shm_piece_join(&records[maker], &win->segment)
-                                               : -1;
+        failed = records[maker].bytes == bytes
+                     ? weft_shared_memory_join(&records[maker], &win->segment)
+                     : -1;
     free(records);
     int well = !failed, everywhere = 0;
     struct weft_elements mine = {&well, 1, weft_handle_object(MPI_INT)};
@@ -210,7 +210,7 @@ static int open_segment(struct weft_win *win, size_t bytes, bool *all)
                        "the shared memory of %zu bytes for a window cannot be made or opened at "
                        "another rank, whose own error states why",
                        bytes);
-    weft_shm_piece_joined(&win->segment);
+    weft_shared_memory_joined(&win->segment);
     *all = everywhere;
     return code;
 }
@@ -240,11 +240,12 @@ static void use_segment(struct weft_win *win, const struct offsets *offsets)
 /* A segment of this rank only. */
 static int open_private(struct weft_win *win, const struct extent *extents, struct offsets *offsets)
 {
-    weft_shm_piece_free(&win->segment);
+    weft_shared_memory_free(&win->segment);
     win->members[0] = win->comm->rank;
     win->nmembers = 1;
     win->member = 0;
-    if (lay_out(win, extents, offsets) && !weft_shm_piece_private(offsets->bytes, &win->segment))
+    if (lay_out(win, extents, offsets) &&
+        !weft_shared_memory_private(offsets->bytes, &win->segment))
         return MPI_SUCCESS;
     return weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %lld bytes",
                           (long long)win->bytes);
@@ -281,8 +282,8 @@ static int open_memory(struct weft_win *win, const struct extent *extents)
 /* True if the kernel copies to and from a rank's memory that is not mapped here. */
 static bool kernel_copies(const struct weft_win *win, int rank)
 {
-    return win->flavor == MPI_WIN_FLAVOR_CREATE && rank != win->comm->rank && weft.shm &&
-           weft_shm_window_can_copy() && weft_shm_reaches(weft_comm_world_of(win->comm, rank));
+    const struct weft_lane_node *node = weft_lane_node(weft_comm_world_of(win->comm, rank));
+    return win->flavor == MPI_WIN_FLAVOR_CREATE && node && node->can_copy();
 }
 
 static int exchange_extents(struct weft_win *win, MPI_Aint unit, struct extent *extents)
@@ -312,23 +313,32 @@ static bool reaches_all(const struct weft_win *win)
     return win->flavor != MPI_WIN_FLAVOR_DYNAMIC;
 }
 
-static bool is_on_net(const struct weft_win *win, int rank)
+/* True for a rank on the lane that exposes memory. */
+static bool can_expose(const struct weft_win *win, int rank)
 {
-    return weft_lane_to(weft_comm_world_of(win->comm, rank)) == WEFT_LANE_NET;
+    return weft.exposes && weft_lane_to(weft_comm_world_of(win->comm, rank)) == weft.exposes;
 }
 
-/* Registers this rank's memory for ranks of other nodes, if the provider moves data. Else the
- * record stays without `exposed`. */
+static void conceal(struct weft_win *win)
+{
+    if (win->exposed)
+        weft_lanes[weft.exposes]->remote->conceal(win->exposed);
+    win->exposed = NULL;
+}
+
+/* Exposes this rank's memory for the ranks on a lane that moves data. Else the record stays without
+ * `exposed`. */
 static void expose(struct weft_win *win, struct record *record)
 {
     bool others = false;
     for (int rank = 0; rank < win->comm->size && !others; rank++)
-        others = is_on_net(win, rank);
-    win->net = others && win->flavor != MPI_WIN_FLAVOR_DYNAMIC ? weft_net_rma() : 0;
-    if (win->net && win->bytes)
-        win->exposed = weft_net_region_open(win->comm->vci->number, win->base, (size_t)win->bytes,
-                                            &record->location);
-    record->exposed = win->net && (win->exposed || !win->bytes);
+        others = can_expose(win, rank);
+    const struct weft_lane_remote *remote = others ? weft_lanes[weft.exposes]->remote : NULL;
+    win->remote_flags = remote && win->flavor != MPI_WIN_FLAVOR_DYNAMIC ? remote->flags() : 0;
+    if (win->remote_flags && win->bytes)
+        win->exposed = remote->expose(win->comm->vci->number, win->base, (size_t)win->bytes,
+                                      &record->location);
+    record->exposed = win->remote_flags && (win->exposed || !win->bytes);
 }
 
 /* The provider moves puts and gets if every rank's memory is registered. */
@@ -337,17 +347,16 @@ static void use_exposed(struct weft_win *win, const struct record *records)
     int rank = 0, self = win->comm->rank;
     while (rank < win->comm->size && records[rank].exposed)
         rank++;
-    if (rank == self && win->net && weft_settings.verbose)
+    if (rank == self && win->remote_flags && weft_settings.verbose)
         weft_warn("the %lld bytes of a window cannot be registered; all ranks put and get by "
                   "messages to it",
                   (long long)win->bytes);
     if (rank < win->comm->size) {
-        weft_net_region_close(win->exposed);
-        win->exposed = NULL;
+        conceal(win);
         return;
     }
     for (rank = 0; rank < win->comm->size; rank++) {
-        win->targets[rank].by_net = is_on_net(win, rank);
+        win->targets[rank].by_lane = can_expose(win, rank);
         win->targets[rank].location = records[rank].location;
     }
 }
@@ -380,8 +389,8 @@ static int agree_on(struct weft_win *win, int code)
 static void free_memory(struct weft_win *win)
 {
     weft_assert(!win->ops && !win->sends_pending && !win->slots);
-    weft_net_region_close(win->exposed);
-    weft_shm_piece_free(&win->segment);
+    conceal(win);
+    weft_shared_memory_free(&win->segment);
     free(win->regions);
     free(win->members);
     free(win->targets);
@@ -420,7 +429,7 @@ static struct weft_win *prepare_window(struct weft_comm *over,
     win->base = arguments->base;
     win->bytes = arguments->bytes;
     win->disp_unit = (int)arguments->unit;
-    win->segment = weft_shm_piece_none();
+    win->segment = weft_shared_memory_none();
     win->ops_end = &win->ops;
     win->targets = calloc((size_t)over->size, sizeof *win->targets);
     *code = arguments->failed ? arguments->failed

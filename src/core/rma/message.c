@@ -257,7 +257,7 @@ bool weft_rma_is_dead(const struct weft_win *win, int rank)
 {
     const struct weft_peer *peer =
         rank < 0 || rank >= win->comm->size ? NULL : weft_comm_peer(win->comm, rank);
-    return peer && peer->lane == WEFT_LANE_DEAD;
+    return peer && peer->dead;
 }
 
 int weft_rma_report_dead(const struct weft_win *win, int rank)

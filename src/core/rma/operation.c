@@ -64,7 +64,7 @@ static int copy_by_kernel(struct weft_win_target *target, const struct weft_rma_
             there[i] = (struct iovec){location((void *)target->remote, runs[i].at), runs[i].bytes};
         if (put && !run)
             weft_datatype_pack(origin->type, origin->at, done, chunk, bytes);
-        if (weft_shm_window_copy(target->pid, put, run ? run + done : chunk, bytes, there, n)) {
+        if (weft_segment_copy(target->pid, put, run ? run + done : chunk, bytes, there, n)) {
             target->pid = 0;
             return run ? weft_memory_check_buffer("origin", run, call->bytes, !put, call->target)
                        : MPI_SUCCESS;

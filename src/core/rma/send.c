@@ -29,7 +29,7 @@ struct weft_rma_op {
     struct weft_rma_call call;
     uint64_t number;
     size_t sent;         /* bytes of its packed form */
-    bool by_net;         /* transfers; else packets */
+    bool by_lane;        /* transfers; else packets */
     bool ended;          /* for the program */
     int results_pending; /* packets without a reply, or transfers in flight */
     int error;           /* the class of its first FAULT; nothing is sent after it */
@@ -108,7 +108,7 @@ static void end_operation(struct weft_win *win, struct weft_rma_op *op)
 
 static void finish_operation(struct weft_win *win, struct weft_rma_op *op)
 {
-    weft_assert(op->by_net ? !op->results_pending : op->results_pending <= win->results_pending);
+    weft_assert(op->by_lane ? !op->results_pending : op->results_pending <= win->results_pending);
     struct weft_rma_op **link = &win->ops;
     while (*link != op)
         link = &(*link)->next;
@@ -117,7 +117,7 @@ static void finish_operation(struct weft_win *win, struct weft_rma_op *op)
         win->ops_end = link;
     if (win->unsent == op)
         win->unsent = op->next;
-    if (!op->by_net)
+    if (!op->by_lane)
         win->results_pending -= op->results_pending;
     end_operation(win, op);
     if (!is_freed_later(&op->call)) {
@@ -136,7 +136,7 @@ void weft_rma_fail_operations(struct weft_win *win, int rank)
         if (op->call.target != rank)
             continue;
         op->error = weft_rma_report_dead(win, rank);
-        if (op->by_net && op->results_pending)
+        if (op->by_lane && op->results_pending)
             end_operation(win, op); /* the provider completes its transfers */
         else
             finish_operation(win, op);
@@ -200,18 +200,18 @@ static int send_one(struct weft_win *win, struct weft_rma_op *op)
 
 static bool may_transfer(const struct weft_win *win, const struct weft_rma_call *call)
 {
-    enum weft_net_rma needed = call->kind == WEFT_RMA_PUT ? WEFT_NET_PUTS : WEFT_NET_GETS;
-    return call->kind <= WEFT_RMA_GET && win->targets[call->target].by_net && win->net & needed &&
-           weft_datatype_is_run(call->type, call->bytes) &&
+    enum weft_remote_flag needed = call->kind == WEFT_RMA_PUT ? WEFT_REMOTE_PUTS : WEFT_REMOTE_GETS;
+    return call->kind <= WEFT_RMA_GET && win->targets[call->target].by_lane &&
+           win->remote_flags & needed && weft_datatype_is_run(call->type, call->bytes) &&
            weft_datatype_is_run(call->origin.type, call->bytes);
 }
 
 static int transfer_one(struct weft_win *win, struct weft_rma_op *op)
 {
-    weft_assert(op->by_net && op->sent < op->call.bytes);
+    weft_assert(op->by_lane && op->sent < op->call.bytes);
     const struct weft_rma_call *call = &op->call;
     struct weft_win_target *target = &win->targets[call->target];
-    struct weft_net_memory at = target->location;
+    struct weft_remote_memory at = target->location;
     struct weft_peer *peer = weft_comm_connect(win->comm, call->target);
     struct weft_request *sub = peer ? weft_request_get(win->comm->vci, WEFT_REQUEST_RMA, 1) : NULL;
     if (!sub)
@@ -225,7 +225,8 @@ static int transfer_one(struct weft_win *win, struct weft_rma_op *op)
         (char *)weft_datatype_run(call->origin.type, call->origin.at, call->bytes) + op->sent;
     sub->bytes = call->bytes - op->sent;
     at.address += (uint64_t)call->low + op->sent;
-    int code = weft_net_rma_start(sub, call->kind == WEFT_RMA_PUT, at);
+    const struct weft_lane_remote *remote = weft_lane_of(peer)->remote;
+    int code = (call->kind == WEFT_RMA_PUT ? remote->write : remote->read)(sub, at);
     if (code != MPI_SUCCESS) {
         weft_request_put(sub);
         return code;
@@ -233,13 +234,13 @@ static int transfer_one(struct weft_win *win, struct weft_rma_op *op)
     op->sent += sub->bytes;
     op->results_pending++;
     win->sends_pending++;
-    target->flush |= call->kind == WEFT_RMA_PUT && !(win->net & WEFT_NET_DELIVERS);
+    target->flush |= call->kind == WEFT_RMA_PUT && !(win->remote_flags & WEFT_REMOTE_DELIVERS);
     return MPI_SUCCESS;
 }
 
 void weft_rma_moved(struct weft_win *win, struct weft_rma_op *op, int error)
 {
-    weft_assert(op->by_net && op->results_pending > 0);
+    weft_assert(op->by_lane && op->results_pending > 0);
     op->results_pending--;
     op->error = op->error ? op->error : error;
     if (is_finished(op))
@@ -257,8 +258,8 @@ int weft_rma_issue(struct weft_win *win)
             if (win->sends_pending >= WEFT_RMA_SENDS_MAX ||
                 (has_result(op) && win->results_pending >= WEFT_RMA_RESULTS_MAX))
                 return pieces;
-            int code = op->by_net ? transfer_one(win, op) : send_one(win, op);
-            if (code == WEFT_NET_LATER)
+            int code = op->by_lane ? transfer_one(win, op) : send_one(win, op);
+            if (code == WEFT_REMOTE_LATER)
                 return pieces;
             op->error = code;
             pieces++;
@@ -279,8 +280,8 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
                               call->target);
     op->call = *call;
     op->number = ++win->next_number;
-    op->by_net = may_transfer(win, call);
-    weft_count_add(op->by_net ? &weft_counts.rma_by_net : &weft_counts.rma_by_messages, 1);
+    op->by_lane = may_transfer(win, call);
+    weft_count_add(op->by_lane ? &weft_counts.rma_by_net : &weft_counts.rma_by_messages, 1);
     op->request = request;
     if (call->kind == WEFT_RMA_COMPARE_AND_SWAP) {
         memcpy(op->pair, call->compare, call->bytes);
@@ -321,7 +322,7 @@ void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_pac
                            "an operation on the window of rank %d failed there: the memory is "
                            "not attached, or not in the window",
                            source);
-    if (!op || !has_result(op) || op->by_net || !op->results_pending) {
+    if (!op || !has_result(op) || op->by_lane || !op->results_pending) {
         win->fault = error ? error : win->fault; /* of a put or accumulate; a RESULT is dropped */
         if (op && error)
             op->error = error;

@@ -8,7 +8,7 @@
  *  - by messages (core/rma/message.h): a handler at the target, which runs in progress, applies the
  *    operations.
  *  - by messages, but for puts and gets of contiguous data, which the provider writes and reads
- *    (`by_net` of the target; ofi/rma.h). If any rank's memory cannot be registered, all ranks use
+ *    (`by_lane` of the target; ofi/rma.h). If any rank's memory cannot be registered, all ranks use
  *    messages.
  *  - by messages, but for puts and gets, which the kernel copies (`pid` of the target): memory of
  *    MPI_Win_create in another process of the node. They are complete when the call returns.
@@ -35,8 +35,8 @@
 #include "core/base/attribute.h"
 #include "core/base/info.h"
 #include "core/message/request.h"
-#include "ofi/rma.h"
-#include "shm/piece.h"
+#include "core/base/shared_memory.h"
+#include "core/message/lane.h"
 
 #include <stdatomic.h>
 
@@ -66,22 +66,22 @@ enum weft_win_lock {
 enum weft_win_notice { WEFT_WIN_POSTED, WEFT_WIN_COMPLETED, WEFT_WIN_NOTICES };
 
 struct weft_win_target {
-    char *base;                       /* its memory in this process; NULL: reached by messages */
-    int pid;                          /* not 0: the kernel copies puts and gets */
-    uintptr_t remote;                 /* with pid: the address of its memory in its process */
-    struct weft_net_memory location;  /* with by_net: its memory for the provider */
-    struct weft_win_control *control; /* NULL: its lock is reached by messages */
-    _Atomic uint8_t *shared_by;       /* with control: which members hold its shared lock */
-    MPI_Aint bytes, unit;             /* of its window: size, displacement unit */
-    uint8_t lock;                     /* enum weft_win_lock */
-    uint8_t granted;                  /* the lock that this rank's handler has granted to it */
-    bool acquiring;                   /* a thread waits for the lock after MPI_Win_lock_all */
-    bool refused;                     /* its lock is held by a dead rank */
+    char *base;                         /* its memory in this process; NULL: reached by messages */
+    int pid;                            /* not 0: the kernel copies puts and gets */
+    uintptr_t remote;                   /* with pid: the address of its memory in its process */
+    struct weft_remote_memory location; /* with by_lane: its memory for the lane */
+    struct weft_win_control *control;   /* NULL: its lock is reached by messages */
+    _Atomic uint8_t *shared_by;         /* with control: which members hold its shared lock */
+    MPI_Aint bytes, unit;               /* of its window: size, displacement unit */
+    uint8_t lock;                       /* enum weft_win_lock */
+    uint8_t granted;                    /* the lock that this rank's handler has granted to it */
+    bool acquiring;                     /* a thread waits for the lock after MPI_Win_lock_all */
+    bool refused;                       /* its lock is held by a dead rank */
     int holder; /* where its lock is reached by messages: the rank + 1 that held it exclusively when
                    the target reported it; 0: none */
     uint64_t passed; /* exclusive requests that a shared one of it has passed */
     bool started;    /* in the group of MPI_Win_start */
-    bool by_net;     /* the provider moves puts and gets */
+    bool by_lane;    /* its lane moves puts and gets */
     bool flush;      /* operations without a result were sent after the last one with one */
     uint32_t notices[WEFT_WIN_NOTICES]; /* received, and not yet used by a call */
     uint32_t acks_pending;              /* packets sent that it will acknowledge */
@@ -139,14 +139,14 @@ struct weft_win {
     int waits_at;
 
     /* Memory */
-    struct weft_shm_piece segment;    /* control words, and memory that MPI allocated */
-    int *members, nmembers, member;   /* the ranks that share it, ascending; this one's index */
-    struct weft_win_control *control; /* this rank's */
-    bool mapped;                      /* other processes map memory of the window */
-    struct weft_win_region *regions;  /* attached, `nregions` of them */
+    struct weft_shared_memory segment; /* control words, and memory that MPI allocated */
+    int *members, nmembers, member;    /* the ranks that share it, ascending; this one's index */
+    struct weft_win_control *control;  /* this rank's */
+    bool mapped;                       /* other processes map memory of the window */
+    struct weft_win_region *regions;   /* attached, `nregions` of them */
     size_t nregions;
-    struct weft_net_region *exposed; /* this rank's memory, registered; or NULL */
-    unsigned net;                    /* enum weft_net_rma: what the provider does for this window */
+    struct weft_remote_region *exposed; /* this rank's memory, registered; or NULL */
+    unsigned remote_flags; /* enum weft_remote_flag: what the lane does for this window */
 
     /* Messages: message.c */
     struct weft_rma_slot *slots; /* posted receives, in the order of their posting */

@@ -4,44 +4,52 @@
  */
 #include "core/tool/derived.h"
 
-#include "core/pt2pt/lane.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 
 uint64_t weft_count_sent_to(const struct weft_peer *peer)
 {
-    bool self = peer->lane == WEFT_LANE_SELF && peer->stream == 0;
-    return weft_net_sent_to(peer) + weft_shm_sent_to(peer) + (self ? weft_counts.self_messages : 0);
+    const struct weft_lane *lane = weft_lane_of(peer);
+    bool self = peer->world == weft.job.rank && peer->stream == 0;
+    return (lane->sent_to ? lane->sent_to(peer) : 0) +
+           (self ? weft_counts.messages[peer->lane] : 0);
 }
 
-/* The sum of a function over all peers. */
-static uint64_t sum(uint64_t (*of)(const struct weft_peer *peer))
+/* The sum of a function, which may be NULL, over all peers of a lane. */
+static uint64_t sum(unsigned lane, uint64_t (*of)(const struct weft_peer *peer))
 {
     uint64_t all = 0;
-    for (unsigned stream = 0; stream < weft.streams; stream++)
+    for (unsigned stream = 0; of && stream < weft.streams; stream++)
         for (int i = 0; weft.peers[stream] && i < weft.job.size; i++) {
             const struct weft_peer *peer = weft_peer_find(stream, i);
-            if (peer)
+            if (peer && peer->lane == lane)
                 all += of(peer);
         }
     return all;
 }
 
-uint64_t weft_count_sent(enum weft_lane lane)
+uint64_t weft_count_sent(unsigned lane)
 {
-    return lane == WEFT_LANE_SELF  ? weft_counts.self_messages
-           : lane == WEFT_LANE_SHM ? weft_counts.shm_messages + sum(weft_shm_sent_to)
-                                   : weft_counts.net_messages + sum(weft_net_sent_to);
+    return weft_counts.messages[lane] +
+           (weft_lanes[lane] ? sum(lane, weft_lanes[lane]->sent_to) : 0);
 }
 
-uint64_t weft_count_shm_arrived(void)
+uint64_t weft_count_arrived(unsigned lane)
 {
-    return weft_counts.shm_arrived + sum(weft_shm_arrived_from);
+    return weft_counts.arrived[lane] +
+           (weft_lanes[lane] ? sum(lane, weft_lanes[lane]->arrived_from) : 0);
 }
 
-uint64_t weft_count_fetching(void)
+uint64_t weft_count_fetching(unsigned lane)
 {
-    return sum(weft_net_fetching_from);
+    return weft_lanes[lane] ? sum(lane, weft_lanes[lane]->fetching_from) : 0;
+}
+
+uint64_t weft_count_lane_level(unsigned lane, enum weft_lane_level level)
+{
+    bool open = weft.lanes >> lane & 1;
+    return open && weft_lanes[lane]->level ? weft_lanes[lane]->level(level) : 0;
 }
 
 uint64_t weft_count_peers(void)
@@ -58,10 +66,13 @@ uint64_t weft_count_peers(void)
 
 void weft_count_close(void)
 {
-    weft_counts.net_messages = weft_count_sent(WEFT_LANE_NET);
-    weft_counts.shm_messages = weft_count_sent(WEFT_LANE_SHM);
-    weft_counts.shm_arrived = weft_count_shm_arrived();
-    weft_counts.net_receives += weft_net_levels().completed;
+    unsigned number = 0;
+    WEFT_LANES_EACH(lane, number)
+    {
+        weft_counts.messages[number] = weft_count_sent(number);
+        weft_counts.arrived[number] = weft_count_arrived(number);
+        weft_counts.completed[number] += weft_count_lane_level(number, WEFT_LEVEL_COMPLETED);
+    }
     free(weft_count_ranks);
     weft_count_ranks = NULL;
     weft.others &= (uint8_t)~WEFT_OTHERS_COUNT;

@@ -9,7 +9,7 @@
 
 #include "core/tool/derived.h"
 #include "core/message/process.h"
-#include "core/pt2pt/lane.h"
+#include "core/message/lane_fast.h"
 #include "gpu/gpu.h"
 
 static uint64_t load(const uint64_t *word)
@@ -29,12 +29,15 @@ VALUE(state, !weft.running ? STOPPED : weft_entry_flags & WEFT_ENTRY_CLOSED ? ID
 VALUE(posted, weft_vcis_posted())
 VALUE(net_sent, weft_count_sent(WEFT_LANE_NET))
 VALUE(net_in_flight, load(&weft_counts.net_rendezvous) - load(&weft_counts.net_rendezvous_over))
-VALUE(net_receives, load(&weft_counts.net_receives) + weft_net_levels().completed)
-VALUE(net_posted, weft_net_levels().posted)
-VALUE(net_eager_limit, weft_net_levels().eager_limit)
+VALUE(net_receives, load(&weft_counts.completed[WEFT_LANE_NET]) +
+                        weft_count_lane_level(WEFT_LANE_NET, WEFT_LEVEL_COMPLETED))
+VALUE(net_fetching, weft_count_fetching(WEFT_LANE_NET))
+VALUE(net_posted, weft_count_lane_level(WEFT_LANE_NET, WEFT_LEVEL_POSTED))
+VALUE(net_eager_limit, weft_count_lane_level(WEFT_LANE_NET, WEFT_LEVEL_EAGER_LIMIT))
 VALUE(shm_sent, weft_count_sent(WEFT_LANE_SHM))
-VALUE(shm_bytes, weft_shm_bytes())
-VALUE(shm_eager_limit, weft_shm_eager_limit())
+VALUE(shm_arrived, weft_count_arrived(WEFT_LANE_SHM))
+VALUE(shm_bytes, weft_count_lane_level(WEFT_LANE_SHM, WEFT_LEVEL_BYTES))
+VALUE(shm_eager_limit, weft_count_lane_level(WEFT_LANE_SHM, WEFT_LEVEL_EAGER_LIMIT))
 
 static uint64_t request_bytes(void)
 {
@@ -46,8 +49,8 @@ static uint64_t request_bytes(void)
 
 static uint64_t net_receive_queue(void)
 {
-    struct weft_net_levels net = weft_net_levels();
-    return net.space ? net.posted * UINT64_C(1000000000) / net.space : 0;
+    uint64_t space = weft_count_lane_level(WEFT_LANE_NET, WEFT_LEVEL_SPACE);
+    return space ? net_posted() * UINT64_C(1000000000) / space : 0;
 }
 
 /* Counted for each rank with WEFT_COUNTERS=all. */
@@ -95,8 +98,6 @@ PEER_VALUE(registrations, load(&peer->counts.registrations))
 #define RANKS_ALL(name, kind, function, text)                                                      \
     ROW(name, kind, PROCESS, text " (WEFT_COUNTERS=all)", .all = true, .of_rank = function)
 
-enum { SELF, SHM, NET }; /* as in weft_counts.bytes_sent */
-
 const struct weft_pvar_row weft_pvar_table[] = {
     DERIVED("weft_state", STATE, PROCESS, state,
             "state of MPI in this process; idle: initialized, and all sessions are finalized"),
@@ -141,7 +142,7 @@ const struct weft_pvar_row weft_pvar_table[] = {
     COUNT("weft_file_windows_merged", COUNTER, FILES, file_merged,
           "windows that were read before they were written, because the data left holes"),
 
-    COUNT("weft_self_messages_sent", COUNTER, PROCESS, self_messages,
+    COUNT("weft_self_messages_sent", COUNTER, PROCESS, messages[WEFT_LANE_SELF],
           "messages of this process to itself"),
     COUNT("weft_self_bytes_sent", AGGREGATE, PROCESS, self_bytes,
           "bytes of messages of this process to itself"),
@@ -167,7 +168,7 @@ const struct weft_pvar_row weft_pvar_table[] = {
           "bytes of messages announced by an RTS"),
     DERIVED("weft_net_rendezvous_in_flight", LEVEL, NET, net_in_flight,
             "announced sends that have not completed"),
-    DERIVED("weft_net_fetching", LEVEL, NET, weft_count_fetching,
+    DERIVED("weft_net_fetching", LEVEL, NET, net_fetching,
             "announced messages that have matched here and are being fetched"),
     COUNT("weft_net_credit_waits", COUNTER, NET, net_credit_waits,
           "short messages that were announced because this rank had no credits at the receiver "
@@ -176,10 +177,11 @@ const struct weft_pvar_row weft_pvar_table[] = {
           "requests to peers to confirm that they have received what was sent"),
     COUNT("weft_net_dropped", COUNTER, NET, net_dropped,
           "control messages that were dropped because they named no operation of this rank"),
-    COUNT("weft_net_backlogged", COUNTER, NET, net_backlogged,
+    COUNT("weft_net_backlogged", COUNTER, NET, backlogged[WEFT_LANE_NET],
           "messages and controls that waited before the provider accepted them"),
-    PEAK("weft_net_backlog", LEVEL, NET, net_backlog, "messages and controls that wait now"),
-    PEAK("weft_net_backlog_high", HIGHWATERMARK, NET, net_backlog,
+    PEAK("weft_net_backlog", LEVEL, NET, backlog[WEFT_LANE_NET],
+         "messages and controls that wait now"),
+    PEAK("weft_net_backlog_high", HIGHWATERMARK, NET, backlog[WEFT_LANE_NET],
          "largest number of messages and controls that waited"),
     COUNT("weft_net_controls_sent", COUNTER, NET, net_controls,
           "control messages (acknowledgements, ends of rendezvous, credits)"),
@@ -196,23 +198,23 @@ const struct weft_pvar_row weft_pvar_table[] = {
 
     DERIVED("weft_shm_messages_sent", COUNTER, SHM, shm_sent,
             "messages sent through shared memory, including those of collectives"),
-    DERIVED("weft_shm_messages_received", COUNTER, SHM, weft_count_shm_arrived,
+    DERIVED("weft_shm_messages_received", COUNTER, SHM, shm_arrived,
             "messages received through shared memory"),
     COUNT("weft_shm_rendezvous_sent", COUNTER, SHM, shm_rendezvous,
           "messages announced through shared memory by an RTS"),
     COUNT("weft_shm_rendezvous_bytes_sent", AGGREGATE, SHM, shm_rendezvous_bytes,
           "bytes of messages announced through shared memory"),
-    COUNT("weft_shm_pieces_sent", COUNTER, SHM, shm_pieces,
+    COUNT("weft_pieces_sent", COUNTER, SHM, shm_pieces,
           "pieces of long messages that were pushed, because the receiver could not read this "
           "process's memory or the data are not contiguous"),
     COUNT("weft_shm_credit_waits", COUNTER, SHM, shm_credit_waits,
           "short messages that were announced because this rank had no credits at the receiver "
           "(WEFT_EAGER_CREDITS)"),
-    COUNT("weft_shm_backlogged", COUNTER, SHM, shm_backlogged,
+    COUNT("weft_shm_backlogged", COUNTER, SHM, backlogged[WEFT_LANE_SHM],
           "messages and controls that waited for space in a ring"),
-    PEAK("weft_shm_backlog", LEVEL, SHM, shm_backlog,
+    PEAK("weft_shm_backlog", LEVEL, SHM, backlog[WEFT_LANE_SHM],
          "messages and controls that wait for space now"),
-    PEAK("weft_shm_backlog_high", HIGHWATERMARK, SHM, shm_backlog,
+    PEAK("weft_shm_backlog_high", HIGHWATERMARK, SHM, backlog[WEFT_LANE_SHM],
          "largest number of messages and controls that waited"),
     DERIVED("weft_shm_bytes", SIZE, SHM, shm_bytes,
             "size of the node's segment; pages that no message has used take no memory"),
@@ -229,17 +231,17 @@ const struct weft_pvar_row weft_pvar_table[] = {
         "bytes of messages that an adapter read from this rank's GPU memory, or wrote to it",
         .word = &weft_gpu_counts.direct),
 
-    ALL("weft_net_bytes_sent", AGGREGATE, NET, bytes_sent[NET],
+    ALL("weft_net_bytes_sent", AGGREGATE, NET, bytes_sent[WEFT_LANE_NET],
         "bytes of messages sent over the network"),
-    ALL("weft_net_messages_received", COUNTER, NET, received[NET],
+    ALL("weft_net_messages_received", COUNTER, NET, received[WEFT_LANE_NET],
         "receives completed by messages from the network"),
-    ALL("weft_net_bytes_received", AGGREGATE, NET, bytes_received[NET],
+    ALL("weft_net_bytes_received", AGGREGATE, NET, bytes_received[WEFT_LANE_NET],
         "bytes received from the network"),
-    ALL("weft_shm_bytes_sent", AGGREGATE, SHM, bytes_sent[SHM],
+    ALL("weft_shm_bytes_sent", AGGREGATE, SHM, bytes_sent[WEFT_LANE_SHM],
         "bytes of messages sent through shared memory"),
-    ALL("weft_shm_bytes_received", AGGREGATE, SHM, bytes_received[SHM],
+    ALL("weft_shm_bytes_received", AGGREGATE, SHM, bytes_received[WEFT_LANE_SHM],
         "bytes received through shared memory"),
-    ALL("weft_self_messages_received", COUNTER, PROCESS, received[SELF],
+    ALL("weft_self_messages_received", COUNTER, PROCESS, received[WEFT_LANE_SELF],
         "receives completed by messages of this process"),
     ALL("weft_polls", COUNTER, PROCESS, polls, "times that the library polled for events"),
     ALL("weft_polls_with_events", COUNTER, PROCESS, polls_with_events, "polls that found events"),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Pieces: see piece.h.
+ * Pieces: see shared_memory.h.
  */
-#include "shm/piece.h"
+#include "core/base/shared_memory.h"
 
 #include "core/base/assert.h"
 
@@ -18,7 +18,7 @@ enum { PAGE = 4096, SLOTS = 1000, LONGEST = 2 << 20, ARENA = 16 << 20 };
 
 /* The first page of an arena: ranks that use the piece in each slot. */
 struct head {
-    _Alignas(64) uint64_t nonce; /* of window.c */
+    _Alignas(64) uint64_t nonce; /* of segment.c */
     _Alignas(64) _Atomic uint32_t users[SLOTS];
 };
 _Static_assert(sizeof(struct head) <= PAGE, "the first page of an arena");
@@ -29,53 +29,53 @@ struct span {
     uint32_t slot;
 };
 
-struct weft_shm_arena {
-    struct weft_shm_arena *next;
-    struct weft_shm_window window;
-    struct weft_shm_window_record record; /* identifies it */
-    bool made;                            /* by this rank */
-    bool kept;                            /* mapped also while no piece of it is in use */
-    unsigned uses;                        /* pieces that this rank uses */
-    size_t touched;                       /* bytes behind this are zero */
+struct weft_memory_arena {
+    struct weft_memory_arena *next;
+    struct weft_segment segment;
+    struct weft_segment_record record; /* identifies it */
+    bool made;                         /* by this rank */
+    bool kept;                         /* mapped also while no piece of it is in use */
+    unsigned uses;                     /* pieces that this rank uses */
+    size_t touched;                    /* bytes behind this are zero */
     size_t nspans;
     struct span spans[SLOTS]; /* of an arena made by this rank: ascending */
 };
 
-static struct weft_shm_arena *arenas;
+static struct weft_memory_arena *arenas;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct head *head_of(const struct weft_shm_arena *arena)
+static struct head *head_of(const struct weft_memory_arena *arena)
 {
-    return (struct head *)(void *)arena->window.at;
+    return (struct head *)(void *)arena->segment.at;
 }
 
-static struct weft_shm_arena *list(bool made)
+static struct weft_memory_arena *list(bool made)
 {
-    struct weft_shm_arena *arena = calloc(1, sizeof *arena);
+    struct weft_memory_arena *arena = calloc(1, sizeof *arena);
     if (!arena)
         return NULL;
-    arena->window = (struct weft_shm_window){.fd = -1, .small_pages = true};
+    arena->segment = (struct weft_segment){.fd = -1, .small_pages = true};
     arena->made = made;
     arena->next = arenas;
     arenas = arena;
     return arena;
 }
 
-static void drop(struct weft_shm_arena *arena)
+static void drop(struct weft_memory_arena *arena)
 {
     weft_assert(!arena->uses);
-    struct weft_shm_arena **link = &arenas;
+    struct weft_memory_arena **link = &arenas;
     while (*link != arena)
         link = &(*link)->next;
     *link = arena->next;
-    weft_shm_window_unmap(&arena->window);
+    weft_segment_unmap(&arena->segment);
     free(arena);
 }
 
 /* ---- Making */
 
 /* Drops the spans that no rank uses any more. */
-static void sweep(struct weft_shm_arena *arena)
+static void sweep(struct weft_memory_arena *arena)
 {
     size_t left = 0;
     for (size_t i = 0; i < arena->nspans; i++)
@@ -86,7 +86,7 @@ static void sweep(struct weft_shm_arena *arena)
 }
 
 /* The index of the span before which so many bytes are free, or -1. *offset is where they begin. */
-static int find_gap(const struct weft_shm_arena *arena, size_t bytes, size_t *offset)
+static int find_gap(const struct weft_memory_arena *arena, size_t bytes, size_t *offset)
 {
     *offset = PAGE;
     for (size_t i = 0; i < arena->nspans; i++) {
@@ -98,7 +98,7 @@ static int find_gap(const struct weft_shm_arena *arena, size_t bytes, size_t *of
     return ARENA - *offset >= bytes ? (int)arena->nspans : -1;
 }
 
-static uint32_t free_slot(const struct weft_shm_arena *arena)
+static uint32_t free_slot(const struct weft_memory_arena *arena)
 {
     uint32_t slot = 0;
     while (slot < SLOTS && atomic_load_explicit(&head_of(arena)->users[slot], memory_order_acquire))
@@ -107,7 +107,7 @@ static uint32_t free_slot(const struct weft_shm_arena *arena)
 }
 
 /* A piece of an arena that this rank has made, if it has space. */
-static bool cut(struct weft_shm_arena *arena, size_t wanted, struct weft_shm_piece *piece,
+static bool cut(struct weft_memory_arena *arena, size_t wanted, struct weft_shared_memory *piece,
                 size_t *offset)
 {
     size_t bytes = (wanted + PAGE - 1) & ~(size_t)(PAGE - 1);
@@ -122,26 +122,26 @@ static bool cut(struct weft_shm_arena *arena, size_t wanted, struct weft_shm_pie
     arena->spans[at] = (struct span){*offset, bytes, slot};
     atomic_store_explicit(&head_of(arena)->users[slot], 1, memory_order_release);
     arena->uses++;
-    *piece = (struct weft_shm_piece){.at = arena->window.at + *offset,
-                                     .bytes = wanted,
-                                     .dirty = *offset < arena->touched,
-                                     .slot = slot,
-                                     .arena = arena,
-                                     .window.fd = -1};
+    *piece = (struct weft_shared_memory){.at = arena->segment.at + *offset,
+                                         .bytes = wanted,
+                                         .dirty = *offset < arena->touched,
+                                         .slot = slot,
+                                         .arena = arena,
+                                         .segment.fd = -1};
     if (*offset + bytes > arena->touched)
         arena->touched = *offset + bytes;
     return true;
 }
 
-static struct weft_shm_arena *new_arena(void)
+static struct weft_memory_arena *new_arena(void)
 {
     bool first = true;
-    for (const struct weft_shm_arena *arena = arenas; arena; arena = arena->next)
+    for (const struct weft_memory_arena *arena = arenas; arena; arena = arena->next)
         first &= !arena->made;
-    struct weft_shm_arena *arena = list(true);
+    struct weft_memory_arena *arena = list(true);
     if (!arena)
         return NULL;
-    if (weft_shm_window_make(ARENA, &arena->window, &arena->record)) {
+    if (weft_segment_make(ARENA, &arena->segment, &arena->record)) {
         drop(arena);
         return NULL;
     }
@@ -149,31 +149,31 @@ static struct weft_shm_arena *new_arena(void)
     return arena;
 }
 
-static bool make_pooled(size_t bytes, struct weft_shm_piece *piece,
-                        struct weft_shm_piece_record *record)
+static bool make_pooled(size_t bytes, struct weft_shared_memory *piece,
+                        struct weft_shared_memory_record *record)
 {
-    struct weft_shm_arena *arena = arenas;
+    struct weft_memory_arena *arena = arenas;
     size_t offset;
     while (arena && !(arena->made && cut(arena, bytes, piece, &offset)))
         arena = arena->next;
     if (!arena && (!(arena = new_arena()) || !cut(arena, bytes, piece, &offset)))
         return false;
-    *record = (struct weft_shm_piece_record){.segment = arena->record,
-                                             .offset = offset,
-                                             .bytes = bytes,
-                                             .slot = piece->slot,
-                                             .pooled = true,
-                                             .kept = arena->kept,
-                                             .dirty = piece->dirty};
+    *record = (struct weft_shared_memory_record){.segment = arena->record,
+                                                 .offset = offset,
+                                                 .bytes = bytes,
+                                                 .slot = piece->slot,
+                                                 .pooled = true,
+                                                 .kept = arena->kept,
+                                                 .dirty = piece->dirty};
     return true;
 }
 
 /* Returns false if the piece is long, or there is no memory for an arena. */
-static bool try_pooled(size_t bytes, struct weft_shm_piece *piece,
-                       struct weft_shm_piece_record *record)
+static bool try_pooled(size_t bytes, struct weft_shared_memory *piece,
+                       struct weft_shared_memory_record *record)
 {
-    *piece = weft_shm_piece_none();
-    *record = (struct weft_shm_piece_record){.bytes = bytes};
+    *piece = weft_shared_memory_none();
+    *record = (struct weft_shared_memory_record){.bytes = bytes};
     if (!bytes || bytes >= LONGEST)
         return false;
     pthread_mutex_lock(&lock);
@@ -182,35 +182,35 @@ static bool try_pooled(size_t bytes, struct weft_shm_piece *piece,
     return pooled;
 }
 
-static int use_window(struct weft_shm_piece *piece, int failed)
+static int use_segment(struct weft_shared_memory *piece, int failed)
 {
-    piece->at = piece->window.at;
-    piece->bytes = piece->window.bytes;
+    piece->at = piece->segment.at;
+    piece->bytes = piece->segment.bytes;
     return failed;
 }
 
-int weft_shm_piece_make(size_t bytes, struct weft_shm_piece *piece,
-                        struct weft_shm_piece_record *record)
+int weft_shared_memory_make(size_t bytes, struct weft_shared_memory *piece,
+                            struct weft_shared_memory_record *record)
 {
     if (try_pooled(bytes, piece, record))
         return 0;
-    return use_window(piece, weft_shm_window_make(bytes, &piece->window, &record->segment));
+    return use_segment(piece, weft_segment_make(bytes, &piece->segment, &record->segment));
 }
 
-int weft_shm_piece_private(size_t bytes, struct weft_shm_piece *piece)
+int weft_shared_memory_private(size_t bytes, struct weft_shared_memory *piece)
 {
-    struct weft_shm_piece_record record;
+    struct weft_shared_memory_record record;
     if (try_pooled(bytes, piece, &record))
         return 0;
-    return use_window(piece, weft_shm_window_private(bytes, &piece->window));
+    return use_segment(piece, weft_segment_private(bytes, &piece->segment));
 }
 
 /* ---- Joining */
 
 /* The arena of a record, mapped. */
-static int arena_of(const struct weft_shm_piece_record *record, struct weft_shm_arena **out)
+static int arena_of(const struct weft_shared_memory_record *record, struct weft_memory_arena **out)
 {
-    struct weft_shm_arena *arena = arenas;
+    struct weft_memory_arena *arena = arenas;
     while (arena && (arena->record.nonce != record->segment.nonce ||
                      arena->record.pid != record->segment.pid || arena->made))
         arena = arena->next;
@@ -219,21 +219,22 @@ static int arena_of(const struct weft_shm_piece_record *record, struct weft_shm_
         return 0;
     if (!(arena = list(false)))
         return ENOMEM;
-    int failed = weft_shm_window_join(&record->segment, &arena->window);
+    int failed = weft_segment_join(&record->segment, &arena->segment);
     if (failed) {
         drop(arena);
         return failed;
     }
-    weft_shm_window_close_fd(&arena->window);
+    weft_segment_close_fd(&arena->segment);
     arena->record = record->segment;
     arena->kept = record->kept;
     *out = arena;
     return 0;
 }
 
-static int join_pooled(const struct weft_shm_piece_record *record, struct weft_shm_piece *piece)
+static int join_pooled(const struct weft_shared_memory_record *record,
+                       struct weft_shared_memory *piece)
 {
-    struct weft_shm_arena *arena;
+    struct weft_memory_arena *arena;
     if (record->segment.bytes != ARENA || record->slot >= SLOTS || record->offset < PAGE ||
         record->offset % PAGE || record->offset > ARENA || record->bytes > ARENA - record->offset)
         return EINVAL;
@@ -242,20 +243,21 @@ static int join_pooled(const struct weft_shm_piece_record *record, struct weft_s
         return failed;
     arena->uses++;
     atomic_fetch_add_explicit(&head_of(arena)->users[record->slot], 1, memory_order_acq_rel);
-    *piece = (struct weft_shm_piece){.at = arena->window.at + record->offset,
-                                     .bytes = record->bytes,
-                                     .dirty = record->dirty,
-                                     .slot = record->slot,
-                                     .arena = arena,
-                                     .window.fd = -1};
+    *piece = (struct weft_shared_memory){.at = arena->segment.at + record->offset,
+                                         .bytes = record->bytes,
+                                         .dirty = record->dirty,
+                                         .slot = record->slot,
+                                         .arena = arena,
+                                         .segment.fd = -1};
     return 0;
 }
 
-int weft_shm_piece_join(const struct weft_shm_piece_record *record, struct weft_shm_piece *piece)
+int weft_shared_memory_join(const struct weft_shared_memory_record *record,
+                            struct weft_shared_memory *piece)
 {
-    *piece = weft_shm_piece_none();
+    *piece = weft_shared_memory_none();
     if (!record->pooled)
-        return use_window(piece, weft_shm_window_join(&record->segment, &piece->window));
+        return use_segment(piece, weft_segment_join(&record->segment, &piece->segment));
     pthread_mutex_lock(&lock);
     int failed = join_pooled(record, piece);
     pthread_mutex_unlock(&lock);
@@ -264,15 +266,15 @@ int weft_shm_piece_join(const struct weft_shm_piece_record *record, struct weft_
 
 /* ---- Freeing */
 
-void weft_shm_piece_joined(struct weft_shm_piece *piece)
+void weft_shared_memory_joined(struct weft_shared_memory *piece)
 {
-    weft_shm_window_close_fd(&piece->window);
+    weft_segment_close_fd(&piece->segment);
 }
 
-void weft_shm_piece_free(struct weft_shm_piece *piece)
+void weft_shared_memory_free(struct weft_shared_memory *piece)
 {
-    struct weft_shm_arena *arena = piece->arena;
-    weft_shm_window_unmap(&piece->window);
+    struct weft_memory_arena *arena = piece->arena;
+    weft_segment_unmap(&piece->segment);
     if (arena) {
         pthread_mutex_lock(&lock);
         atomic_fetch_sub_explicit(&head_of(arena)->users[piece->slot], 1, memory_order_acq_rel);
@@ -281,12 +283,12 @@ void weft_shm_piece_free(struct weft_shm_piece *piece)
             drop(arena);
         pthread_mutex_unlock(&lock);
     }
-    *piece = weft_shm_piece_none();
+    *piece = weft_shared_memory_none();
 }
 
-void weft_shm_pieces_close(void)
+void weft_shared_memory_close(void)
 {
-    for (struct weft_shm_arena *arena = arenas, *next; arena; arena = next) {
+    for (struct weft_memory_arena *arena = arenas, *next; arena; arena = next) {
         next = arena->next;
         if (!arena->uses)
             drop(arena);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Segments of windows: see window.h.
+ * Segments: see segment.h.
  */
-#include "shm/window.h"
-#include "shm/shm_internal.h"
+#include "core/base/segment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +17,10 @@ enum { HUGE_PAGE = 2 << 20 };
 /* Maps `bytes` bytes of fd, or private ones (fd -1). A segment of at least one huge page begins at
  * a multiple of that size and uses huge pages where the system has them for shared memory
  * (/sys/kernel/mm/transparent_hugepage/shmem_enabled). */
-static int map(size_t bytes, int fd, struct weft_shm_window *window)
+static int map(size_t bytes, int fd, struct weft_segment *segment)
 {
     int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-    size_t slack = !window->small_pages && bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
+    size_t slack = !segment->small_pages && bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
     char *hint = NULL;
     if (slack) {
         char *space = mmap(NULL, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,19 +34,19 @@ static int map(size_t bytes, int fd, struct weft_shm_window *window)
         return errno;
     if (slack)
         madvise(at, bytes, MADV_HUGEPAGE);
-    window->at = at;
-    window->bytes = bytes;
-    window->fd = fd;
+    segment->at = at;
+    segment->bytes = bytes;
+    segment->fd = fd;
     return 0;
 }
 
-int weft_shm_window_private(size_t bytes, struct weft_shm_window *window)
+int weft_segment_private(size_t bytes, struct weft_segment *segment)
 {
-    return map(bytes, -1, window);
+    return map(bytes, -1, segment);
 }
 
-int weft_shm_window_make(size_t bytes, struct weft_shm_window *window,
-                         struct weft_shm_window_record *record)
+int weft_segment_make(size_t bytes, struct weft_segment *segment,
+                      struct weft_segment_record *record)
 {
     uint64_t nonce;
     int fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING), failed = 0;
@@ -56,19 +55,18 @@ int weft_shm_window_make(size_t bytes, struct weft_shm_window *window,
     if (ftruncate(fd, (off_t)bytes) || getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
         failed = errno ? errno : EIO;
     else
-        failed = map(bytes, fd, window);
+        failed = map(bytes, fd, segment);
     if (failed) {
         close(fd);
         return failed;
     }
     fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-    *(uint64_t *)window->at = nonce;
-    *record = (struct weft_shm_window_record){nonce, bytes, getpid(), fd};
+    *(uint64_t *)segment->at = nonce;
+    *record = (struct weft_segment_record){nonce, bytes, getpid(), fd};
     return 0;
 }
 
-int weft_shm_window_join(const struct weft_shm_window_record *record,
-                         struct weft_shm_window *window)
+int weft_segment_join(const struct weft_segment_record *record, struct weft_segment *segment)
 {
     char path[64];
     struct stat status;
@@ -81,40 +79,35 @@ int weft_shm_window_join(const struct weft_shm_window_record *record,
     else if ((uint64_t)status.st_size != record->bytes)
         failed = ENOENT; /* another process has that number here: not the same PID namespace */
     else
-        failed = map((size_t)record->bytes, fd, window);
-    if (!failed && *(uint64_t *)window->at != record->nonce) {
-        munmap(window->at, window->bytes);
+        failed = map((size_t)record->bytes, fd, segment);
+    if (!failed && *(uint64_t *)segment->at != record->nonce) {
+        munmap(segment->at, segment->bytes);
         failed = ENOENT;
     }
     if (!failed)
         return 0;
     close(fd);
-    *window = (struct weft_shm_window){.fd = -1};
+    *segment = (struct weft_segment){.fd = -1};
     return failed;
 }
 
-void weft_shm_window_close_fd(struct weft_shm_window *window)
+void weft_segment_close_fd(struct weft_segment *segment)
 {
-    if (window->fd >= 0)
-        close(window->fd);
-    window->fd = -1;
+    if (segment->fd >= 0)
+        close(segment->fd);
+    segment->fd = -1;
 }
 
-void weft_shm_window_unmap(struct weft_shm_window *window)
+void weft_segment_unmap(struct weft_segment *segment)
 {
-    weft_shm_window_close_fd(window);
-    if (window->at)
-        munmap(window->at, window->bytes);
-    *window = (struct weft_shm_window){.fd = -1};
+    weft_segment_close_fd(segment);
+    if (segment->at)
+        munmap(segment->at, segment->bytes);
+    *segment = (struct weft_segment){.fd = -1};
 }
 
-bool weft_shm_window_can_copy(void)
-{
-    return weft_shm.single_copy;
-}
-
-int weft_shm_window_copy(int pid, bool write, void *here, size_t bytes, const struct iovec *there,
-                         size_t n)
+int weft_segment_copy(int pid, bool write, void *here, size_t bytes, const struct iovec *there,
+                      size_t n)
 {
     struct iovec mine = {here, bytes};
     ssize_t done = write ? process_vm_writev(pid, &mine, 1, there, n, 0)

@@ -25,8 +25,8 @@
  * Invariant: in a trial as many pieces are copied before the measurement as are measured, so that
  * the measured ones find the caches as this method leaves them.
  */
-#ifndef WEFT_SHM_COPY_TUNING_H
-#define WEFT_SHM_COPY_TUNING_H
+#ifndef WEFT_COPY_TUNING_H
+#define WEFT_COPY_TUNING_H
 
 #include "core/base/assert.h"
 
@@ -44,7 +44,7 @@ enum {
 };
 
 /* Begins as zero bytes. */
-struct weft_shm_copy_tuning {
+struct weft_copy_tuning {
     uint32_t pieces, period; /* since the trial began; until the next */
     bool second;             /* the method that won */
     uint64_t group, best[2]; /* nanoseconds; of the winner, since the last TRIAL pieces began */
@@ -58,14 +58,14 @@ static inline uint64_t weft_copy_tuning_clock(void)
 }
 
 /* True if the next piece is to be copied by the second method. */
-static inline bool weft_copy_tuning_second(const struct weft_shm_copy_tuning *tuning)
+static inline bool weft_copy_tuning_second(const struct weft_copy_tuning *tuning)
 {
     uint32_t n = tuning->pieces;
     return n < 2 * WEFT_COPY_TUNING_TRIAL ? n >= WEFT_COPY_TUNING_TRIAL : tuning->second;
 }
 
 /* At the end of a trial. */
-static inline void weft_copy_tuning_decide(struct weft_shm_copy_tuning *tuning)
+static inline void weft_copy_tuning_decide(struct weft_copy_tuning *tuning)
 {
     bool second = tuning->best[1] < tuning->best[0];
     uint32_t later =
@@ -76,7 +76,7 @@ static inline void weft_copy_tuning_decide(struct weft_shm_copy_tuning *tuning)
 
 /* Counts a piece and its time: since the last piece if they follow each other, because throughput
  * decides. */
-static inline void weft_copy_tuning_note(struct weft_shm_copy_tuning *tuning, uint64_t nanoseconds)
+static inline void weft_copy_tuning_note(struct weft_copy_tuning *tuning, uint64_t nanoseconds)
 {
     uint32_t n = tuning->pieces++;
     bool trial = n < 2 * WEFT_COPY_TUNING_TRIAL;
@@ -108,7 +108,7 @@ static inline void weft_copy_tuning_note(struct weft_shm_copy_tuning *tuning, ui
 
 /* Begins as zero bytes. */
 struct weft_shm_path {
-    struct weft_shm_copy_tuning tuning;
+    struct weft_copy_tuning tuning;
     uint32_t active, ended; /* active messages, and ended ones of the period */
     uint64_t begun, bytes;  /* of the period */
 };

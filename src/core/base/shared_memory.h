@@ -10,31 +10,31 @@
  *    arena's head counts them.
  *  - Offset, bytes and slot of a record are checked before they are used.
  */
-#ifndef WEFT_SHM_PIECE_H
-#define WEFT_SHM_PIECE_H
+#ifndef WEFT_SHARED_MEMORY_H
+#define WEFT_SHARED_MEMORY_H
 
-#include "shm/window.h"
+#include "core/base/segment.h"
 
-struct weft_shm_arena;
+struct weft_memory_arena;
 
-struct weft_shm_piece {
+struct weft_shared_memory {
     char *at; /* NULL: none */
     size_t bytes;
     bool dirty; /* may contain data of a piece before; else it is zero */
     uint32_t slot;
-    struct weft_shm_arena *arena;  /* NULL: it has a segment of its own */
-    struct weft_shm_window window; /* that segment */
+    struct weft_memory_arena *arena; /* NULL: it has a segment of its own */
+    struct weft_segment segment;     /* that segment */
 };
 
 /* A piece before it is made, and after it is freed. */
-static inline struct weft_shm_piece weft_shm_piece_none(void)
+static inline struct weft_shared_memory weft_shared_memory_none(void)
 {
-    return (struct weft_shm_piece){.window.fd = -1};
+    return (struct weft_shared_memory){.segment.fd = -1};
 }
 
 /* Publishes a piece to the other ranks of the node; bytes is 0 if there is none. */
-struct weft_shm_piece_record {
-    struct weft_shm_window_record segment;
+struct weft_shared_memory_record {
+    struct weft_segment_record segment;
     uint64_t offset, bytes;
     uint32_t slot;
     uint8_t pooled, kept, dirty;
@@ -42,22 +42,23 @@ struct weft_shm_piece_record {
 
 /* Makes a piece of `bytes` bytes that begins at a page, of 2 MiB or more at a multiple of 2 MiB.
  * Its first 64 bytes are not the caller's. Returns 0, or an errno. */
-int weft_shm_piece_make(size_t bytes, struct weft_shm_piece *piece,
-                        struct weft_shm_piece_record *record);
+int weft_shared_memory_make(size_t bytes, struct weft_shared_memory *piece,
+                            struct weft_shared_memory_record *record);
 
 /* The same for one process only. */
-int weft_shm_piece_private(size_t bytes, struct weft_shm_piece *piece);
+int weft_shared_memory_private(size_t bytes, struct weft_shared_memory *piece);
 
 /* Maps the piece that another rank has made. Returns 0, or an errno. */
-int weft_shm_piece_join(const struct weft_shm_piece_record *record, struct weft_shm_piece *piece);
+int weft_shared_memory_join(const struct weft_shared_memory_record *record,
+                            struct weft_shared_memory *piece);
 
 /* All ranks have joined, or never will: closes the file descriptor of a segment of its own. */
-void weft_shm_piece_joined(struct weft_shm_piece *piece);
+void weft_shared_memory_joined(struct weft_shared_memory *piece);
 
 /* Frees a piece; nothing happens when there is none. */
-void weft_shm_piece_free(struct weft_shm_piece *piece);
+void weft_shared_memory_free(struct weft_shared_memory *piece);
 
 /* Unmaps the arenas of which no piece is in use. */
-void weft_shm_pieces_close(void);
+void weft_shared_memory_close(void);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Copying: a few bytes without a call, and many past the caches.
  */
-#ifndef WEFT_SHM_COPY_H
-#define WEFT_SHM_COPY_H
+#ifndef WEFT_COPY_H
+#define WEFT_COPY_H
 
 #include "core/base/assert.h"
 
@@ -15,7 +15,7 @@
 #endif
 
 /* Two moves of one width, which overlap unless bytes is twice the width. */
-#define WEFT_SHM_COPY_TWICE(type)                                                                  \
+#define WEFT_COPY_TWICE(type)                                                                      \
     do {                                                                                           \
         type low, high;                                                                            \
         memcpy(&low, from, sizeof low);                                                            \
@@ -25,8 +25,8 @@
     } while (0)
 
 /* Copies at most 32 bytes. */
-static inline __attribute__((always_inline)) void weft_shm_copy_short(void *to, const void *from,
-                                                                      size_t bytes)
+static inline __attribute__((always_inline)) void weft_copy_short(void *to, const void *from,
+                                                                  size_t bytes)
 {
     typedef struct {
         uint64_t words[2];
@@ -34,20 +34,20 @@ static inline __attribute__((always_inline)) void weft_shm_copy_short(void *to, 
     if (bytes == 8)
         memcpy(to, from, 8);
     else if (bytes > 16)
-        WEFT_SHM_COPY_TWICE(sixteen);
+        WEFT_COPY_TWICE(sixteen);
     else if (bytes > 8)
-        WEFT_SHM_COPY_TWICE(uint64_t);
+        WEFT_COPY_TWICE(uint64_t);
     else if (bytes >= 4)
-        WEFT_SHM_COPY_TWICE(uint32_t);
+        WEFT_COPY_TWICE(uint32_t);
     else if (bytes >= 2)
-        WEFT_SHM_COPY_TWICE(uint16_t);
+        WEFT_COPY_TWICE(uint16_t);
     else if (bytes)
         *(char *)to = *(const char *)from;
 }
 
-/* Copies to an address that begins a cache line, past the caches. weft_shm_copied_past must
+/* Copies to an address that begins a cache line, past the caches. weft_copied_past must
  * follow before the copy is published. */
-static inline void weft_shm_copy_past(void *to, const void *from, size_t bytes)
+static inline void weft_copy_past(void *to, const void *from, size_t bytes)
 {
     size_t done = 0;
     weft_assert((uintptr_t)to % 64 == 0);
@@ -63,7 +63,7 @@ static inline void weft_shm_copy_past(void *to, const void *from, size_t bytes)
 }
 
 /* Orders what was copied past the caches before all later stores. */
-static inline void weft_shm_copied_past(void)
+static inline void weft_copied_past(void)
 {
 #if defined(__SSE2__)
     _mm_sfence();

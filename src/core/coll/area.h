@@ -20,13 +20,14 @@
  *  - What is read from the area is compared or copied, and never used as an index, a length or an
  *    address.
  */
-#ifndef WEFT_SHM_AREA_H
-#define WEFT_SHM_AREA_H
+#ifndef WEFT_AREA_H
+#define WEFT_AREA_H
 
 #include "core/base/handle.h"
-#include "shm/copy.h"
-#include "shm/copy_tuning.h"
-#include "shm/piece.h"
+#include "core/message/lane.h"
+#include "core/base/copy.h"
+#include "core/base/copy_tuning.h"
+#include "core/base/shared_memory.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -60,13 +61,14 @@ struct weft_area_rank {
 
 /* The method of copying data to buffers, and the time of the last copy. */
 struct weft_area_tuning {
-    struct weft_shm_copy_tuning choice;
+    struct weft_copy_tuning choice;
     uint64_t copied;
 };
 
 /* The private side. */
 struct weft_area {
-    struct weft_shm_piece memory;
+    const struct weft_lane_node *node; /* of the lane between its ranks */
+    struct weft_shared_memory memory;
     int n, self;
     unsigned buffers;    /* of a rank */
     size_t piece, block; /* bytes of a buffer, and of a block if one is cut for all ranks */
@@ -81,9 +83,11 @@ struct weft_area {
     struct weft_area_rank ranks[];
 };
 
-/* An area without memory for n ranks on this node, which have these ranks in MPI_COMM_WORLD; this
- * process is `self`. `small`: with WEFT_AREA_BUFFERS_IN_STEP buffers. NULL if memory is short. */
-struct weft_area *weft_area_new(int n, int self, const int *world, bool small);
+/* An area without memory for n ranks that a lane with that node reaches, with these ranks in
+ * MPI_COMM_WORLD; this process is `self`. `small`: with WEFT_AREA_BUFFERS_IN_STEP buffers. NULL if
+ * memory is short. */
+struct weft_area *weft_area_new(const struct weft_lane_node *node, int n, int self,
+                                const int *world, bool small);
 void weft_area_free(struct weft_area *area);
 
 /* Bytes of its shared memory. */
@@ -91,15 +95,8 @@ size_t weft_area_bytes(const struct weft_area *area);
 
 /* One rank makes the memory, all join it, and no rank begins a call before all have. Each returns
  * 0, or an errno. */
-int weft_area_make(struct weft_area *area, struct weft_shm_piece_record *record);
-int weft_area_join(struct weft_area *area, const struct weft_shm_piece_record *record);
-
-/* Wakes a rank that sleeps. */
-void weft_area_wake(_Atomic uint32_t *doorbell);
-
-/* Until the call with word NULL, this process, which has one thread, does not sleep once *word has
- * reached a value. */
-void weft_area_wait_for(const _Atomic uint64_t *word, uint64_t value);
+int weft_area_make(struct weft_area *area, struct weft_shared_memory_record *record);
+int weft_area_join(struct weft_area *area, const struct weft_shared_memory_record *record);
 
 /* Notes that so many bytes were copied. */
 static inline void weft_area_note_copy(struct weft_area_tuning *tuning, size_t bytes)
@@ -116,7 +113,7 @@ static inline void weft_area_ring(const struct weft_area *area, int first, int e
     for (int i = first; i < end; i++)
         if (weft_unlikely(atomic_load_explicit(area->ranks[i].doorbell, memory_order_relaxed)) &&
             i != area->self)
-            weft_area_wake(area->ranks[i].doorbell);
+            area->node->wake(area->ranks[i].doorbell);
 }
 
 /* The stamp of the first piece of the call with which a 32-bit counter of calls reached a value,
@@ -169,7 +166,7 @@ static inline void weft_area_copy(void *to, const void *from, size_t bytes)
 {
     if (bytes > WEFT_AREA_INLINE)
         __builtin_unreachable();
-    weft_shm_copy_short(to, from, bytes);
+    weft_copy_short(to, from, bytes);
 }
 
 #endif

@@ -2,8 +2,7 @@
 /*
  * Areas: see area.h.
  */
-#include "shm/area.h"
-#include "shm/shm_internal.h"
+#include "core/coll/area.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,20 +33,22 @@ size_t weft_area_bytes(const struct weft_area *area)
     return WEFT_AREA_LINE + (size_t)area->n * seat_bytes(area); /* the first line is the window's */
 }
 
-struct weft_area *weft_area_new(int n, int self, const int *world, bool small)
+struct weft_area *weft_area_new(const struct weft_lane_node *node, int n, int self,
+                                const int *world, bool small)
 {
     weft_assert(n <= WEFT_AREA_RANKS_MAX && self >= 0 && self < n);
     struct weft_area *area = calloc(1, sizeof *area + (size_t)n * sizeof area->ranks[0]);
     if (!area)
         return NULL;
-    area->memory = weft_shm_piece_none();
+    area->memory = weft_shared_memory_none();
+    area->node = node;
     area->n = n;
     area->self = self;
     area->buffers = small ? WEFT_AREA_BUFFERS_IN_STEP : buffers_of(n);
     area->piece = piece_of(n);
     area->block = area->piece / (size_t)n / WEFT_AREA_LINE * WEFT_AREA_LINE;
     for (int i = 0; i < n; i++)
-        area->ranks[i].doorbell = &weft_shm_member(weft_shm_index(world[i]))->doorbell;
+        area->ranks[i].doorbell = node->doorbell(world[i]);
     return area;
 }
 
@@ -55,35 +56,24 @@ void weft_area_free(struct weft_area *area)
 {
     if (!area)
         return;
-    weft_shm_piece_free(&area->memory);
+    weft_shared_memory_free(&area->memory);
     free(area);
 }
 
-int weft_area_make(struct weft_area *area, struct weft_shm_piece_record *record)
+int weft_area_make(struct weft_area *area, struct weft_shared_memory_record *record)
 {
-    return weft_shm_piece_make(weft_area_bytes(area), &area->memory, record);
+    return weft_shared_memory_make(weft_area_bytes(area), &area->memory, record);
 }
 
-int weft_area_join(struct weft_area *area, const struct weft_shm_piece_record *record)
+int weft_area_join(struct weft_area *area, const struct weft_shared_memory_record *record)
 {
     if (record->bytes != weft_area_bytes(area))
         return EINVAL;
-    int failed = area->memory.at ? 0 : weft_shm_piece_join(record, &area->memory);
+    int failed = area->memory.at ? 0 : weft_shared_memory_join(record, &area->memory);
     for (int i = 0; i < area->n && !failed; i++)
         area->ranks[i].seat = (struct weft_area_seat *)(void *)(area->memory.at + WEFT_AREA_LINE +
                                                                 (size_t)i * seat_bytes(area));
     if (!failed && area->memory.dirty)
         memset((void *)area->ranks[area->self].seat, 0, sizeof *area->ranks[0].seat);
     return failed;
-}
-
-void weft_area_wake(_Atomic uint32_t *doorbell)
-{
-    weft_shm_wake(doorbell);
-}
-
-void weft_area_wait_for(const _Atomic uint64_t *word, uint64_t value)
-{
-    weft_shm.awaited = word;
-    weft_shm.awaited_value = value;
 }

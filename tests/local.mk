@@ -20,6 +20,10 @@ dist_check_SCRIPTS = tests/abi/generated_test tests/abi/header_test tests/abi/pm
 TESTS += tests/abi/generated_test tests/abi/header_test tests/abi/pmpi_test
 EXTRA_DIST += tests/abi/pmpi_calls.c tests/abi/pmpi_calls.h
 
+# ---- The check that no folder refers to one above it
+dist_check_SCRIPTS += tests/layers/run
+TESTS += tests/layers/run
+
 # ---- Front ends, with the wrapper compilers of other MPIs
 dist_check_SCRIPTS += tests/frontend/run
 EXTRA_DIST += tests/frontend/bindings.cc tests/frontend/convert.c tests/frontend/convert.F90 \

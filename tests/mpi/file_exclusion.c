@@ -7,6 +7,7 @@
  */
 #include "file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 
@@ -204,6 +205,47 @@ static void two_threads(const char *what, bool one_handle)
     free(data);
 }
 
+/* ---- MPI_File_preallocate on a file system without it, which writes zeros behind the end */
+
+int fallocate(int fd, int mode, off_t from, off_t bytes)
+{
+    (void)fd, (void)mode, (void)from, (void)bytes;
+    errno = EOPNOTSUPP;
+    return -1;
+}
+
+static void *write_behind(void *arg)
+{
+    const struct job *job = arg;
+    for (int i = 0; i < records; i += FEW)
+        MPI_File_write_at(job->file, i, job->data + 8 * i, FEW, MPI_DOUBLE, MPI_STATUS_IGNORE);
+    return NULL;
+}
+
+static void preallocate(void)
+{
+    unsigned char *data = data_of(check.rank);
+    pthread_t thread;
+    MPI_Offset size, most = (MPI_Offset)check.size * records * 8;
+    MPI_File file = open_with(MPI_COMM_WORLD, "automatic"), other;
+    set_view(file, check.rank, check.size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    pthread_create(&thread, NULL, write_behind, &(struct job){file, data});
+    for (MPI_Offset step = most / 50; step <= most + 100; step += most / 50)
+        CHECK_CLASS(MPI_File_preallocate(file, step), MPI_SUCCESS);
+    pthread_join(thread, NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_get_size(file, &size);
+    CHECK(size == most, "the size is %lld, not %lld", (long long)size, (long long)most);
+    other = open_with(MPI_COMM_SELF, "automatic");
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_CLASS(MPI_File_preallocate(file, most + 1), MPI_ERR_UNSUPPORTED_OPERATION);
+    MPI_File_close(&other);
+    MPI_File_close(&file);
+    check_file("preallocate", check.size, check.size);
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
     check_begin_threads(&argc, &argv, 2);
@@ -221,6 +263,7 @@ int main(int argc, char **argv)
         two_threads("threads with one file", true);
         two_threads("threads with two files", false);
         records = FEW_RECORDS;
+        preallocate();
     }
     file_end();
     return check_done();

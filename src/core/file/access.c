@@ -113,7 +113,8 @@ static bool may_sieve(const struct access *access)
 {
     const struct weft_file *file = access->file;
     if (access->write)
-        return !access->by_runs && file->merges && (file->on_node || file->comm->size == 1);
+        return !access->by_runs && (file->on_node || file->comm->size == 1) &&
+               weft_file_may_merge(file);
     const char *hint = weft_info_get(file->info, "romio_ds_read");
     return !file->unreadable && !(hint && !strcmp(hint, "disable"));
 }
@@ -146,10 +147,10 @@ static int begin_write(const struct access *access, bool exclusive)
     int code = MPI_SUCCESS;
     bool others = access->write && !access->by_runs;
     while (code == MPI_SUCCESS) {
-        while (others && file->in_windows)
+        while (others && file->in_collective)
             weft_await(weft_vci_scope(file->comm->vci), &idle, NULL);
         code = guards(access) ? weft_file_lock(file, exclusive) : MPI_SUCCESS;
-        if (code != MPI_SUCCESS || !others || !file->in_windows)
+        if (code != MPI_SUCCESS || !others || !file->in_collective)
             break;
         code = guards(access) ? weft_file_unlock(file) : MPI_SUCCESS;
     }
@@ -268,7 +269,7 @@ int weft_file_write_runs(struct weft_file *file, const struct weft_file_data *da
 {
     struct access access = {.file = file, .write = true, .by_runs = true};
     size_t moved = 0;
-    weft_assert(file->in_windows && from < to);
+    weft_assert(file->in_collective && from < to);
     return move_data(&access, data, from, to, &moved);
 }
 

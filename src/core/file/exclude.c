@@ -19,7 +19,7 @@
  *    does not wait for the gate, and MPI_File_open makes progress while it waits.
  *  - Rank 0 holds the byte by a descriptor of its own, which weft_file_reopen() does not close. The
  *    descriptor is closed after all ranks have ended their writes.
- *  - The writers of this open are excluded by other means: the file's lock, and `in_windows`.
+ *  - The writers of this open are excluded by other means: the file's lock, and `in_collective`.
  */
 #include "core/base/assert.h"
 #include "core/base/hash.h"
@@ -103,6 +103,8 @@ void weft_file_register(struct weft_file *file)
         return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file->fd);
     file->presence = open(path, O_WRONLY | O_CLOEXEC);
+    if (file->presence < 0) /* there is no /proc */
+        file->presence = open(file->name, O_WRONLY | O_CLOEXEC);
     if (file->presence >= 0 && take_byte(file))
         pass_gate(file);
     else
@@ -114,11 +116,15 @@ bool weft_file_is_registered(const struct weft_file *file)
     return file->own_byte && !is_free(file->fd, file->own_byte, file->own_byte + 1);
 }
 
-bool weft_file_begin_merge(const struct weft_file *file)
+bool weft_file_may_merge(const struct weft_file *file)
 {
     const char *hint = weft_info_get(file->info, "romio_ds_write");
-    if (!file->merges || file->unreadable || (hint && !strcmp(hint, "disable")) ||
-        !set_lock(file->fd, F_RDLCK, GATE))
+    return file->merges && !file->unreadable && !(hint && !strcmp(hint, "disable"));
+}
+
+bool weft_file_begin_merge(const struct weft_file *file)
+{
+    if (!file->merges || !set_lock(file->fd, F_RDLCK, GATE))
         return false;
     if (is_free(file->fd, FIRST_BYTE, file->own_byte) &&
         is_free(file->fd, file->own_byte + 1, END_BYTE))

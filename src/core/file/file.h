@@ -92,7 +92,7 @@ struct weft_file {
     int presence;             /* at rank 0: the descriptor with the lock on own_byte; or -1 */
     int64_t own_byte;         /* the offset of the lock of this open; 0: none (exclude.c) */
     bool merges;              /* such locks exclude all other opens; the same at all ranks */
-    bool in_windows;          /* a collective write is in its rounds: other threads' writes wait */
+    bool in_collective;       /* all ranks are in a collective write: other threads' writes wait */
     bool no_windows;          /* there is no memory for windows */
     struct weft_win *win;     /* windows of the file for each rank, or NULL (windows.c) */
     int *owners, nowners;     /* the ranks whose windows are used */
@@ -275,6 +275,9 @@ void weft_file_register(struct weft_file *file);
 
 /* True if this rank can see the lock of its own open. */
 bool weft_file_is_registered(const struct weft_file *file);
+
+/* True if this rank may read bytes of holes and write them back, by the hint romio_ds_write too. */
+bool weft_file_may_merge(const struct weft_file *file);
 
 /* True if no other open of the file writes until weft_file_end_merge. One thread of a rank at a
  * time. */

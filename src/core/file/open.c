@@ -509,14 +509,30 @@ int weft_file_size(const struct weft_file *file, MPI_Offset *size)
     return MPI_SUCCESS;
 }
 
-static int resize_here(const struct weft_file *file, MPI_Offset size, bool preallocate)
+/* The zeros behind the end must not replace the data of another writer. */
+static int preallocate_here(const struct weft_file *file, MPI_Offset size)
 {
     MPI_Offset now = 0;
-    int code = weft_file_size(file, &now), rc;
-    if (code != MPI_SUCCESS)
+    bool done;
+    int code = weft_file_preallocate(file->name, file->fd, size, &done);
+    if (code != MPI_SUCCESS || done)
         return code;
-    if (preallocate)
-        return weft_file_preallocate(file->name, file->fd, now, size);
+    code = weft_file_size(file, &now);
+    if (code != MPI_SUCCESS || now >= size)
+        return code;
+    if (!weft_file_begin_merge(file))
+        return weft_file_failed(file->name, EOPNOTSUPP, "the allocation of %lld bytes",
+                                (long long)size);
+    code = weft_file_size(file, &now); /* another open may have extended it */
+    if (code == MPI_SUCCESS)
+        code = weft_file_fill(file->name, file->fd, now, size);
+    weft_file_end_merge(file);
+    return code;
+}
+
+static int truncate_here(const struct weft_file *file, MPI_Offset size)
+{
+    int rc;
     do
         rc = ftruncate(file->fd, size);
     while (rc && errno == EINTR);
@@ -537,11 +553,16 @@ int weft_file_resize(struct weft_file *file, MPI_Offset size, bool preallocate)
     else if (code == MPI_SUCCESS && file->amode & MPI_MODE_SEQUENTIAL)
         code = weft_file_sequential();
     code = weft_file_compare(file, code, &same, 1, "the size");
-    if (code == MPI_SUCCESS && file->comm->rank == 0)
-        code = resize_here(file, size, preallocate);
-    else if (code != MPI_SUCCESS)
+    if (code != MPI_SUCCESS)
         return code;
-    return weft_file_agree(file, code);
+    file->in_collective = preallocate; /* all ranks are in the call */
+    if (preallocate && file->comm->size > 1)
+        code = weft_coll_barrier(file->comm);
+    if (code == MPI_SUCCESS && file->comm->rank == 0)
+        code = preallocate ? preallocate_here(file, size) : truncate_here(file, size);
+    code = weft_file_agree(file, code);
+    file->in_collective = false;
+    return code;
 }
 
 int weft_file_sync(struct weft_file *file)

@@ -112,17 +112,22 @@ int weft_file_transfer(const char *name, int fd, bool write, MPI_Offset at, char
     return MPI_SUCCESS;
 }
 
-int weft_file_preallocate(const char *name, int fd, MPI_Offset from, MPI_Offset size)
+int weft_file_preallocate(const char *name, int fd, MPI_Offset size, bool *done)
 {
-    static char zeros[64 << 10];
-    int code = MPI_SUCCESS, rc;
+    int rc;
     do
         rc = size > 0 ? fallocate(fd, 0, 0, size) : 0;
     while (rc && errno == EINTR);
-    if (!rc)
+    *done = !rc;
+    if (!rc || errno == EOPNOTSUPP)
         return MPI_SUCCESS;
-    if (errno != EOPNOTSUPP)
-        return weft_file_failed(name, errno, "the allocation of %lld bytes", (long long)size);
+    return weft_file_failed(name, errno, "the allocation of %lld bytes", (long long)size);
+}
+
+int weft_file_fill(const char *name, int fd, MPI_Offset from, MPI_Offset size)
+{
+    static char zeros[64 << 10];
+    int code = MPI_SUCCESS;
     for (size_t moved; from < size && code == MPI_SUCCESS; from += (MPI_Offset)moved) {
         size_t n = size - from < (MPI_Offset)sizeof zeros ? (size_t)(size - from) : sizeof zeros;
         code = weft_file_transfer(name, fd, true, from, zeros, n, &moved);

@@ -19,7 +19,9 @@ __attribute__((format(printf, 3, 4))) int weft_file_failed(const char *name, int
 int weft_file_transfer(const char *name, int fd, bool write, MPI_Offset at, char *memory,
                        size_t bytes, size_t *moved);
 
-/* Allocates the blocks of a file up to a size, without a change of its bytes. */
-int weft_file_preallocate(const char *name, int fd, MPI_Offset from, MPI_Offset size);
+/* Allocates the blocks of a file up to a size, without a change of its bytes. *done: false if the
+ * file system cannot do that: then weft_file_fill writes zeros from its end on. */
+int weft_file_preallocate(const char *name, int fd, MPI_Offset size, bool *done);
+int weft_file_fill(const char *name, int fd, MPI_Offset from, MPI_Offset size);
 
 #endif

@@ -15,8 +15,8 @@
  *  - Else its rank reads the file into the window, and all ranks scatter their data again. With few
  *    or long runs, or if the file is open another time (exclude.c), each rank writes its own data.
  *    Both happen after the barrier of the next round, when all ranks see the method of the window.
- *  - From the gathering of the ranges to the agreement at the end no other thread of any rank
- * writes to this open file (`in_windows`).
+ *  - From the gathering of the ranges to the agreement at the end no other thread writes to this
+ *    open file, at any rank (`in_collective`).
  *  - Between two barriers a word or byte of a window has one writer.
  *  - A rank uses a window again after two more barriers: that of the round, and that of the next,
  *    which the window's rank enters after it has written, and all others after they have read.
@@ -346,7 +346,9 @@ static struct weft_file_sums sums_of_all(const struct weft_file_access *access,
 static bool excludes_others(struct weft_file_access *access)
 {
     if (access->others == UNTRIED)
-        access->others = weft_file_begin_merge(access->file) ? EXCLUDED : REFUSED;
+        access->others = weft_file_may_merge(access->file) && weft_file_begin_merge(access->file)
+                             ? EXCLUDED
+                             : REFUSED;
     return access->others == EXCLUDED;
 }
 
@@ -614,7 +616,7 @@ static int try_windows(struct weft_file_access *access, bool *used, int *code)
     }
     if (!weft_file_maps_all(access->file->win))
         begin_exchange(access);
-    access->file->in_windows = access->write;
+    access->file->in_collective = access->write;
     struct weft_file_round first = {.at = access->low / access->window * access->window};
     failed = access->write ? write_rounds(access, first, code) : read_rounds(access, first, code);
     weft_file_exchange_end(access);
@@ -644,7 +646,7 @@ int weft_file_move_all(struct weft_file *file, bool write, int code,
     bool used = false;
     int failed = MPI_SUCCESS;
     *moved = 0;
-    bool may_join = file->strided || (write && file->system->network);
+    bool may_join = !file->stream && (file->strided || (write && file->system->network));
     if (file->comm->size > 1 && may_join && !file->atomic)
         failed = try_windows(&access, &used, &code);
     if (file->stream)
@@ -655,7 +657,7 @@ int weft_file_move_all(struct weft_file *file, bool write, int code,
         code = weft_file_move(file, write, data, 0, data->bytes, moved);
     if (failed == MPI_SUCCESS)
         code = weft_file_agree(file, code);
-    file->in_windows = false;
+    file->in_collective = false;
     if (failed != MPI_SUCCESS)
         return failed;
     if (code != MPI_SUCCESS && used && write)

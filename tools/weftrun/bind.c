@@ -5,8 +5,8 @@
  * Invariants:
  *  - Ranks get only processors that weftrun may use, so the limits of taskset, cgroups and batch
  *    systems apply.
- *  - Two ranks never share a core or hardware thread. They share a NUMA node or package only if
- *    ranks outnumber these, and then in equal blocks.
+ *  - Two ranks share a core or hardware thread only if the user allows it, by ":overload-allowed".
+ *  - They share a NUMA node or package only if ranks outnumber these, and then in equal blocks.
  */
 #include "bind.h"
 #include "lines.h"
@@ -61,6 +61,15 @@ static int load(hwloc_topology_t *topo)
     return -1;
 }
 
+/* The first object of a rank: one after the other for cores, and equal blocks of ranks for what
+ * they share. */
+static int bind_object(const struct job *job, int rank, int cores, int n)
+{
+    if (job->bind < BIND_NUMA)
+        return (int)((long)rank * cores % n);
+    return job->size > n ? (int)((long)rank * n / job->size) : rank;
+}
+
 static int plan(struct job *job, hwloc_topology_t topo)
 {
     static const char *const names[] = {[BIND_HWTHREAD] = "hwthread",
@@ -71,22 +80,28 @@ static int plan(struct job *job, hwloc_topology_t topo)
                                              [BIND_CORE] = HWLOC_OBJ_CORE,
                                              [BIND_NUMA] = HWLOC_OBJ_NUMANODE,
                                              [BIND_PACKAGE] = HWLOC_OBJ_PACKAGE};
-    int n = 0, status = 0;
+    int n = 0, status = 0, cores = job->cores ? job->cores : 1;
     hwloc_obj_t *objs = list_objects(topo, types[job->bind], &n);
     if (!objs || n == 0) {
         weft_lines_print("hwloc finds nothing of the kind \"%s\" on %s; use --bind none.",
                          names[job->bind], job->host);
         status = -1;
-    } else if (job->bind < BIND_NUMA && job->size > n) {
-        weft_lines_print("--bind %s needs one %s for each of %d ranks, but %s offers %d; start "
-                         "fewer ranks or use --bind none.",
-                         names[job->bind], names[job->bind], job->size, job->host, n);
+    } else if (job->bind < BIND_NUMA && !job->overload && (long)job->size * cores > n) {
+        weft_lines_print("--bind %s needs %d %s for each of %d ranks, but %s offers %d; start "
+                         "fewer ranks, allow them to share by --bind %s:overload-allowed, or use "
+                         "--bind none.",
+                         names[job->bind], cores, names[job->bind], job->size, job->host, n,
+                         names[job->bind]);
         status = -1;
     }
     for (int i = 0; status == 0 && i < job->size; i++) {
         struct rank *r = &job->ranks[i];
-        int which = job->size > n ? (int)((long)i * n / job->size) : i;
-        hwloc_cpuset_to_glibc_sched_affinity(topo, objs[which]->cpuset, &r->cpus, sizeof r->cpus);
+        int which = bind_object(job, i, cores, n);
+        hwloc_bitmap_t set = hwloc_bitmap_alloc();
+        for (int k = 0; k < cores && k < n; k++)
+            hwloc_bitmap_or(set, set, objs[(which + k) % n]->cpuset);
+        hwloc_cpuset_to_glibc_sched_affinity(topo, set, &r->cpus, sizeof r->cpus);
+        hwloc_bitmap_free(set);
         r->bound = true;
         if (job->report_bindings)
             report(topo, r, names[job->bind], (int)objs[which]->logical_index);

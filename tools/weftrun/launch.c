@@ -53,14 +53,11 @@ static bool executable(const char *path)
     return access(path, X_OK) == 0;
 }
 
-/* Searches PATH as a shell does: skips a file that is not executable, and returns EACCES if no
- * other is found. Returns a new string, or NULL with errno. */
-static char *search_path(const char *name)
+/* Searches the directories of a list as a shell does: skips a file that is not executable, and
+ * returns EACCES if no other is found. Returns a new string, or NULL with errno. */
+static char *search_list(const char *dirs, const char *name)
 {
-    const char *dirs = getenv("PATH");
     int reason = ENOENT;
-    if (!dirs)
-        dirs = "/usr/local/bin:/usr/bin:/bin";
     while (true) {
         size_t len = strcspn(dirs, ":");
         char *path;
@@ -83,8 +80,11 @@ static char *search_path(const char *name)
 static char *location(const struct app *app)
 {
     const char *name = app->argv[0];
-    if (!strchr(name, '/'))
-        return search_path(name);
+    if (!strchr(name, '/')) {
+        const char *dirs = getenv("PATH");
+        char *path = app->search ? search_list(app->search, name) : NULL;
+        return path ? path : search_list(dirs ? dirs : "/usr/local/bin:/usr/bin:/bin", name);
+    }
     if (!executable(name))
         return NULL;
     if (name[0] == '/' || !app->dir)
@@ -209,18 +209,33 @@ static int set_rank_variables(const struct job *job, const struct rank *rank, ch
     return failed;
 }
 
+/* Sets PWD to the directory of --wdir, because programs use it if it names the working directory.
+ * 0, or -1: no memory. env has space. */
+static int set_directory(const struct rank *rank, char **env)
+{
+    char *path = rank->app->dir ? realpath(rank->app->dir, NULL) : NULL, *setting = NULL;
+    int failed = 0;
+    if (path)
+        failed = asprintf(&setting, "PWD=%s", path) < 0 || set_env(env, setting);
+    free(setting);
+    free(path);
+    return failed;
+}
+
 /* A new environment for rank, to be freed by free_env; NULL after printing why. */
 static char **make_env(const struct job *job, const struct rank *rank)
 {
     size_t n = 0;
     while (environ[n])
         n++;
-    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 13, sizeof *env);
+    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 14, sizeof *env);
     bool ok = env != NULL;
     for (size_t i = 0; ok && i < n; i++)
         ok = (env[i] = strdup(environ[i])) != NULL;
     if (ok)
         ok = set_front_end(rank, env) == 0 && set_rank_variables(job, rank, env) == 0;
+    if (ok)
+        ok = set_directory(rank, env) == 0;
     for (int i = 0; ok && i < job->env.n; i++)
         ok = set_env(env, job->env.list[i]) == 0;
     for (int i = 0; ok && i < rank->app->env.n; i++)

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #ifdef HAVE_CONFIG_H
@@ -53,13 +54,18 @@ enum option_id {
     OPT_OUTPUT,
     OPT_HOSTS,
     OPT_HOST_FILE,
+    OPT_ONE_PER_NODE,
+    OPT_PATH,
+    OPT_PARAMETER,
     /* Options that weftrun does not support */
     OPT_CONFIG_FILE,
-    OPT_MCA,
     OPT_PMIX_MCA,
     OPT_NO_ENV,
     OPT_CPUS,
     OPT_FILES,
+    OPT_STDIN,
+    OPT_SOFT,
+    OPT_HANDLER,
     OPTIONS
 };
 
@@ -69,12 +75,15 @@ enum option_id {
 /* The replacement of each option that weftrun does not support. */
 static const char *const instead[OPTIONS] = {
     [OPT_CONFIG_FILE] = "it must be the first option and the only one",
-    [OPT_MCA] = "it sets parameters of Open MPI; Weft's settings are variables, such as "
-                "WEFT_PROVIDER and WEFT_IFACE, which weft_info --settings lists",
     [OPT_PMIX_MCA] = "set the variable PMIX_MCA_NAME instead",
     [OPT_NO_ENV] = "remove variables by \"env -u NAME weftrun ...\"",
     [OPT_CPUS] = "use --bind, and taskset for the processors of the job",
     [OPT_FILES] = FILES_INSTEAD,
+    [OPT_STDIN] =
+        "rank 0 reads stdin; give a file to the others by weftrun -n N sh -c 'exec program "
+        "<file'",
+    [OPT_SOFT] = "ask for the number of ranks by -n alone",
+    [OPT_HANDLER] = "call MPI_Comm_set_errhandler in the program",
 };
 
 /* Names of one option: those of weftrun, then those of Open MPI and MPICH. Long names are also
@@ -84,12 +93,12 @@ static const struct option_row {
     enum option_id id;
     bool takes_value;
 } rows[] = {
-    {"-n --n --np", OPT_COUNT, true},
+    {"-n --n --np -c", OPT_COUNT, true},
     {"--tag --tag-output --prefix-output --prepend-rank --label -l", OPT_TAG, false},
     {"--keep-going", OPT_KEEP, false},
     {"--bind --bind-to", OPT_BIND, true},
     {"--debug", OPT_DEBUG, false}, /* and --debug=RANKS */
-    {"--report-bindings", OPT_REPORT, false},
+    {"--report-bindings --display-map --print-rank-map", OPT_REPORT, false},
     {"--timeout", OPT_TIMEOUT, true},
     {"--pset", OPT_SET, true},
     {"--wdir --wd", OPT_DIR, true},
@@ -105,14 +114,21 @@ static const struct option_row {
     /* Options with a meaning on one node */
     {"--ppn --perhost --npernode -N", OPT_PER_NODE, true},
     {"--map-by --rank-by", OPT_MAP, true},
+    {"--pernode", OPT_ONE_PER_NODE, false},
+    {"--path", OPT_PATH, true},
     {"--host -H --hosts", OPT_HOSTS, true},
     {"--hostfile --machinefile -f", OPT_HOST_FILE, true},
     /* Options for weftrun's default behaviour: ignored */
-    {"--oversubscribe --allow-run-as-root --genvall --envall", OPT_ANYWAY, false},
+    {"--oversubscribe --allow-run-as-root --genvall --envall --quiet -q --use-hwthread-cpus",
+     OPT_ANYWAY, false},
+    /* The parameters of Open MPI: most are for its own tuning */
+    {"--mca --gmca --prtemca", OPT_PARAMETER, true},
     {"--genvlist --envlist", OPT_ANYWAY, true},
     /* Options that weftrun does not support */
-    {"--configfile", OPT_CONFIG_FILE, true},
-    {"--mca --gmca --prtemca", OPT_MCA, true},
+    {"--configfile --app", OPT_CONFIG_FILE, true},
+    {"--stdin", OPT_STDIN, true},
+    {"--soft", OPT_SOFT, true},
+    {"--initial-errhandler", OPT_HANDLER, true},
     {"--pmixmca", OPT_PMIX_MCA, true},
     {"--genvnone --envnone", OPT_NO_ENV, false},
     {"--rankfile -rf --cpu-set --cpus-per-proc --cpus-per-rank", OPT_CPUS, true},
@@ -201,6 +217,40 @@ static int read_timeout(struct job *job, const char *from, const char *text)
     return 0;
 }
 
+/* True if text is the word, with any of Open MPI's modifiers behind a ':'. */
+static bool is_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    return strncmp(text, word, n) == 0 && (!text[n] || text[n] == ':');
+}
+
+/* Reads the modifiers of a binding or a mapping: ":OVERSUBSCRIBE", ":PE=4". */
+static int read_modifiers(struct job *job, const char *text)
+{
+    static const char *const known[] = {"overload-allowed", "oversubscribe", "if-supported",
+                                        "nooversubscribe",  "hwtcpus",       "span"};
+    for (const char *at = strpbrk(text, ":,"); at; at = strpbrk(at, ":,")) {
+        size_t n = strcspn(++at, ":,"), i = 0;
+        if (strncasecmp(at, "pe=", 3) == 0) {
+            char number[16];
+            snprintf(number, sizeof number, "%.*s", (int)n - 3, at + 3);
+            if (read_count(&job->cores, "PE", number))
+                return -1;
+            continue;
+        }
+        while (i < sizeof known / sizeof *known &&
+               (strlen(known[i]) != n || strncasecmp(at, known[i], n) != 0))
+            i++;
+        if (i == sizeof known / sizeof *known) {
+            weft_lines_print("weftrun does not have \"%.*s\" of \"%s\"; leave it out.", (int)n, at,
+                             text);
+            return -1;
+        }
+        job->overload |= i < 2;
+    }
+    return 0;
+}
+
 static int read_bind(struct job *job, const char *text)
 {
     static const struct {
@@ -210,9 +260,10 @@ static int read_bind(struct job *job, const char *text)
                  {"numa", BIND_NUMA},    {"package", BIND_PACKAGE},   {"socket", BIND_PACKAGE},
                  {"machine", BIND_NONE}, {"board", BIND_NONE},        {"node", BIND_NONE}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i].name) == 0) {
+        if (is_word(text, names[i].name)) {
             job->bind = names[i].kind;
-            return 0;
+            job->binds = true;
+            return read_modifiers(job, text);
         }
     }
     weft_lines_print("--bind takes core, hwthread, numa, package or none, not \"%s\".", text);
@@ -229,18 +280,19 @@ static int read_map(struct job *job, struct app *app, const char *text)
     if (strncmp(text, "ppr:", 4) == 0) {
         size_t digits = strspn(text + 4, "0123456789");
         char number[16];
-        if (digits < sizeof number && strcmp(text + 4 + digits, ":node") == 0) {
+        if (digits < sizeof number && is_word(text + 4 + digits, ":node")) {
             snprintf(number, sizeof number, "%.*s", (int)digits, text + 4);
-            return read_count(&app->per_node, "ppr", number);
+            return read_count(&app->per_node, "ppr", number) ||
+                   read_modifiers(job, text + 4 + digits + 1);
         }
     }
     for (size_t i = 0; i < sizeof near / sizeof near[0]; i++)
-        if (strcmp(text, near[i]) == 0)
-            return 0;
+        if (is_word(text, near[i]))
+            return read_modifiers(job, text);
     for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
-        if (strcmp(text, far[i]) == 0) {
+        if (is_word(text, far[i])) {
             job->map = text;
-            return 0;
+            return read_modifiers(job, text);
         }
     }
     weft_lines_print(
@@ -266,6 +318,33 @@ static int read_env(struct variables *env, const char *text)
     }
     env->list = more;
     env->list[env->n++] = text;
+    return 0;
+}
+
+/* A parameter of Open MPI. Those that choose its networks and algorithms are ignored, with one line
+ * for the job; others, such as those of its mapping, are refused. */
+static int read_parameter(struct job *job, const char *name, const char *value)
+{
+    static const char *const tunes[] = {
+        "btl",  "pml", "mtl", "coll", "osc",  "io",   "fs",  "fbtl", "ucx", "fcoll", "sharedfp",
+        "opal", "oob", "plm", "orte", "prte", "pmix", "mpi", "ess",  "iof", "routed"};
+    size_t n = strcspn(name, "_"), i = 0;
+    while (i < sizeof tunes / sizeof *tunes &&
+           (strlen(tunes[i]) != n || strncmp(name, tunes[i], n) != 0))
+        i++;
+    if (i == sizeof tunes / sizeof *tunes) {
+        weft_lines_print(
+            "The parameter \"%s %s\" of Open MPI has no counterpart in weftrun; for the "
+            "placement of ranks use --bind and --map-by, and leave it out.",
+            name, value);
+        return -1;
+    }
+    if (!job->ignores)
+        weft_lines_print(
+            "\"--mca %s %s\" tunes Open MPI and is ignored, as are others like it; Weft "
+            "has WEFT_PROVIDER and WEFT_IFACE for the network (weft_info --settings).",
+            name, value);
+    job->ignores = true;
     return 0;
 }
 
@@ -319,9 +398,12 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
     case OPT_MAP:
         return read_map(job, app, value);
     case OPT_EXPORT: /* "-x VAR" of Open MPI: ranks inherit the environment anyway */
-        if (!strchr(value, '=') && getenv(value))
-            return 0;
-        return read_env(&app->env, value);
+        if (strchr(value, '='))
+            return read_env(&app->env, value);
+        if (!getenv(value))
+            weft_lines_print("-x %s has no effect: the variable is not set; use -x %s=VALUE.",
+                             value, value);
+        return 0;
     case OPT_ENV:
         return read_env(&app->env, value);
     case OPT_GLOBAL_ENV:
@@ -337,6 +419,12 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
             return -1;
         }
         job->tag = true;
+        return 0;
+    case OPT_ONE_PER_NODE:
+        app->per_node = 1;
+        return 0;
+    case OPT_PATH:
+        app->search = value;
         return 0;
     case OPT_TAG:
         job->tag = true;
@@ -413,6 +501,15 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
                 if (!value)
                     return -1;
             }
+        }
+        if (row->id == OPT_PARAMETER) {
+            if (*at == argc) {
+                weft_lines_print("The option %s needs a name and a value.", word);
+                return -1;
+            }
+            if (read_parameter(job, value, argv[(*at)++]))
+                return -1;
+            continue;
         }
         if (row->id == OPT_HELP || row->id == OPT_VERSION) {
             fputs(row->id == OPT_HELP ? help : "weftrun (Weft) " PACKAGE_VERSION "\n", stdout);
@@ -502,6 +599,10 @@ static int count_ranks(struct job *job)
             return -1;
         }
     }
+    if (job->cores && !job->binds)
+        job->bind = BIND_CORE; /* as Open MPI: PE counts the cores of each rank */
+    if (job->cores && job->bind != BIND_CORE && job->bind != BIND_HWTHREAD)
+        job->cores = 0;
     if (job->map && (job->bind == BIND_CORE || job->bind == BIND_HWTHREAD)) {
         weft_lines_print("weftrun binds ranks to neighbouring processors in order, and has no "
                          "--map-by %s for them; leave it out, or use --bind numa or package.",
@@ -518,7 +619,8 @@ int weft_options_read(struct job *job, int argc, char **argv, bool *done)
     if (limit && *limit && read_timeout(job, "MPIEXEC_TIMEOUT", limit))
         return -1;
     const char *first = argc == 3 ? argv[1] : "";
-    if ((strcmp(first, "-configfile") == 0 || strcmp(first, "--configfile") == 0) &&
+    struct found file = *first == '-' ? find_option(first) : (struct found){0};
+    if (file.row && file.row->id == OPT_CONFIG_FILE && !file.value &&
         weft_config_file_read(argv[2], &argc, &argv))
         return -1;
     int at = 1;

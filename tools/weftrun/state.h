@@ -33,12 +33,13 @@ struct variables {
 };
 
 struct app {
-    char **argv;     /* NULL-terminated, as typed */
-    char *path;      /* the executable, found in PATH */
-    const char *dir; /* working directory or NULL */
-    const char *set; /* the process set of its ranks, or NULL */
-    char *front_end; /* folders for LD_LIBRARY_PATH, or NULL: see front_end.h */
-    char *preload;   /* libraries for LD_PRELOAD, or NULL */
+    char **argv;        /* NULL-terminated, as typed */
+    char *path;         /* the executable, found in PATH */
+    const char *dir;    /* working directory or NULL */
+    const char *search; /* directories of the program before those of PATH, or NULL */
+    const char *set;    /* the process set of its ranks, or NULL */
+    char *front_end;    /* folders for LD_LIBRARY_PATH, or NULL: see front_end.h */
+    char *preload;      /* libraries for LD_PRELOAD, or NULL */
     struct variables env;
     int first, count; /* world ranks first .. first + count - 1; while options are read 0: no -n */
     int per_node;     /* 0: no limit */
@@ -70,6 +71,10 @@ struct rank {
 struct job {
     /* options */
     enum bind_kind bind;
+    bool binds;    /* --bind was given */
+    bool overload; /* ranks may share cores that they are bound to */
+    bool ignores;  /* a line about ignored options has been printed */
+    int cores;     /* or hardware threads for each rank that is bound, 0: one */
     bool report_bindings, tag, keep_going, verbose, here;
     bool traced;          /* there is to be a debugger of ranks */
     const char *debug;    /* the ranks of --debug, as typed, "": all; or NULL */

@@ -236,9 +236,11 @@ static bool has_mapped(int pid, char *buf, size_t len)
 }
 
 /* True if the process would join this job by MPI_Init: another launcher that it was started by,
- * such as an mpirun in a script, has not replaced the variables. */
+ * such as an mpirun in a script, has not replaced the variables, and it is no loader that lists
+ * libraries (ldd, or a weftrun in a script). */
 static bool is_of_job(int pid, const struct job *job)
 {
+    static const char lists[] = "LD_TRACE_LOADED_OBJECTS=";
     char path[64], *entry = NULL, own[300];
     size_t size = 0;
     bool has_own = false, has_other = false;
@@ -247,7 +249,8 @@ static bool is_of_job(int pid, const struct job *job)
     FILE *file = fopen(path, "re");
     while (file && getdelim(&entry, &size, 0, file) > 0) {
         has_own |= strcmp(entry, own) == 0;
-        has_other |= strncmp(entry, "PMI_FD=", 7) == 0 || strncmp(entry, "PMI_PORT=", 9) == 0;
+        has_other |= strncmp(entry, "PMI_FD=", 7) == 0 || strncmp(entry, "PMI_PORT=", 9) == 0 ||
+                     strncmp(entry, lists, strlen(lists)) == 0;
     }
     free(entry);
     if (file)

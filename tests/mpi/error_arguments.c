@@ -430,6 +430,12 @@ static void persistent(void)
     MPI_Wait(&plain, MPI_STATUS_IGNORE);
     MPI_Send(value, 1, MPI_INT, (check.rank + check.size - 1) % check.size, 3, MPI_COMM_WORLD);
     MPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
+
+    /* One that has two entries is started by the first. */
+    MPI_Request twice[2] = {pair[0], pair[0]};
+    CHECK_CLASS(MPI_Startall(2, twice), MPI_ERR_REQUEST);
+    MPI_Recv(value, 1, MPI_INT, check.rank, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&pair[0], MPI_STATUS_IGNORE);
     first = pair[0];
     MPI_Request_free(&pair[0]);
     MPI_Request_free(&pair[1]);

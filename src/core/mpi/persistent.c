@@ -109,7 +109,7 @@ int weft_mpi_start(MPI_Request *handle, struct weft_comm **comm)
     return code ? code : start_request(weft_request_of(*handle), comm);
 }
 
-/* Nothing is started unless everything can be. */
+/* Nothing is started unless everything can be, but for a request that has several entries. */
 int weft_mpi_startall(int count, MPI_Request handles[], struct weft_comm **comm)
 {
     int code = MPI_SUCCESS;
@@ -119,7 +119,10 @@ int weft_mpi_startall(int count, MPI_Request handles[], struct weft_comm **comm)
         return weft_error_set(MPI_ERR_REQUEST, "the array of requests is null");
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
         code = check_inactive(handles[i], i, comm);
-    for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        code = start_request(weft_request_of(handles[i]), comm);
+    for (int i = 0; i < count && code == MPI_SUCCESS; i++) {
+        code = check_inactive(handles[i], i, comm); /* an earlier entry may name the same request */
+        if (code == MPI_SUCCESS)
+            code = start_request(weft_request_of(handles[i]), comm);
+    }
     return code;
 }

@@ -81,15 +81,15 @@ int weft_handle_to_int(void *handle, enum weft_kind kind)
     return object->index ? (int)object->index : -1;
 }
 
-void *weft_handle_from_int(int value, uintptr_t otherwise)
+void *weft_handle_from_int(int value)
 {
     if (value >= 0 && value < WEFT_PREDEFINED_HANDLES)
         return (void *)(uintptr_t)value;
     uint32_t i = (uint32_t)value - WEFT_PREDEFINED_HANDLES;
     if (value < 0 || i >= used)
-        return (void *)otherwise;
+        return NULL;
     uintptr_t object = *slot_of(i);
-    return (void *)(object & 1 ? otherwise : object);
+    return object & 1 ? NULL : (void *)object;
 }
 
 void weft_handle_free_int(struct weft_object *object)

@@ -75,9 +75,9 @@ void weft_handle_predefine(uintptr_t value, struct weft_object *object);
  * of that kind. */
 int weft_handle_to_int(void *handle, enum weft_kind kind);
 
-/* The handle of an integer form, or the predefined value `otherwise` if the integer is not in
- * use. */
-void *weft_handle_from_int(int value, uintptr_t otherwise);
+/* The handle of an integer form. An integer that is not in use has the handle 0, which is invalid:
+ * a null handle would be taken for one that the program means. */
+void *weft_handle_from_int(int value);
 
 /* Frees the integer form of an object. */
 WEFT_COLD void weft_handle_free_int(struct weft_object *object);

@@ -280,9 +280,8 @@ int weft_request_to_int(MPI_Request handle)
 MPI_Request weft_request_from_int(int value)
 {
     if (value < WEFT_REQUEST_INTEGERS)
-        return weft_handle_from_int(value, (uintptr_t)MPI_REQUEST_NULL);
-    struct weft_request *request = weft_request_numbered((unsigned)(value - WEFT_REQUEST_INTEGERS));
-    return request ? (MPI_Request)request : MPI_REQUEST_NULL;
+        return weft_handle_from_int(value);
+    return (MPI_Request)weft_request_numbered((unsigned)(value - WEFT_REQUEST_INTEGERS));
 }
 
 /* ---- Entering and leaving */

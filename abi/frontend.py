@@ -38,6 +38,7 @@ ROLES = {
     "assert": "assert", "lock_type": "lock", "split_type": "split", "whence": "seek",
     "amode": "amode", "typeclass": "typeclass", "combiner": "combiner", "order": "order",
     "verbosity": "verbosity", "bind": "bind", "scope": "scope", "var_class": "class",
+    "ordering": "ordering",
 }  # fmt: skip
 # The same for some functions only.
 ROLES_OF = {
@@ -66,7 +67,7 @@ GROUPS = {
     "flavor": r"MPI_WIN_FLAVOR_", "model": r"MPI_WIN_(UNIFIED|SEPARATE)",
     "rank": r"MPI_(ANY_SOURCE|PROC_NULL|ROOT)$", "tag": r"MPI_ANY_TAG$",
     "verbosity": r"MPI_T_VERBOSITY_", "bind": r"MPI_T_BIND_", "scope": r"MPI_T_SCOPE_",
-    "class": r"MPI_T_PVAR_CLASS_", "displacement": r"MPI_DISPLACEMENT_CURRENT",
+    "class": r"MPI_T_PVAR_CLASS_", "ordering": r"MPI_T_SOURCE_", "displacement": r"MPI_DISPLACEMENT_CURRENT",
 }  # fmt: skip
 BITS = ("assert", "amode")
 # Strings that the caller has room of its own length for.
@@ -85,7 +86,11 @@ HAND = re.compile(
     r"^MPI_(Op_create(_c)?|\w+_create_errhandler|(Comm|Type|Win)_create_keyval|Keyval_create|"
     r"Grequest_start|Register_datarep(_c)?|(Comm|Type|Win)_get_attr|Attr_get|Comm_set_errhandler|"
     r"Buffer_(at|de)tach(_c)?|Intercomm_create|Type_get_contents(_c)?|Type_create_struct|"
-    r"Get_version|Get_library_version|Pcontrol|Status_(get|set)_(source|tag|error)|Wait)$")
+    r"Get_version|Get_library_version|Pcontrol|Status_(get|set)_(source|tag|error)|Wait|"
+    r"T_[cp]var_handle_alloc)$")
+# The same, in one front end.
+HAND_OF = {("ompi40", "MPI_Comm_split_type"), ("mpich12", "MPI_T_category_get_num_events"),
+           ("mpich12", "MPI_T_category_get_events")}
 # Functions that had another name in MPI-1; those that are written by hand have it there.
 MPI_1 = {"MPI_Get_address": ["MPI_Address"], "MPI_Comm_get_errhandler": ["MPI_Errhandler_get"],
          "MPI_Type_create_hvector": ["MPI_Type_hvector"], "MPI_Type_create_hindexed": ["MPI_Type_hindexed"]}
@@ -154,7 +159,7 @@ class Call:
             self.status(p)
         elif p.name in ARRAYS:
             self.ints(p)
-        elif base in ("int", "MPI_Offset") and not p.suffix:
+        elif base in ("int", "MPI_Offset", "MPI_T_source_order") and not p.suffix:
             self.int(p, pointer)
         elif (self.function.name, p.name) in STRINGS:
             self.string(p)
@@ -184,8 +189,8 @@ class Call:
         self.before.append(f"MPI_{kind} {mine}{start};")
         self.arguments.append(f"{p.name} ? &{mine} : NULL")
         line = f"*{p.name} = front_{kind}_out({mine});"
-        if reads:
-            self.always += [f"if ({p.name})", f"    {line}"]
+        if reads:  # a call makes of a handle the null handle, or leaves it as it is
+            self.always += [f"if ({p.name} && {mine} == MPI_{kind.upper()}_NULL)", f"    {line}"]
         else:
             check = "flag && *flag" if "flag" in self.names else None
             check = f"{check} && {p.name}" if check else p.name
@@ -314,7 +319,7 @@ def entries(functions, interface):
             continue
         head = prototype(f)
         header.append(f'{head}\n    __asm__("P{f.name}");')
-        if HAND.match(f.name):
+        if HAND.match(f.name) or (interface.name, f.name) in HAND_OF:
             continue
         call = Call(f, interface)
         body = "\n".join(f"    {line}" for line in "\n".join(call.body()).split("\n"))

@@ -87,3 +87,16 @@ void front_copy_text(char *to, size_t size, const char *from, int *length)
     if (length)
         *length = (int)n;
 }
+
+bool front_takes_memory(const char *kind)
+{
+    char value[MPI_MAX_INFO_VAL] = "";
+    int begun = 0, ended = 0, length = (int)sizeof value, found = 0;
+    MPI_Info info;
+    if (weft_abi_Initialized(&begun) || weft_abi_Finalized(&ended) || !begun || ended ||
+        weft_abi_Comm_get_info(MPI_COMM_WORLD, &info))
+        return false;
+    weft_abi_Info_get_string(info, "mpi_memory_alloc_kinds", &length, value, &found);
+    weft_abi_Info_free(&info);
+    return found && strstr(value, kind) != NULL;
+}

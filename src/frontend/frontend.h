@@ -239,6 +239,10 @@ struct front_blocks front_blocks(front_Comm comm, bool neighbor, const void *sen
 /* ---- Strings: copies at most size bytes with the final 0; *length becomes what was copied. */
 void front_copy_text(char *to, size_t size, const char *from, int *length);
 
+/* True if buffers may be in memory of a kind (MPI_Info key mpi_memory_alloc_kinds): "cuda". False
+ * before MPI_Init and after MPI_Finalize. */
+bool front_takes_memory(const char *kind);
+
 /* The results of MPI_Get_library_version and MPI_Get_version. */
 extern const char front_library_version[];
 extern const int front_version[2];

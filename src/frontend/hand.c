@@ -10,13 +10,15 @@
  * is less than Weft's. The core makes buffers itself, and the program gets its own back. */
 static struct {
     void *address;
-    int size;
+    MPI_Count size;
 } attached;
 
-FRONT_EXPORT(Buffer_attach);
-int front_Buffer_attach(void *buffer, int size)
+FRONT_EXPORT(Buffer_attach_c);
+int front_Buffer_attach_c(void *buffer, MPI_Count size)
 {
-    int code = weft_abi_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
+    bool valid = size >= 0 && (buffer || size == 0); /* else the core reports what is wrong */
+    int code = valid ? weft_abi_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0)
+                     : weft_abi_Buffer_attach_c(NULL, size);
     if (code == MPI_SUCCESS) {
         attached.address = buffer;
         attached.size = size;
@@ -24,31 +26,33 @@ int front_Buffer_attach(void *buffer, int size)
     return front_code(code);
 }
 
-FRONT_EXPORT(Buffer_detach);
-int front_Buffer_detach(void *buffer_addr, int *size)
+FRONT_EXPORT(Buffer_attach);
+int front_Buffer_attach(void *buffer, int size)
+{
+    return front_Buffer_attach_c(buffer, size);
+}
+
+FRONT_EXPORT(Buffer_detach_c);
+int front_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
     void *automatic;
     int none, code = weft_abi_Buffer_detach(buffer_addr ? &automatic : NULL, size ? &none : NULL);
     if (code == MPI_SUCCESS) {
         *(void **)buffer_addr = attached.address;
         *size = attached.size;
+        attached.address = NULL;
+        attached.size = 0;
     }
     return front_code(code);
 }
 
-FRONT_EXPORT(Buffer_attach_c);
-int front_Buffer_attach_c(void *buffer, MPI_Count size)
+FRONT_EXPORT(Buffer_detach);
+int front_Buffer_detach(void *buffer_addr, int *size)
 {
-    return front_Buffer_attach(buffer, size > INT_MAX ? INT_MAX : (int)size);
-}
-
-FRONT_EXPORT(Buffer_detach_c);
-int front_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
-{
-    int narrow;
-    int code = front_Buffer_detach(buffer_addr, size ? &narrow : NULL);
+    MPI_Count wide;
+    int code = front_Buffer_detach_c(buffer_addr, size ? &wide : NULL);
     if (code == MPI_SUCCESS)
-        *size = narrow;
+        *size = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
     return code;
 }
 
@@ -280,6 +284,59 @@ int front_Intercomm_create(front_Comm local_comm, int local_leader, front_Comm p
     if (code == MPI_SUCCESS)
         *newintercomm = front_Comm_out(made);
     return front_code(code);
+}
+
+/* ---- Variables of MPI_T: a handle is bound to an object of the variable's kind. */
+
+/* The address of a handle of the standard for that of a handle of a kind (MPI_T_BIND_MPI_COMM and
+ * the like); what no kind names, the core does not read. */
+static void *object_in(int bind, const void *theirs, void **ours)
+{
+    if (!theirs)
+        return NULL;
+#define BIND(KIND, Kind)                                                                           \
+    case MPI_T_BIND_MPI_##KIND:                                                                    \
+        *ours = front_##Kind##_in(*(const front_##Kind *)theirs);                                  \
+        return ours;
+    switch (bind) {
+        BIND(COMM, Comm)
+        BIND(DATATYPE, Datatype)
+        BIND(ERRHANDLER, Errhandler)
+        BIND(FILE, File)
+        BIND(GROUP, Group)
+        BIND(OP, Op)
+        BIND(REQUEST, Request)
+        BIND(WIN, Win)
+        BIND(MESSAGE, Message)
+        BIND(INFO, Info)
+        BIND(SESSION, Session)
+    default:
+        return NULL;
+    }
+#undef BIND
+}
+
+FRONT_EXPORT(T_cvar_handle_alloc);
+int front_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle,
+                              int *count)
+{
+    void *object = NULL;
+    int bind = MPI_T_BIND_NO_OBJECT;
+    weft_abi_T_cvar_get_info(cvar_index, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind, NULL);
+    return front_code(weft_abi_T_cvar_handle_alloc(cvar_index, object_in(bind, obj_handle, &object),
+                                                   handle, count));
+}
+
+FRONT_EXPORT(T_pvar_handle_alloc);
+int front_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle,
+                              MPI_T_pvar_handle *handle, int *count)
+{
+    void *object = NULL;
+    int bind = MPI_T_BIND_NO_OBJECT;
+    weft_abi_T_pvar_get_info(pvar_index, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind,
+                             NULL, NULL, NULL);
+    return front_code(weft_abi_T_pvar_handle_alloc(
+        session, pvar_index, object_in(bind, obj_handle, &object), handle, count));
 }
 
 /* ---- The environment */

@@ -67,7 +67,7 @@ libfront_mpich_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(MPICH_DIR) -I$(srcdir)/$(MPICH_DI
     -I$(srcdir)/src/frontend/mpich
 libfront_mpich_a_CFLAGS = $(FRONTEND_CFLAGS)
 libfront_mpich_a_SOURCES = $(FRONTEND_SOURCES) src/frontend/mpich/interface.h \
-    src/frontend/mpich/cxx.c src/frontend/mpich/mpich.c
+    src/frontend/mpich/cxx.c src/frontend/mpich/events.c src/frontend/mpich/mpich.c
 nodist_libfront_mpich_a_SOURCES = $(MPICH_DIR)/entries.c
 $(libfront_mpich_a_OBJECTS): | $(MPICH_STAMP)
 

@@ -12,6 +12,8 @@
  *    its array, cannot be seen and is not generated.
  *  - A trial depends on the seed (WEFT_TEST_SEED), the state, the function and its number alone.
  *
+ * The program is also compiled with other MPIs' mpi.h, for their front ends (tests/frontend/run).
+ *
  * Calls are made in a child process. After a crash or a hang it reports the call, and a new child
  * continues with the next function. WEFT_TEST_FUNCTION=MPI_X tests one function alone.
  */
@@ -224,6 +226,11 @@ static int nothing(void)
     return MPI_SUCCESS;
 }
 
+static bool is_tool(enum of of)
+{
+    return of >= OF_T_enum;
+}
+
 /* A new object of a kind, or 0 where none can be made. */
 static uintptr_t make(enum of of)
 {
@@ -234,7 +241,6 @@ static uintptr_t make(enum of of)
     MPI_Info info;
     MPI_Win win;
     MPI_Request request;
-    MPI_Session session;
     MPI_File file;
     MPI_Errhandler errhandler;
     MPI_T_cvar_handle cvar;
@@ -267,9 +273,13 @@ static uintptr_t make(enum of of)
     case OF_Request:
         MPI_Send_init(NULL, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request);
         return (uintptr_t)request;
-    case OF_Session:
+#if MPI_VERSION >= 4
+    case OF_Session: {
+        MPI_Session session;
         MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
         return (uintptr_t)session;
+    }
+#endif
     case OF_Errhandler:
         MPI_Comm_create_errhandler((MPI_Comm_errhandler_function *)(uintptr_t)nothing, &errhandler);
         return (uintptr_t)errhandler;
@@ -313,9 +323,11 @@ static void unmake(enum of of, void *at)
     case OF_Request:
         MPI_Request_free(at);
         return;
+#if MPI_VERSION >= 4
     case OF_Session:
         MPI_Session_finalize(at);
         return;
+#endif
     case OF_Errhandler:
         MPI_Errhandler_free(at);
         return;
@@ -327,17 +339,18 @@ static void unmake(enum of of, void *at)
     }
 }
 
+/* The bytes of a handle: other MPIs have ints (src/frontend). */
+static size_t size_of(enum of of)
+{
+    return of == OF_File ? sizeof(MPI_File) : is_tool(of) ? sizeof(void *) : sizeof(MPI_Comm);
+}
+
 static int64_t freed(enum of of)
 {
     uintptr_t made = make(of), handle = made;
     if (handle)
         unmake(of, &handle);
     return (int64_t)made;
-}
-
-static bool is_tool(enum of of)
-{
-    return of >= OF_T_enum;
 }
 
 /* ---- The values of a parameter */
@@ -389,9 +402,11 @@ static void predefined_handles(struct list *list, enum of of)
     case OF_Request:
         ADD_HANDLE(list, GOOD, MPI_REQUEST_NULL);
         break;
+#if MPI_VERSION >= 4
     case OF_Session:
         ADD_HANDLE(list, MAYBE, MPI_SESSION_NULL);
         break;
+#endif
     case OF_Errhandler:
         ADD_HANDLE(list, GOOD, MPI_ERRORS_RETURN);
         ADD_HANDLE(list, MAYBE, MPI_ERRHANDLER_NULL);
@@ -413,14 +428,21 @@ static void predefined_handles(struct list *list, enum of of)
 
 static void wrong_handles(struct list *list, enum of of)
 {
-    add(list, WRONG, 0, "the handle 0");
+    add(list, MPI_FILE_NULL == 0 && of == OF_File ? MAYBE : WRONG, 0, "the handle 0");
     if (is_tool(of))
         return;
     add(list, WRONG, 0x1ff, "a handle that is not in use");
+    if (size_of(of) != sizeof(MPI_Comm))
+        return; /* a handle of another kind is a wild pointer */
+    if (sizeof(MPI_Comm) == sizeof(int)) {
+        ADD(list, WRONG, 0xfff);
+        ADD(list, WRONG, 0x12345678);
+        ADD(list, WRONG, 0x40ffffff); /* among the numbers of requests */
+    }
     if (of == OF_Comm)
-        add(list, WRONG, address(MPI_INT), "MPI_INT");
+        ADD_HANDLE(list, WRONG, MPI_INT);
     else
-        add(list, WRONG, address(MPI_COMM_WORLD), "MPI_COMM_WORLD");
+        ADD_HANDLE(list, WRONG, MPI_COMM_WORLD);
     if (state != BETWEEN)
         return;
     if (of != OF_Info)
@@ -607,7 +629,7 @@ static int64_t argument(const struct parameter *p, int i, const struct value *va
         return address(memory[i].cell);
     }
     if (p->kind == HANDLES) {
-        fill(memory[i].cell, ENTRIES, bits, true);
+        fill(memory[i].cell, ENTRIES, bits, size_of(p->of) == sizeof(int64_t));
         return address(memory[i].cell);
     }
     if (p->kind == INTS || p->kind == LARGE) {
@@ -766,7 +788,7 @@ static void open_state(void)
         watch(); /* libraries that libfabric loads may have set handlers */
     }
     if (state == AFTER) {
-        MPI_Session_finalize((MPI_Session *)&object[OF_Session]); /* MPI goes on with a session */
+        unmake(OF_Session, &object[OF_Session]); /* MPI goes on with a session */
         MPI_Finalize();
         memset(object, 0, sizeof object);
     }

@@ -3,7 +3,8 @@
 """Writes calls.h for tests/fuzz/arguments.c: each function of mpi.h with its parameters, and a function
 that calls it with an array of values. All of it follows from abi/functions.tsv.
 
-    calls.py FILE
+    calls.py FILE              all functions
+    calls.py FILE INTERFACE    those that another MPI's mpi.h has, too: ompi40, mpich12
 
 Invariant: a parameter's kind (enum kind of arguments.c) follows from its type and name alone, so that a
 function added to the table is tested without a change here.
@@ -14,7 +15,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "abi"))
-from tables import SPDX, TableError, read_tables, split_parameters  # noqa: E402
+from tables import SPDX, TableError, read_tables, rows, split_parameters  # noqa: E402
 
 HANDLE = re.compile(r"MPI_(Comm|Datatype|Group|Op|Info|Win|Request|Session|Errhandler|File|Message|T_enum"
                     r"|T_cvar_handle|T_pvar_handle|T_pvar_session|T_event_registration|T_event_instance)( \*)?")
@@ -108,6 +109,9 @@ def write(function):
 
 def main():
     functions, _, _ = read_tables()
+    if len(sys.argv) > 2:
+        theirs = {row[1] for row in rows(f"{sys.argv[2]}.tsv", 4) if row[0] == "function"}
+        functions = [f for f in functions if f.name in theirs]
     texts = [write(f) for f in functions]
     Path(sys.argv[1]).write_text("\n".join([
         f"// {SPDX}", "/* Written by tests/fuzz/calls.py from abi/functions.tsv; do not edit. */",

@@ -25,7 +25,7 @@ __attribute__((visibility("default"))) void *weft_abi_keyval_extra(int number);
  * the calls of most messages, and the conversion for all others. Such a call of the front end ends
  * with a jump to the core, which saves 20 instructions of 45. */
 
-/* The request of an integer, MPI_REQUEST_NULL if it is not in use. */
+/* The request of an integer, an invalid handle if it is not in use. */
 __attribute__((visibility("default"))) MPI_Request weft_abi_request_of_integer(int value);
 
 /* From now on the calls below return `error(code)` for an error class or code, and `null` is
@@ -47,7 +47,7 @@ __attribute__((visibility("default"))) int weft_abi_irecv_integer(void *buf, int
                                                                   int tag, MPI_Comm comm,
                                                                   int *integer);
 
-/* MPI_Wait. An integer that is not in use is MPI_REQUEST_NULL. */
+/* MPI_Wait, which changes the integer only to that of MPI_REQUEST_NULL. */
 __attribute__((visibility("default"))) int weft_abi_wait_integer(int *integer, MPI_Status *status);
 
 /* Reports a function that the other MPI has and Weft has not: see weft_api_unsupported (api.h). */

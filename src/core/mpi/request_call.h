@@ -9,6 +9,7 @@
 #define WEFT_REQUEST_CALL_H
 
 #include "core/mpi/arg.h"
+#include "core/mpi/frontend.h"
 #include "core/process/weft.h"
 #include "core/progress/progress.h"
 #include "mpi.h"
@@ -80,15 +81,17 @@ static inline bool weft_request_is_valid(MPI_Request handle)
     return weft_likely(object->kind == WEFT_KIND_REQUEST);
 }
 
-/* The handle of an integer form (MPI_Request_fromint); MPI_REQUEST_NULL if the integer is not in
- * use. Most requests are those of VCI 0, whose numbers are the lowest. */
+/* The handle of an integer that a front end passes: MPI_REQUEST_NULL for that of
+ * weft_abi_integers, an invalid handle if the integer is not in use. Most requests are those of VCI
+ * 0, whose numbers are the lowest. */
 static inline MPI_Request weft_request_of_integer(int value)
 {
     const struct weft_request_pool *pool = &weft.vcis[0].requests;
     size_t number = (unsigned)value - WEFT_REQUEST_INTEGERS;
     if (weft_likely(weft_request_pool_has(pool, number)))
         return (MPI_Request)weft_request_pool_at(pool, number);
-    return weft_request_from_int(value);
+    return value == weft_integers.null ? MPI_REQUEST_NULL
+                                       : (MPI_Request)weft_request_numbered(number);
 }
 
 /* Records the error of the only handle of a call, which may be NULL. Returns its class. */

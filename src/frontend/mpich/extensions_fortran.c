@@ -25,19 +25,21 @@
 
 /* ierror of the queries is their result, 1 if there is support. */
 #define QUERY(what, WHAT)                                                                          \
+    extern int MPIX_Query_##what##_support(void);                                                  \
     EXTENSION(query_##what##_support, QUERY_##WHAT##_SUPPORT, (int *ierror))                       \
     {                                                                                              \
-        finish(ierror, 0);                                                                         \
+        finish(ierror, MPIX_Query_##what##_support());                                             \
     }
 QUERY(cuda, CUDA)
 QUERY(hip, HIP)
 QUERY(ze, ZE)
 
+extern int MPIX_GPU_query_support(int type, int *is_supported);
 EXTENSION(gpu_query_support, GPU_QUERY_SUPPORT, (const int *type, int *is_supported, int *ierror))
 {
-    (void)type;
-    *is_supported = weft_fortran_logical(false);
-    finish(ierror, MPI_SUCCESS);
+    int supported = 0, code = MPIX_GPU_query_support(*type, &supported);
+    *is_supported = weft_fortran_logical(supported);
+    finish(ierror, code);
 }
 
 /* Recovery from dead processes: C's functions report that it is missing. */

@@ -11,6 +11,13 @@
 
 enum { FRONT_INTS = 0x02000000 };
 
+/* The integer form of an object; 0, which is that of none, for the integer form of a predefined
+ * handle of the standard's, which is no handle here. */
+static inline int front_integer(int handle)
+{
+    return handle < WEFT_PREDEFINED_HANDLES ? 0 : handle;
+}
+
 #define FRONT_HANDLE(kind, name)                                                                   \
     typedef int front_##kind;                                                                      \
     static inline MPI_##kind front_##kind##_in(front_##kind handle)                                \
@@ -19,12 +26,12 @@ enum { FRONT_INTS = 0x02000000 };
                        ? -1                                                                        \
                        : front_find_in(front_##kind##_values, FRONT_COUNT(front_##kind##_values),  \
                                        handle, -1);                                                \
-        return ours < 0 ? weft_abi_##name##_fromint(handle)                                        \
+        return ours < 0 ? weft_abi_##name##_fromint(front_integer(handle))                         \
                         : (MPI_##kind)(uintptr_t)(unsigned)ours;                                   \
     }                                                                                              \
     static inline front_##kind front_##kind##_out(MPI_##kind handle)                               \
     {                                                                                              \
-        return weft_likely((uintptr_t)handle >= FRONT_PREDEFINED)                                  \
+        return weft_likely((uintptr_t)handle >= WEFT_PREDEFINED_HANDLES)                           \
                    ? weft_abi_##name##_toint(handle)                                               \
                    : front_find_out(front_##kind##_values, FRONT_COUNT(front_##kind##_values),     \
                                     (int)(uintptr_t)handle, 0);                                    \
@@ -37,8 +44,7 @@ FRONT_HANDLE(Message, Message)
 FRONT_HANDLE(Session, Session)
 FRONT_HANDLE(Win, Win)
 
-/* ---- Requests: the number of the object, which is for good. The core made what comes out. What is
- * no request, FRONT_REQUEST_NULL among others, is MPI_REQUEST_NULL. */
+/* ---- Requests: the number of the object, which is for good. The core made what comes out. */
 typedef int front_Request;
 
 static inline MPI_Request front_Request_in(front_Request handle)
@@ -48,7 +54,7 @@ static inline MPI_Request front_Request_in(front_Request handle)
 
 static inline front_Request front_Request_out(MPI_Request handle)
 {
-    return weft_likely((uintptr_t)handle >= FRONT_PREDEFINED)
+    return weft_likely((uintptr_t)handle >= WEFT_PREDEFINED_HANDLES)
                ? WEFT_REQUEST_INTEGERS + (int)((struct weft_request *)handle)->number
                : FRONT_REQUEST_NULL;
 }
@@ -61,7 +67,8 @@ static inline MPI_Request *front_Request_begin(const front_Request *theirs, MPI_
 
 static inline void front_Request_end(front_Request *theirs, const MPI_Request *one)
 {
-    *theirs = front_Request_out(*one);
+    if (*one == MPI_REQUEST_NULL)
+        *theirs = FRONT_REQUEST_NULL;
 }
 
 static inline int front_wait(front_Request *request, MPI_Status *status)
@@ -93,14 +100,14 @@ static inline MPI_Comm front_Comm_in(front_Comm handle)
     if (weft_likely(front_Comm_is_usual(handle)))
         return MPI_COMM_WORLD;
     if ((unsigned)handle < FRONT_INTS)
-        return weft_abi_Comm_fromint(handle);
+        return weft_abi_Comm_fromint(front_integer(handle));
     return (MPI_Comm)(uintptr_t)(unsigned)front_find_in(
         front_Comm_values, FRONT_COUNT(front_Comm_values), handle, FRONT_NOTHING);
 }
 
 static inline front_Comm front_Comm_out(MPI_Comm handle)
 {
-    return (uintptr_t)handle >= FRONT_PREDEFINED
+    return (uintptr_t)handle >= WEFT_PREDEFINED_HANDLES
                ? weft_abi_Comm_toint(handle)
                : front_find_out(front_Comm_values, FRONT_COUNT(front_Comm_values),
                                 (int)(uintptr_t)handle, 0);
@@ -118,20 +125,23 @@ static inline __attribute__((always_inline)) MPI_Datatype front_Datatype_in(fron
 static inline front_Datatype front_Datatype_out(MPI_Datatype handle)
 {
     uintptr_t value = (uintptr_t)handle;
-    return value >= FRONT_PREDEFINED ? weft_abi_Type_toint(handle) : front_types_out[value & 0xff];
+    return value >= WEFT_PREDEFINED_HANDLES ? weft_abi_Type_toint(handle)
+                                            : front_types_out[value & 0xff];
 }
 
 static inline MPI_Op front_Op_in(front_Op handle)
 {
     if (weft_likely(front_Op_is_usual(handle)))
         return (MPI_Op)(uintptr_t)front_ops_in[handle & 0xf];
-    return (unsigned)handle >> 24 == 0x18 ? MPI_OP_NULL : weft_abi_Op_fromint(handle);
+    return (unsigned)handle >> 24 == 0x18 ? MPI_OP_NULL
+                                          : weft_abi_Op_fromint(front_integer(handle));
 }
 
 static inline front_Op front_Op_out(MPI_Op handle)
 {
     uintptr_t value = (uintptr_t)handle;
-    return value >= FRONT_PREDEFINED ? weft_abi_Op_toint(handle) : front_ops_out[value & 0x1f];
+    return value >= WEFT_PREDEFINED_HANDLES ? weft_abi_Op_toint(handle)
+                                            : front_ops_out[value & 0x1f];
 }
 
 /* ---- Files */

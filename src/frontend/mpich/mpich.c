@@ -20,7 +20,7 @@ MPI_Datatype front_Datatype_in_other(front_Datatype handle)
     unsigned kind = (unsigned)handle >> 24;
     if (kind == 0x8c)
         return (MPI_Datatype)(uintptr_t)front_pairs_in[handle & 0xf];
-    return kind == 0x0c ? MPI_DATATYPE_NULL : weft_abi_Type_fromint(handle);
+    return kind == 0x0c ? MPI_DATATYPE_NULL : weft_abi_Type_fromint(front_integer(handle));
 }
 
 MPI_Request *front_Requests_begin(int n, const front_Request *array, MPI_Request *few)
@@ -45,7 +45,7 @@ FRONT_DEFINE(File_c2f, int, (front_File file))
 
 FRONT_DEFINE(File_f2c, front_File, (int file))
 {
-    return file ? front_File_out(weft_abi_File_fromint(file)) : NULL;
+    return file ? front_File_out(weft_abi_File_fromint(front_integer(file))) : NULL;
 }
 
 /* Functions since MPICH 4.2, for languages that have no macros: handles are ints. */
@@ -86,19 +86,23 @@ FRONT_PUBLIC front_Status *MPI_F08_STATUSES_IGNORE = MPIR_F08_MPI_STATUSES_IGNOR
 
 /* ---- Extensions */
 
-#define NO_SUPPORT(name)                                                                           \
-    FRONT_EXTENSION(name, (void))                                                                  \
+/* The kinds of memory, in the order of MPIX_GPU_SUPPORT_CUDA and the others */
+static const char *const memory_kinds[] = {"cuda", "level_zero", "rocm"};
+
+#define QUERY(name, type)                                                                          \
+    FRONT_EXTENSION(Query_##name##_support, (void))                                                \
     {                                                                                              \
-        return 0;                                                                                  \
+        return front_takes_memory(memory_kinds[type]);                                             \
     }
-NO_SUPPORT(Query_cuda_support)
-NO_SUPPORT(Query_hip_support)
-NO_SUPPORT(Query_ze_support)
+QUERY(cuda, 0)
+QUERY(ze, 1)
+QUERY(hip, 2)
 
 FRONT_EXTENSION(GPU_query_support, (int type, int *is_supported))
 {
-    (void)type;
-    *is_supported = 0;
+    if (type < 0 || type >= (int)FRONT_COUNT(memory_kinds) || !is_supported)
+        return front_error_out(MPI_ERR_ARG);
+    *is_supported = front_takes_memory(memory_kinds[type]);
     return MPI_SUCCESS;
 }
 

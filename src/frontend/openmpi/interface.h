@@ -26,8 +26,8 @@ extern const struct front_fortran front_fortran[];
 
 static inline void *front_handle_in(const void *handle)
 {
-    if (weft_unlikely((uintptr_t)handle < FRONT_PREDEFINED))
-        return (void *)handle; /* an error of the program */
+    if (weft_unlikely((uintptr_t)handle < WEFT_PREDEFINED_HANDLES))
+        return NULL; /* an error of the program: 0 is no handle of the standard's either */
     uintptr_t first = *(const uintptr_t *)handle;
     return first < FRONT_PREDEFINED ? (void *)first : (void *)handle;
 }

@@ -64,16 +64,73 @@ FRONT_PUBLIC int mpi_fortran_status_ignore_[2], mpi_fortran_statuses_ignore_[2];
 FRONT_PUBLIC int *MPI_F_STATUS_IGNORE = mpi_fortran_status_ignore_;
 FRONT_PUBLIC int *MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
 
+/* ---- MPI_Comm_split_type takes kinds that Open MPI adds, OMPI_COMM_TYPE_HWTHREAD and others. As
+ * there, a process that is not bound to one instance of the hardware is alone. */
+
+enum { HWTHREAD = 1, NUMA = 7, BOARD = 8, HOST = 9, CU = 10, CLUSTER = 11 };
+static const char *const hardware[] = {NULL,
+                                       "hwloc://PU",
+                                       "hwloc://Core",
+                                       "hwloc://L1Cache",
+                                       "hwloc://L2Cache",
+                                       "hwloc://L3Cache",
+                                       "hwloc://Package",
+                                       "hwloc://NUMANode"};
+
+/* Splits by the instance of a resource, and what remains into single processes. */
+static int split_by_resource(MPI_Comm comm, const char *resource, int key, MPI_Info info,
+                             MPI_Comm *made)
+{
+    MPI_Info with;
+    MPI_Comm alone = MPI_COMM_NULL;
+    int rank, code = weft_abi_Comm_rank(comm, &rank);
+    if (code == MPI_SUCCESS)
+        code = info == MPI_INFO_NULL ? weft_abi_Info_create(&with) : weft_abi_Info_dup(info, &with);
+    if (code != MPI_SUCCESS)
+        return code;
+    weft_abi_Info_set(with, "mpi_hw_resource_type", resource);
+    code = weft_abi_Comm_split_type(comm, MPI_COMM_TYPE_HW_GUIDED, key, with, made);
+    weft_abi_Info_free(&with);
+    if (code == MPI_SUCCESS)
+        code =
+            weft_abi_Comm_split(comm, *made == MPI_COMM_NULL ? rank : MPI_UNDEFINED, key, &alone);
+    if (alone != MPI_COMM_NULL)
+        *made = alone;
+    return code;
+}
+
+FRONT_EXPORT(Comm_split_type);
+int front_Comm_split_type(front_Comm comm, int split_type, int key, front_Info info,
+                          front_Comm *newcomm)
+{
+    MPI_Comm made = MPI_COMM_NULL, ours = front_Comm_in(comm);
+    MPI_Info hints = front_Info_in(info);
+    int code;
+    if (newcomm && split_type >= HWTHREAD && split_type <= NUMA)
+        code = split_by_resource(ours, hardware[split_type], key, hints, &made);
+    else if (split_type == CU || split_type == CLUSTER)
+        code = weft_abi_Comm_split(ours, 0, key, newcomm ? &made : NULL);
+    else
+        code = weft_abi_Comm_split_type(ours,
+                                        split_type == BOARD || split_type == HOST
+                                            ? MPI_COMM_TYPE_SHARED
+                                            : front_split_in(split_type),
+                                        key, hints, newcomm ? &made : NULL);
+    if (code == MPI_SUCCESS)
+        *newcomm = front_Comm_out(made);
+    return front_code(code);
+}
+
 /* ---- Extensions */
 
 FRONT_PUBLIC int MPIX_Query_cuda_support(void)
 {
-    return 0;
+    return front_takes_memory("cuda");
 }
 
 FRONT_PUBLIC int MPIX_Query_rocm_support(void)
 {
-    return 0;
+    return front_takes_memory("rocm");
 }
 
 /* Recovery from dead processes in Open MPI 5: libraries import these functions whether or not they

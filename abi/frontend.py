@@ -13,7 +13,7 @@
     fortran/mpi.h    that MPI's mpi.h, for the sources of src/fortran
     fortran/modules.h    the objects and procedures of its Fortran modules
 
-The types of a parameter say what a handle, a status or a callback is; its name, what an int is.
+What is converted follows from the kinds of the parameters in functions.tsv.
 
 Invariant: a generated file is never edited by hand.
 """
@@ -22,39 +22,12 @@ import re
 import sys
 from pathlib import Path
 
-from tables import SPDX, TableError, note, read_tables, rows, split_parameters, wrap
+from tables import SPDX, TableError, note, parameters_of, read_tables, rows, wrap
 
 KINDS = "Comm Datatype Errhandler File Group Info Message Op Request Session Win".split()
 HANDLE = re.compile(rf"\bMPI_({'|'.join(KINDS)})\b")
 
-# What an int is, by the name of its parameter. `in` converts the caller's value, `out` the result.
-RANKS = "dest source root target_rank local_leader remote_leader rank_source rank_dest"
-ROLES = {
-    **dict.fromkeys(RANKS.split(), "rank"),
-    **dict.fromkeys("tag sendtag recvtag".split(), "tag"),
-    **dict.fromkeys("errorcode errorclass".split(), "error"),
-    **dict.fromkeys("keyval comm_keyval type_keyval win_keyval".split(), "keyval"),
-    **dict.fromkeys("required provided".split(), "thread"),
-    "assert": "assert", "lock_type": "lock", "split_type": "split", "whence": "seek",
-    "amode": "amode", "typeclass": "typeclass", "combiner": "combiner", "order": "order",
-    "verbosity": "verbosity", "bind": "bind", "scope": "scope", "var_class": "class",
-    "ordering": "ordering",
-}  # fmt: skip
-# The same for some functions only.
-ROLES_OF = {
-    ("MPI_Abort", "errorcode"): None,
-    ("MPI_Topo_test", "status"): "topology",
-    ("MPI_Comm_compare", "result"): "compare",
-    ("MPI_Group_compare", "result"): "compare",
-    **{(f"MPI_Win_{name}", "rank"): "rank"
-       for name in "lock unlock flush flush_local shared_query shared_query_c".split()},
-}  # fmt: skip
-# Arrays of ints with a meaning: how many members, and what they are.
-ARRAYS = {
-    "ranks1": ("n", "rank"), "ranks2": ("n", "rank"), "array_of_distribs": ("ndims", "distrib"),
-    "array_of_dargs": ("ndims", "darg"),
-}  # fmt: skip
-# Constants, by role: what their names begin with.
+# Constants, by the kind of a parameter: what their names begin with.
 GROUPS = {
     "error": r"MPI_(T_)?ERR_|MPI_SUCCESS$", "keyval": r"MPI_(KEYVAL_INVALID|TAG_UB|HOST|IO|"
     r"WTIME_IS_GLOBAL|APPNUM|LASTUSEDCODE|UNIVERSE_SIZE|WIN_(BASE|SIZE|DISP_UNIT|"
@@ -70,15 +43,6 @@ GROUPS = {
     "class": r"MPI_T_PVAR_CLASS_", "ordering": r"MPI_T_SOURCE_", "displacement": r"MPI_DISPLACEMENT_CURRENT",
 }  # fmt: skip
 BITS = ("assert", "amode")
-# Strings that the caller has room of its own length for.
-STRINGS = {
-    ("MPI_Get_processor_name", "name"): "PROCESSOR_NAME", ("MPI_Error_string", "string"): "ERROR_STRING",
-    ("MPI_Comm_get_name", "comm_name"): "OBJECT_NAME", ("MPI_Type_get_name", "type_name"): "OBJECT_NAME",
-    ("MPI_Win_get_name", "win_name"): "OBJECT_NAME", ("MPI_Info_get_nthkey", "key"): "INFO_KEY",
-}  # fmt: skip
-# Handles that a function reads through a pointer, beside those of requests and messages.
-READS = re.compile(r"_free(_keyval)?$|^MPI_(Keyval_free|Comm_disconnect|File_close|Session_finalize|"
-                   r"Type_commit|Wait|Test|Start|Cancel|Mrecv|Imrecv|Mrecv_c|Imrecv_c|Request_free)$")
 # With handles that are ints, the core does more in calls of most messages: see core/mpi/frontend.h.
 INTEGERS = {"MPI_Isend": "isend_integer", "MPI_Irecv": "irecv_integer"}
 # Written in src/frontend.
@@ -107,6 +71,10 @@ class Interface:
     def of(self, *kinds):
         return [row[1:] for row in self.rows if row[0] in kinds]
 
+    def is_short(self, name):
+        """True if this MPI's constant of a length is less than the standard's."""
+        return any(row[0] == name and int(row[1]) < int(row[2]) for row in self.of("length"))
+
     def has(self, function):
         """Functions of newer versions of that MPI are there too; those of MPI_T only if known."""
         return not LEFT_OUT.match(function) and (not function.startswith("MPI_T_") or
@@ -120,52 +88,49 @@ def foreign(text):
     return HANDLE.sub(r"front_\1", text)
 
 
+def role_of(parameter):
+    """The constants that an int may be, or None."""
+    word = {"source": "rank"}.get(parameter.kind.word, parameter.kind.word)
+    return word if word in GROUPS and "MPI_Aint" not in parameter.type and "MPI_Count" not in parameter.type else None
+
+
 class Call:
     """The conversions around one call."""
 
     def __init__(self, function, interface):
         self.function, self.interface = function, interface
         self.first, self.before, self.arguments, self.after, self.always = [], [], [], [], []
-        self.parameters = split_parameters(function.parameters)
+        self.parameters = parameters_of(function)
         self.names = [p.name for p in self.parameters]
-        self.peers = [p.name for p in self.parameters
-                      if p.type == "int" and not p.suffix and self.role(p.name) in ("rank", "tag")]
-        if len(self.peers) > 1:  # one test for all
-            self.first = [f"if (weft_unlikely(({' | '.join(self.peers)}) < 0)) {{",
-                          *[f"    {name} = front_{self.role(name)}_in({name});" for name in self.peers],
+        peers = {p.name: role_of(p) for p in self.parameters
+                 if p.type == "int" and not p.suffix and role_of(p) in ("rank", "tag")}
+        self.peers = list(peers)
+        if len(peers) > 1:  # one test for all
+            self.first = [f"if (weft_unlikely(({' | '.join(peers)}) < 0)) {{",
+                          *[f"    {name} = front_{role}_in({name});" for name, role in peers.items()],
                           "}"]
         for p in self.parameters:
             self.convert(p)
 
-    def role(self, name):
-        return ROLES_OF.get((self.function.name, name), ROLES.get(name))
-
-    def count(self, name):
-        if name in ("sendtypes", "recvtypes"):
-            return "blocks.send" if name == "sendtypes" else "blocks.receive"
-        return "incount" if "incount" in self.names else "count"
-
     def convert(self, p):
-        base = p.type.replace("const ", "").replace("*", "").strip()
-        handle = HANDLE.fullmatch(base)
-        pointer = p.type.endswith("*")
+        handle, kind = HANDLE.search(p.type), p.kind
         if handle and p.suffix:
-            self.handles(p, handle[1], "const" in p.type)
-        elif handle and pointer:
+            self.handles(p, handle[1])
+        elif handle and kind.flow:
             self.handle_pointer(p, handle[1])
         elif handle:
             self.arguments.append(f"front_{handle[1]}_in({p.name})")
-        elif base == "MPI_Status":
+        elif kind.word == "status":
             self.status(p)
-        elif p.name in ARRAYS:
+        elif p.suffix and role_of(p) in ("rank", "distrib", "darg"):
             self.ints(p)
-        elif base in ("int", "MPI_Offset", "MPI_T_source_order") and not p.suffix:
-            self.int(p, pointer)
-        elif (self.function.name, p.name) in STRINGS:
+        elif not p.suffix and role_of(p):
+            self.int(p)
+        elif kind.word == "string" and self.is_cut(p):
             self.string(p)
-        elif p.name in ("sendbuf", "recvbuf", "inbuf", "inoutbuf"):
+        elif "in_place" in kind.options:
             self.arguments.append(f"front_buffer_in({p.name})")
-        elif p.name.endswith("weights") and "const" in p.type:
+        elif kind.word == "weights" and not kind.flow:
             self.arguments.append(f"front_weights_in({p.name})")
         elif p.type == "MPI_T_pvar_handle":
             self.arguments.append(f"front_pvar_in({p.name})")
@@ -174,7 +139,7 @@ class Call:
 
     def handle_pointer(self, p, kind):
         name = self.function.name
-        reads = READS.search(name)
+        reads = p.kind.flow == "<>"
         if name in INTEGERS and not self.interface.pointers:  # the core writes the other MPI's handle
             self.arguments.append(p.name)
             return
@@ -192,13 +157,12 @@ class Call:
         if reads:  # a call makes of a handle the null handle, or leaves it as it is
             self.always += [f"if ({p.name} && {mine} == MPI_{kind.upper()}_NULL)", f"    {line}"]
         else:
-            check = "flag && *flag" if "flag" in self.names else None
-            check = f"{check} && {p.name}" if check else p.name
+            check = f"{p.kind.flag} && *{p.kind.flag} && {p.name}" if p.kind.flag else p.name
             self.after += [f"if ({check})", f"    {line}"]
 
-    def handles(self, p, kind, const):
-        mine = f"{p.name}_"
-        count = self.count(p.name)
+    def handles(self, p, kind):
+        mine, const = f"{p.name}_", not p.kind.flow
+        count = {"sends": "blocks.send", "receives": "blocks.receive"}.get(p.kind.length[0], p.kind.length[0])
         if count.startswith("blocks") and not any("blocks = " in line for line in self.before):
             neighbor = "true" if "eighbor" in self.function.name else "false"
             self.before.append(f"const struct front_blocks blocks = front_blocks(comm, {neighbor}, sendbuf);")
@@ -213,18 +177,18 @@ class Call:
 
     def status(self, p):
         mine = f"{p.name}_"
-        if "const" in p.type or self.function.name.startswith("MPI_Status_set"):
+        if p.kind.flow != ">":
             self.before += [f"MPI_Status {mine};",
                             f"if (front_status_given({p.name}))",
                             f"    front_status_in({p.name}, &{mine});"]
             self.arguments.append(f"front_status_given({p.name}) ? &{mine} : NULL")
-            if "const" not in p.type:
+            if p.kind.flow:
                 self.after += [f"if ({p.name})", f"    front_status_out(&{mine}, {p.name});"]
             return
-        flag = "flag && *flag && " if "flag" in self.names else ""
-        if p.name == "array_of_statuses":
-            length = self.count(p.name)
-            got = "outcount ? *outcount : 0" if "outcount" in self.names else length
+        flag = f"{p.kind.flag} && *{p.kind.flag} && " if p.kind.flag else ""
+        if p.kind.length:
+            length, *used = p.kind.length
+            got = f"{used[0]} ? *{used[0]} : 0" if used else length
             self.before += [f"MPI_Status {mine}few[FRONT_FEW];",
                             f"MPI_Status *{mine} = front_statuses({length}, {p.name}, {mine}few);"]
             self.arguments.append(mine)
@@ -239,8 +203,8 @@ class Call:
                         f"    front_status_out(&{mine}, {p.name});"]
 
     def ints(self, p):
-        length, role = ARRAYS[p.name]
-        if "const" not in p.type:
+        (length,), role = p.kind.length, role_of(p)
+        if p.kind.flow:
             self.arguments.append(p.name)
             self.after += [f"front_ints_out({length}, {p.name}, front_{role}_out);"]
             return
@@ -250,15 +214,13 @@ class Call:
         self.arguments.append(mine)
         self.always.append(f"front_release({mine}, {mine}few);")
 
-    def int(self, p, pointer):
-        role = self.role(p.name)
-        if p.type == "MPI_Offset" and p.name == "disp":
-            role = "displacement"
-        if not role or (self.first and p.name in self.peers):
+    def int(self, p):
+        role = role_of(p)
+        if self.first and p.name in self.peers:
             self.arguments.append(p.name)
-        elif not pointer:
+        elif not p.kind.flow:
             self.arguments.append(f"front_{role}_in({p.name})")
-        elif self.function.name.endswith(("_free_keyval", "Keyval_free")):
+        elif p.kind.flow == "<>":
             self.before.append(f"int {p.name}_ = {p.name} ? front_{role}_in(*{p.name}) : 0;")
             self.arguments.append(f"{p.name} ? &{p.name}_ : NULL")
             self.after += [f"if ({p.name})", f"    *{p.name} = front_{role}_out({p.name}_);"]
@@ -266,9 +228,15 @@ class Call:
             self.arguments.append(p.name)
             self.after += [f"if ({p.name})", f"    *{p.name} = front_{role}_out(*{p.name});"]
 
+    def is_cut(self, p):
+        """The caller has room for the other MPI's length only, and the call does not take that length."""
+        lengths = {q.name: q.kind for q in self.parameters if q.name in p.kind.about}
+        return (p.kind.length and all(kind.flow == ">" for kind in lengths.values())
+                and self.interface.is_short(p.kind.length[0]))
+
     def string(self, p):
-        length = STRINGS[self.function.name, p.name]
-        used = "resultlen" if "resultlen" in self.names else "NULL"
+        length = p.kind.length[0][len("MPI_MAX_"):]
+        used = p.kind.about[0] if p.kind.about else "NULL"
         self.before.append(f"char {p.name}_[MPI_MAX_{length}];")
         self.arguments.append(f"{p.name} ? {p.name}_ : NULL")
         self.after += [f"if ({p.name})",

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the tables of the ABI, and wraps the C text that is made of them.
 
-Invariant: the tables are the only place that names a function or a value of the standard.
+Invariant: the tables are the only place that names a function or a value of the standard, and that
+states what a parameter means.
 """
 
 import re
@@ -13,11 +14,21 @@ ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 100
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 
-Function = namedtuple("Function", "returns name parameters status")
+Function = namedtuple("Function", "returns name parameters status does kinds")
 Constant = namedtuple("Constant", "form name value")
-Parameter = namedtuple("Parameter", "type name suffix")
+Parameter = namedtuple("Parameter", "type name suffix kind", defaults=(None,))
+# What a parameter means: functions.tsv describes it. options, about and length are tuples of words.
+Kind = namedtuple("Kind", "flow word options about length flag")
 
 STATUSES = ("no", "hand", "entry", "collective", "construct", "widen")
+DOES = ("send receive exchange probe rma file epoch start complete collective local nonblocking persistent "
+        "begin end").split()
+CONSTANTS = ("tag keyval error thread assert lock split seek amode typeclass combiner order topology compare distrib "
+             "darg verbosity bind scope class safety ordering").split()
+KINDS = [*("handle data target memory allocated packed raw value count length rank source member displacement "
+           "offset index position logical number address status weights attribute callback extra object string "
+           "strings arguments").split(), *CONSTANTS]
+ITEM = re.compile(r"(<>|>)?(\w+)((?:\.\w+)*)(?:\(([\w,]+)\))?(?:\[([\w,*]+)\])?(?:\?(\w+))?")
 
 
 class TableError(Exception):
@@ -35,13 +46,22 @@ def rows(name, columns):
         yield cells
 
 
+def read_functions():
+    functions = [Function(*row) for row in rows("functions.tsv", 6)]
+    by_name = {f.name: f for f in functions}
+    return [f._replace(kinds=by_name[f.name[:-len("_c")]].kinds) if f.kinds == "=" else f for f in functions]
+
+
 def read_tables():
-    functions = [Function(*row) for row in rows("functions.tsv", 4)]
+    functions = read_functions()
     for f in functions:
+        parameters_of(f)
         if f.status not in STATUSES:
             raise TableError(f"{f.name}: unknown status '{f.status}'")
         if f.status == "no" and f.returns != "int":
             raise TableError(f"{f.name} returns {f.returns}, not an error: it has to be `hand`")
+        if not set(f.does.split()) <= set(DOES):
+            raise TableError(f"{f.name}: no call does '{f.does}'")
     constants = [Constant(*row) for row in rows("constants.tsv", 3)]
     types = [row[0] for row in rows("types.tsv", 1)]
     return functions, constants, types
@@ -61,6 +81,30 @@ def split_parameters(text):
             raise TableError(f"cannot read the parameter '{part}'")
         result.append(Parameter(match[1].strip(), match[2], match[3]))
     return result
+
+
+def read_kind(function, item, names):
+    match = ITEM.fullmatch(item)
+    if not match or match[2] not in KINDS:
+        raise TableError(f"{function.name}: '{item}' is no kind of a parameter")
+    kind = Kind(match[1] or "", match[2], *(tuple(filter(None, re.split("[.,]", match[i] or ""))) for i in (3, 4, 5)),
+                match[6])
+    others = [word for word in (*kind.about, *kind.length, kind.flag)
+              if word and not re.fullmatch(r"\d+|\*|sends|receives|MPI_MAX_\w+", word)]
+    for word in others:
+        if word not in names:
+            raise TableError(f"{function.name}: '{item}' names '{word}', which is no parameter")
+    return kind
+
+
+def parameters_of(function):
+    """The parameters with their kinds; `...` is left out."""
+    parameters = [p for p in split_parameters(function.parameters) if p.type != "..."]
+    items = [] if function.kinds == "-" else function.kinds.split()
+    if len(items) != len(parameters):
+        raise TableError(f"{function.name}: {len(items)} kinds of {len(parameters)} parameters")
+    names = [p.name for p in parameters]
+    return [p._replace(kind=read_kind(function, item, names)) for p, item in zip(parameters, items)]
 
 
 def wrap(head, items, tail):

@@ -6,6 +6,7 @@
  */
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MANY = 600, COUNT = 100 };
 
@@ -87,6 +88,23 @@ static void truncated(int rank)
     CHECK(request == MPI_REQUEST_NULL);
 }
 
+/* A message that is probed for, and received by a request whose variable has no handle yet. */
+static void probed(int rank)
+{
+    int received = -1, flag = 0;
+    MPI_Request request;
+    MPI_Message message;
+    MPI_Status status;
+    memset(&request, 0x5a, sizeof request);
+    MPI_Send(&rank, 1, MPI_INT, 1 - rank, 11, MPI_COMM_WORLD);
+    while (!flag)
+        CHECK(MPI_Improbe(1 - rank, 11, MPI_COMM_WORLD, &flag, &message, &status) == MPI_SUCCESS);
+    CHECK(MPI_Imrecv(&received, 1, MPI_INT, &message, &request) == MPI_SUCCESS);
+    CHECK(message == MPI_MESSAGE_NULL);
+    CHECK(MPI_Wait(&request, &status) == MPI_SUCCESS && request == MPI_REQUEST_NULL);
+    CHECK(received == 1 - rank && status.MPI_TAG == 11);
+}
+
 static void many(int rank)
 {
     static int received[MANY];
@@ -113,6 +131,7 @@ int main(int argc, char **argv)
     nowhere();
     made_handles(rank);
     truncated(rank);
+    probed(rank);
     many(rank);
     MPI_Finalize();
     return bad != 0;

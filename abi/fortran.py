@@ -22,19 +22,17 @@ two cannot disagree. What a hand-written procedure takes is checked against hand
 
 import re
 import sys
+import textwrap
 from collections import namedtuple
 from pathlib import Path
 
-from tables import SPDX, TableError, note, read_tables, rows, split_parameters, wrap
+from tables import SPDX, WIDTH, TableError, formatted, note, parameters_of, read_tables, rows, split_parameters, wrap
 
-HANDLES = ("Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request",
-           "Session", "Win")  # fmt: skip
 WIDE = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND",
         "MPI_Offset": "MPI_OFFSET_KIND"}  # fmt: skip
 FUNCTION_WORDS = ("no", "old", "hand", "explicit")
 
-# A parameter without a row in fortran.tsv is what its C type means. `array` is the C suffix or
-# pointer to several, `length` what stands in brackets in the table.
+# `array`: C has a pointer to several; `length`: how many, or how long a string is at most.
 Argument = namedtuple("Argument", "name what type intent array length")
 Procedure = namedtuple("Procedure", "name c arguments dropped hand old explicit status")
 
@@ -46,46 +44,34 @@ def read_words():
     return words
 
 
+# What an argument is, by the kind of the parameter; other kinds are numbers.
+WHAT = {"data": "buffer", "memory": "buffer", "packed": "buffer", "allocated": "buffer", "raw": "logical_raw",
+        **{word: word for word in "logical weights status string address attribute extra callback".split()}}  # fmt: skip
+INTENTS = {"": "in", ">": "out", "<>": "inout"}
+
+
 def argument_of(p, word):
-    """One parameter of a C prototype as Fortran's argument."""
+    """One parameter of a C prototype as Fortran's argument. `word` of fortran.tsv comes before its kind."""
     name = {"indx": "index"}.get(p.name, p.name)
-    array = bool(p.suffix)
+    kind = p.kind
     base = p.type.replace("const ", "").replace("*", "").strip()
-    const = p.type.startswith("const ")
-    pointer = p.type.count("*") + array
-    intent = "in" if const or not pointer else "out"
-    word, _, length = word.partition("[")
-    length = length.rstrip("]")
-    if word in ("in", "inout"):
-        intent, word = word, ""
-    if word in ("weights", "handles") and not const:
-        intent = "inout"
-    kind = base[len("MPI_"):] if base.startswith("MPI_") else ""
-    if word in ("handles", "indices", "strings", "strings2"):
-        array = True
-    if word in ("logical", "handles") and length:
-        array = True
-    if word == "raw" and base == "int":
-        word = ""
-    if word in ("raw", "raw_in"):
-        word, intent = "logical_raw", "in" if const or word == "raw_in" else "inout"
-    if word:
-        what = word
-    elif base == "char":
-        what = "string"
-    elif kind in HANDLES:
-        what = "handle"
-    elif kind == "Status":
-        what, array = "status", p.name.startswith("array_of")
-    elif kind.endswith(("_function", "_function_c")):
-        what, intent = "callback", "in"
-    elif base in WIDE:
-        what = "wide"
-    elif base == "int":
-        what = "int"
+    array = bool(p.suffix or kind.length and kind.word in ("status", "logical"))
+    length = ""
+    if kind.word in ("handle", "index"):
+        what = {"handle": "handles", "index": "indices"}[kind.word] if array else kind.word
+        length = kind.length[-1 if kind.word == "index" else 0] if array else ""
+    elif kind.word == "strings":
+        what, array = "strings" if p.type.count("*") < 2 else "strings2", True
+    elif kind.word in WHAT:
+        what = word or WHAT[kind.word]
+        if what in ("logical", "string") and kind.length:
+            length = kind.length[0]
     else:
-        raise TableError(f"fortran.tsv does not define what '{p.type} {p.name}' is")
-    if what in ("strings", "strings2", "old_attribute", "attribute", "extra", "old_extra"):
+        what = "wide" if base in WIDE else "int"
+    intent = INTENTS[kind.flow] if "*" in p.type or p.suffix else "in"
+    if what in ("logical_raw", "weights") and intent == "out":
+        intent = "inout"
+    if what in ("old_attribute", "attribute", "extra", "old_extra"):
         intent = "in"
     return Argument(name, what, base, intent, array, length if p.suffix in ("", "[]") else p.suffix)
 
@@ -110,9 +96,7 @@ def procedures():
         if "no" in own:
             continue
         arguments, dropped = [], 0  # the parameters dropped are the first ones
-        for p in split_parameters(f.parameters):
-            if p.name == "":
-                continue
+        for p in parameters_of(f):
             given = words.get((plain, p.name)) or words.get(("*", p.name)) or [""]
             if given[0] != "-":
                 arguments.append(argument_of(p, given[0]))
@@ -626,12 +610,11 @@ def described_names(procedure, bind_c):
 
 def completes(procedure, a):
     """The call may find that the operation of this request is complete."""
-    return a.type == "MPI_Request" and bool(re.fullmatch(
-        r"(Wait|Test)(all|any|some)?|Request_(free|get_status\w*)", bare(procedure)))
+    return a.type == "MPI_Request" and a.intent != "out" and "complete" in procedure.c.does.split()
 
 
 def starts(procedure):
-    return bare(procedure) in ("Start", "Startall")
+    return "start" in procedure.c.does.split()
 
 
 def body(procedure):
@@ -696,8 +679,8 @@ def body(procedure):
             if a.intent == "in":
                 before.append(loop)
             else:
-                after.append(f"if (code == MPI_SUCCESS)\n        {loop}".replace(
-                    "\n        c_", "\n            c_"))
+                inner = loop.replace("\n", "\n    ")
+                after.append(f"if (code == MPI_SUCCESS)\n        {inner}")
             call.append(f"c_{n}")
             after.append(f"weft_fortran_release(c_{n}, few_{n});")
         elif a.what == "logical":
@@ -1063,9 +1046,11 @@ def hand_header(table, bind_c=True):
 
 def trampolines():
     n = 256
+    lines = ["#define EACH(T)", *textwrap.wrap(" ".join(f"T({i})" for i in range(n)), WIDTH - 6)]
+    lines = [lines[0], *("    " + line for line in lines[1:])]
     return "\n".join(["// " + SPDX, note("Written by abi/fortran.py; do not edit."),
                       f"enum {{ TRAMPOLINES = {n} }};",
-                      "#define EACH(T) " + " ".join(f"T({i})" for i in range(n)), ""])
+                      *(f"{line:{WIDTH - 1}}\\" for line in lines[:-1]), lines[-1], ""])
 
 
 def main(arguments):
@@ -1079,10 +1064,10 @@ def main(arguments):
             "weft_mpi_constants.f90": constants_module(),
             "mpi.f90": module_mpi(table),
             "mpi_f08.f90": module_f08(table),
-            "glue.c": glue(table),
-            "hand.h": hand_header(table),
-            "mpich/glue.c": glue(table, False),
-            "mpich/hand.h": hand_header(table, False),
+            "glue.c": formatted(glue(table)),
+            "hand.h": formatted(hand_header(table)),
+            "mpich/glue.c": formatted(glue(table, False)),
+            "mpich/hand.h": formatted(hand_header(table, False)),
             "trampolines.h": trampolines(),
         }
     except TableError as error:

@@ -22,7 +22,8 @@ import re
 import sys
 from pathlib import Path
 
-from tables import SPDX, TableError, note, parameters_of, read_tables, rows, wrap
+from tables import (SPDX, TableError, aligned, declared, note, parameters_of, read_tables, rows, statement,
+                    wrap)
 
 KINDS = "Comm Datatype Errhandler File Group Info Message Op Request Session Win".split()
 HANDLE = re.compile(rf"\bMPI_({'|'.join(KINDS)})\b")
@@ -249,7 +250,7 @@ class Call:
         handles = [f"front_{p.type[len('MPI_'):]}_is_usual({p.name})" for p in self.parameters
                    if p.type in ("MPI_Comm", "MPI_Datatype", "MPI_Op") and not p.suffix]
         peers = [f"({' | '.join(self.peers)}) >= 0"] if self.peers else []
-        return " && ".join([*peers, *handles])
+        return [f"{test} &&" for test in [*peers, *handles][:-1]] + handles[-1:]
 
     def body(self):
         bare = self.function.name[len("MPI_"):]
@@ -258,10 +259,7 @@ class Call:
         if self.function.returns != "int":
             return [f"return {call_text(bare, self.arguments)};"]
         lines = [*self.first, *self.before]
-        call = wrap(f"    int code = weft_abi_{bare}(", self.arguments, ");").strip()
-        if not self.before and not self.after and not self.always:
-            return [*lines, wrap(f"    return front_code(weft_abi_{bare}(", self.arguments, "));").strip()]
-        lines.append(call)
+        lines.append(f"int code = {call_text(bare, self.arguments)};")
         if self.after:
             lines.append("if (weft_likely(code == MPI_SUCCESS)) {")
             lines += [f"    {line}" for line in self.after]
@@ -269,14 +267,25 @@ class Call:
         return [*lines, *self.always, "return front_code(code);"]
 
 
+def indented(lines):
+    return "\n".join("\n".join(statement("    " + line)) for line in lines)
+
+
 def call_text(bare, arguments):
     return f"weft_abi_{bare}({', '.join(arguments)})"
 
 
-def prototype(function):
+def prototype(function, storage="", prefix="front", end=")"):
     """The prototype of a front end's function."""
-    return wrap(f"{foreign(function.returns)} front_{function.name[len('MPI_'):]}(",
-                [foreign(p.strip()) for p in function.parameters.split(",")], ")")
+    return "\n".join(declared(f"{storage}{foreign(function.returns)} {prefix}_{function.name[len('MPI_'):]}(",
+                              [foreign(p.strip()) for p in function.parameters.split(",")], end))
+
+
+def named(function):
+    """The prototype of a function that has another symbol."""
+    symbol = f'"P{function.name}");'
+    text, short = prototype(function, end=f") __asm__({symbol}"), prototype(function, end=") __asm__(")
+    return f"{short}\n    {symbol}" if text.split("\n")[0].endswith("(") and "\n" not in short else text
 
 
 def entries(functions, interface):
@@ -286,18 +295,19 @@ def entries(functions, interface):
         if not interface.has(f.name):
             continue
         head = prototype(f)
-        header.append(f'{head}\n    __asm__("P{f.name}");')
+        header.append(named(f))
         if HAND.match(f.name) or (interface.name, f.name) in HAND_OF:
             continue
         call = Call(f, interface)
-        body = "\n".join(f"    {line}" for line in "\n".join(call.body()).split("\n"))
+        body = indented(call.body())
         usual = call.usual()
         if usual:  # a function for usual arguments, which saves no registers, and one for all others
-            convert, other = (head.replace("front_", f"{word}_", 1) for word in ("convert", "other"))
-            arguments = f"{bare}({', '.join(call.names)})"
-            source.append(f"FRONT_INLINE {convert}\n{{\n{body}\n}}\n\nFRONT_OUTLINE {other}\n"
-                          f"{{\n    return convert_{arguments};\n}}\n")
-            body = f"    return weft_likely({usual}) ? convert_{arguments} : other_{arguments};"
+            names = ", ".join(call.names)
+            convert, other = prototype(f, "FRONT_INLINE ", "convert"), prototype(f, "FRONT_OUTLINE ", "other")
+            source.append(f"{convert}\n{{\n{body}\n}}\n\n{other}\n"
+                          f"{{\n{indented([f'return convert_{bare}({names});'])}\n}}\n")
+            body = "\n".join([wrap("    if (weft_likely(", usual, "))"),
+                              indented([f"    return convert_{bare}({names});", f"return other_{bare}({names});"])])
         source.append(f"FRONT_EXPORT({bare});\n{head}\n{{\n{body}\n}}\n")
         persistent = f.name.replace("MPI_", "MPIX_")
         names = [persistent] if persistent in interface.functions else MPI_1.get(f.name, [])
@@ -334,15 +344,19 @@ def tables(interface, functions):
                 break
     for role, members in pairs.items():
         lines += [f"static const struct front_pair front_{role}s[] = {{",
-                  *[f"    {{{theirs}, {ours}}}, /* {name} */" for theirs, ours, name in members], "};"]
+                  *aligned([f"    {{{theirs}, {ours}}}, /* {name} */" for theirs, ours, name in members]), "};"]
         kind = ("bits" if role in BITS else "offset" if role == "displacement" else
                 role if role in ("rank", "tag", "error") else "value")
         lines.append(f"FRONT_CONVERT_{kind.upper()}({role}, front_{role}s)")
-    for name, theirs, _ in interface.of("length"):
-        lines.append(f"#define FRONT_{name[len('MPI_'):]} {theirs}")
-    for name, theirs, _ in interface.of("sentinel"):
-        if re.fullmatch(r"-?\d+", theirs) and "_FN" not in name:
-            lines.append(f"#define FRONT_{name[len('MPI_'):]} ((void *){theirs})")
+    values = {name: theirs for name, theirs, _ in interface.of("length")}
+    values |= {name: f"((void *){theirs})" for name, theirs, _ in interface.of("sentinel")
+               if re.fullmatch(r"-?\d+", theirs) and "_FN" not in name}
+    if not interface.pointers:
+        values |= {name: theirs for name, theirs, _ in interface.of("handle")
+                   if name in ("MPI_COMM_WORLD", "MPI_REQUEST_NULL")}
+    names = [f"#define FRONT_{name[len('MPI_'):]}" for name in values]
+    column = max(map(len, names)) + 1
+    lines += [f"{name:{column}}{value}" for name, value in zip(names, values.values())]
     if not interface.pointers:
         lines += integer_handles(interface)
     return lines
@@ -378,25 +392,23 @@ def integer_handles(interface):
         null = name.endswith("_NULL")
         if standard == "-" or kind == "File" or (value == 0x0c000000 and not null):
             continue
-        if name in ("MPI_COMM_WORLD", "MPI_REQUEST_NULL"):
-            lines.append(f"#define FRONT_{name[len('MPI_'):]} {theirs}")
         if kind in others:
             others[kind].append(f"{{{theirs}, {ours}}}, /* {name} */")
             continue
         table = "ops" if kind == "Op" else "types"
-        outward[table][f"({standard}) & {'0x1f' if kind == 'Op' else '0xff'}"] = f"(int){theirs}"
+        outward[table][f"{standard} & {'0x1f' if kind == 'Op' else '0xff'}"] = f"(int){theirs}, /* {name} */"
         if not null:
             place = "pairs" if value >> 24 == 0x8c else table
-            inward[place][hex(value & 0xff)] = standard
+            inward[place][hex(value & 0xff)] = f"{standard}, /* {name} */"
     for kind, members in others.items():
         lines += [f"static const struct front_pair front_{kind}_values[] = {{",
-                  *[f"    {member}" for member in members], "};"]
+                  *aligned([f"    {member}" for member in members]), "};"]
     for (name, members), size in zip(inward.items(), (256, 16, 16)):
         lines += [f"static const short front_{name}_in[{size}] = {{",
-                  *[f"    [{index}] = {value}," for index, value in members.items()], "};"]
+                  *aligned([f"    [{index}] = {value}" for index, value in members.items()]), "};"]
     for (name, members), size in zip(outward.items(), (256, 32)):
         lines += [f"static const int front_{name}_out[{size}] = {{",
-                  *[f"    [{index}] = {value}," for index, value in members.items()], "};"]
+                  *aligned([f"    [{index}] = {value}" for index, value in members.items()]), "};"]
     return lines
 
 
@@ -427,20 +439,21 @@ def objects(interface):
     ints = {name: int(theirs) for name, theirs, _ in interface.of("fortran-constant", "later-fortran-constant")
             if re.fullmatch(r"-?\d+", theirs)}
     lines.append("const struct front_fortran front_fortran[] = {")
+    fortran = []
     done = set()
     for name, theirs, ours in interface.of("handle", "later-handle"):
         key = (kind_of(name), ints.get(name))
         if name in ints and ours != "-" and key not in done:
             done.add(key)
-            lines.append(f"    {{FRONT_KIND_{kind_of(name)}, {ints[name]}, {ours}}}, /* {name} */")
+            fortran.append(f"    {{FRONT_KIND_{kind_of(name)}, {ints[name]}, {ours}}}, /* {name} */")
     done_kinds = {kind for kind, _ in done}
     for kind in KINDS:
         if kind not in done_kinds and f"MPI_{kind.upper()}_NULL" in {r[0] for r in interface.of("handle")}:
             ours = next(r[2] for r in interface.of("handle") if r[0] == f"MPI_{kind.upper()}_NULL")
-            lines.append(f"    {{FRONT_KIND_{kind}, 0, {ours}}}, /* MPI_{kind.upper()}_NULL */")
-    lines += ["    {FRONT_KIND_Datatype, 4, FRONT_LB},", "    {FRONT_KIND_Datatype, 3, FRONT_UB},",
-              "    {0, 0, 0},", "};"]
-    return lines
+            fortran.append(f"    {{FRONT_KIND_{kind}, 0, {ours}}}, /* MPI_{kind.upper()}_NULL */")
+    fortran += ["    {FRONT_KIND_Datatype, 4, FRONT_LB}, /* MPI_LB */",
+                "    {FRONT_KIND_Datatype, 3, FRONT_UB}, /* MPI_UB */", "    {0, 0, 0}, /* the end */"]
+    return [*lines, *aligned(fortran), "};"]
 
 
 # Addresses whose values differ from the standard's, and their types.
@@ -543,7 +556,7 @@ def files(name):
     result["fortran/mpi.h"] = [*top, "#ifndef WEFT_FRONT_MPI_H", "#define WEFT_FRONT_MPI_H",
                                *fortran_header(interface), "#endif"]
     result["fortran/modules.h"] = [*top, *modules(interface)]
-    return {file: "\n".join(lines) + "\n" for file, lines in result.items()}
+    return {file: "\n".join(lines).rstrip() + "\n" for file, lines in result.items()}
 
 
 def main(arguments):

@@ -109,7 +109,8 @@ def parameters_of(function):
 
 def wrap(head, items, tail):
     """`head(items)tail` in lines of at most WIDTH columns, continued under the parenthesis."""
-    glued = ", ".join(item.replace(" ", "\0") for item in items)
+    glued = "".join(item.replace(" ", "\0") + (" " if item.endswith("&&") else ", ") for item in items)
+    glued = glued.removesuffix(", ")
     lines = textwrap.wrap(
         head.replace(" ", "\0") + glued + tail,
         WIDTH,
@@ -118,6 +119,119 @@ def wrap(head, items, tail):
         break_on_hyphens=False,
     )
     return "\n".join(lines).replace("\0", " ")
+
+
+def filled(head, items, tail, column):
+    """`head` with as many items on each line as fit, continued at a column."""
+    lines = [head]
+    for i, item in enumerate(items):
+        item += "," if i + 1 < len(items) else tail
+        space = "" if lines[-1] == head or not lines[-1].strip() else " "
+        if len(lines[-1]) + len(space) + len(item) <= WIDTH:
+            lines[-1] += space + item
+        else:
+            lines.append(" " * column + item)
+    return lines
+
+
+def call_lines(left, call, items, tail, indent=0):
+    """The lines of `left = call(items)tail`, broken as clang-format does: with the fewest breaks between the
+    arguments, which stand under the parenthesis, or at the next level behind it."""
+    space, deeper = " " * indent, " " * (indent + 4)
+    head = f"{space}{left} = {call}("
+    under = f"{deeper}{call}("
+    forms = [filled(head, items, tail, len(head)), [f"{space}{left} =", *filled(under, items, tail, len(under))],
+             [head, *filled(deeper, items, tail, len(deeper))]]
+    breaks = [len(forms[0]) - 1, len(forms[1]) - 2, len(forms[2]) - 2]
+    return cheapest([(10 * n + more, form) for n, more, form in zip(breaks, (0, 3, 11), forms)])
+
+
+def declared(head, items, tail):
+    """The lines of the prototype `head(items)tail`, broken as clang-format does."""
+    under = filled(head, items, tail, len(head))
+    behind = [head, *filled("    ", items, tail, 4)]
+    forms = [(10 * (len(under) - 1), under), (10 * (len(behind) - 2) + 36, behind)]
+    match = re.fullmatch(r"([\w ]+) (\w+(\(\w+\))?\()", head)
+    if match and tail == (");" if match[3] else ")"):  # the type on a line of its own
+        name = ("    " if match[3] else "") + match[2]
+        apart = filled(name, items, tail, len(name))
+        forms.append((10 * (len(apart) - 1) + 22, [match[1], *apart]))
+    return cheapest(forms)
+
+
+def cheapest(forms):
+    """Of (cost, lines), the lines that cost least among those that fit."""
+    return min(forms, key=lambda form: (max(map(len, form[1])) > WIDTH, form[0]))[1]
+
+
+def statement(line):
+    """The lines of a statement, broken as clang-format does if it is too long: a call, whose result may be
+    assigned or returned."""
+    match = re.fullmatch(r"( *)(?:([\w*][^=]*) = )?((?:return )?\w+(?:\(\w+\))?)\((.*)(\);)", line)
+    if len(line) <= WIDTH or not match:
+        return [line]
+    space, left, call, arguments, tail = match.groups()
+    items = re.findall(r"(?:[^,()]|\((?:[^()]|\([^()]*\))*\))+", arguments)
+    items = [item.strip() for item in items]
+    if left:
+        return call_lines(left, call, items, tail, len(space))
+    head = f"{space}{call}("
+    return filled(head, items, tail, len(head))
+
+
+def folded(line):
+    """The lines of a condition: continued under the innermost parenthesis that is open."""
+    lines, columns = [], []
+    while len(line) > WIDTH:
+        at, kept, now = 0, [0] * WIDTH, list(columns)
+        for i, c in enumerate(line[:WIDTH]):
+            if c == "(":
+                now.append(i + 1)
+            elif c == ")":
+                now.pop()
+            elif c in ",&|" and line[i + 1:i + 2] == " " and now and len(now) <= len(kept):
+                at, kept = i + 1, list(now)
+        if not at:
+            break
+        lines.append(line[:at])
+        line, columns = " " * kept[-1] + line[at + 1:], kept
+    return [*lines, line]
+
+
+def formatted(text):
+    """Generated C, whose prototypes and statements are broken as clang-format does."""
+    result, joined = [], ""
+    for line in text.split("\n"):
+        if line.startswith(("#", "//", " *", "/*")):
+            result.append(line)
+            continue
+        joined += line if not joined else ("" if joined.endswith("(") else " ") + line.strip()
+        if joined.count("(") > joined.count(")") or " = {" in joined and "}" not in joined:
+            continue
+        result += broken(joined)
+        joined = ""
+    return "\n".join(result)
+
+
+def broken(line):
+    match = re.fullmatch(r"(\w[^()]*(?:\(\w+\))?\()(.*)(\);?)", line)
+    if match and len(line) > WIDTH:
+        return declared(match[1], re.split(r", (?![^(]*\))", match[2]), match[3])
+    match = re.fullmatch(r"(( *)\w.* = \{)(\..*\};)", line)
+    if match and len(line) > WIDTH:
+        behind, under = match[2] + "    " + match[3], ",\n" + " " * len(match[1]) + "."
+        return [match[1], behind] if len(behind) <= WIDTH else line.replace(", .", under).split("\n")
+    match = re.fullmatch(r"( *)(\w+ \w+\[\w+\],) (\*\w+ = .*;)", line)
+    if match and len(line) > WIDTH:
+        return [match[1] + match[2], *statement(match[1] + "    " + match[3])]
+    return statement(line) if re.fullmatch(r" *\w.*\);", line) and not re.match(" *(if|for) ", line) else folded(line)
+
+
+def aligned(lines):
+    """Lines of code whose comments stand in one column."""
+    column = max((line.index(" /*") for line in lines if " /*" in line), default=0)
+    return [f"{line[:line.index(' /*')]:{column}}{line[line.index(' /*'):]}" if " /*" in line else line
+            for line in lines]
 
 
 def braced(head, items, tail, column):

@@ -111,6 +111,9 @@ EXTRA_DIST += tests/slurm tests/suppressions
 # ---- The contract with libfabric
 include tests/strict/local.mk
 
+# ---- A lane of the tests' own
+include tests/lane/local.mk
+
 # ---- Programs that call MPI
 # Each source file of these folders is a program of its own, found when make runs: a new test is one
 # file. tests/run reads from its first lines how to run it.

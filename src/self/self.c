@@ -52,11 +52,6 @@ static bool is_alone(const struct weft_job *job)
     return job->size == 1;
 }
 
-static bool reaches_all(void)
-{
-    return weft.job.size == 1;
-}
-
 static int connect_peer(struct weft_peer *peer, char *why, size_t len)
 {
     (void)peer, (void)why, (void)len;
@@ -82,7 +77,6 @@ static const char *describe(const struct weft_request *request)
 
 const struct weft_lane weft_self_lane = {.name = "self",
                                          .expects_all = is_alone,
-                                         .has_all = reaches_all,
                                          .reaches = is_self,
                                          .connect = connect_peer,
                                          .close_dead = close_dead,

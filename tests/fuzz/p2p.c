@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=4 lanes=rxm,rxm-soft,sockets,shm,shm-copy,mixed seconds=60
 // run: ranks=1 lanes=self seconds=60
+// run: ranks=3 lanes=socket seconds=60
 // run: ranks=3 lanes=soft-small,shm,shm-small,shm-unpaid,mixed-soft seconds=60
 // run: ranks=2 lanes=rxm-small seconds=60
 /*

@@ -114,8 +114,8 @@ struct weft_lane {
 
     /* ---- Start and end, in this order. NULL: nothing to do. */
     void (*prepare)(void); /* before all else */
-    /* True if every rank of the job may be reached, before the fence, and is reached, after it:
-     * then the lanes after this one are not opened. */
+    /* True if every rank of the job may be reached, before the fence: then the lanes after this one
+     * are not opened, unless has_all returns false after it. */
     bool (*expects_all)(const struct weft_job *job);
     bool (*has_all)(void);
     /* Opens this rank's end for so many VCIs, on a network of the job (0: the best of this node),

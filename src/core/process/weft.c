@@ -365,7 +365,8 @@ static unsigned open_and_join(unsigned position, bool threads, bool *all)
     join_lanes(position, end);
     synchronize();
     unsigned last = (end - 1) % WEFT_LANES_MAX;
-    *all = *all && weft.lanes >> last & 1 && weft_lanes[last]->has_all();
+    const struct weft_lane *lane = weft_lanes[last];
+    *all = *all && weft.lanes >> last & 1 && (!lane->has_all || lane->has_all());
     return end;
 }
 

@@ -43,7 +43,7 @@ static _Atomic uint32_t *doorbell_of(int world)
     return &weft_shm_member(weft_shm_index(world))->doorbell;
 }
 
-static void stay_awake_at(const _Atomic uint64_t *word, uint64_t value)
+static void set_awaited(const _Atomic uint64_t *word, uint64_t value)
 {
     weft_shm.awaited = word;
     weft_shm.awaited_value = value;
@@ -52,7 +52,7 @@ static void stay_awake_at(const _Atomic uint64_t *word, uint64_t value)
 static const struct weft_lane_node node = {.can_copy = can_copy,
                                            .doorbell = doorbell_of,
                                            .wake = weft_shm_wake,
-                                           .awake_at = stay_awake_at,
+                                           .awake_at = set_awaited,
                                            .is_first = weft_shm_is_first,
                                            .hand_down = weft_shm_hand_down,
                                            .cores = weft_shm_cores};

@@ -21,7 +21,7 @@ struct offer {
     uint32_t joins;
 };
 
-/* What the one lane between the ranks offers, if they all are on this node; else NULL. */
+/* The node of the one lane between the ranks, if they all are on it; else NULL. */
 static const struct weft_lane_node *node_of(const struct weft_comm *comm)
 {
     const struct weft_lane_node *node = NULL;

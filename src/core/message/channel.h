@@ -53,7 +53,7 @@ struct weft_channel {
     bool wildcards_held; /* receives from any source stay in software, because lanes are mixed */
     bool took_back;      /* posted receives were withdrawn, so a ready send may find no receive */
     bool listed;         /* in the VCI's list `held`: progress peeks into the provider for it */
-    /* Of the lane that keeps state here: lane_fast.h. */
+    /* The state of the lane that matches receives: lane_fast.h. */
     _Alignas(8) unsigned char lane_state[WEFT_CHANNEL_LANE_BYTES];
     struct weft_vci *vci;
     struct weft_peer **peers; /* by rank; weft_peer_unknown before first contact */

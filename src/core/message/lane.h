@@ -64,7 +64,7 @@ struct weft_lane_remote {
 };
 enum { WEFT_REMOTE_LATER = -1 };
 
-/* What a lane between processes of a node offers beside messages: they may map the same memory
+/* A lane between processes of a node offers this beside messages: they may map the same memory
  * (core/base/shared_memory.h), and wake each other. */
 struct weft_lane_node {
     /* True if the kernel copies between this process and those that the lane reaches. */
@@ -241,7 +241,7 @@ void weft_lane_closed(unsigned number);
 /* The number of the lane to a rank in MPI_COMM_WORLD. */
 unsigned weft_lane_to(int world);
 
-/* What the lane to a rank offers between processes of a node, or NULL. */
+/* The member `node` of the lane to a rank. */
 const struct weft_lane_node *weft_lane_node(int world);
 
 /* A peer is dead: its lane ends what concerns it. */

@@ -46,7 +46,8 @@ struct weft_process {
      * and wake this process; 0: none. See core/message/lane.h. */
     unsigned lanes;
     uint8_t posts, exposes, sleeps;
-    /* What progress polls: the lanes that are cheap, so many, then the others, then NULL. */
+    /* The functions that progress polls: of the lanes that are cheap, so many, of the others, NULL.
+     */
     int (*polls[WEFT_LANES_MAX + 1])(unsigned vci);
     unsigned cheap_polls;
     bool crowded; /* all ranks are on this node, more than it has cores, and are not to share

@@ -71,7 +71,7 @@ struct weft_vci {
     unsigned polls;                /* since the other VCIs were progressed last */
     unsigned waiting;              /* active blocking calls that wait for messages */
     unsigned transfers;            /* messages that a lane moves with the peer's help */
-    /* Of the lane that keeps state here: lane_fast.h. */
+    /* The state of the lane that matches receives: lane_fast.h. */
     _Alignas(8) unsigned char lane_state[WEFT_VCI_LANE_BYTES];
     struct weft_matcher matcher;
     struct {

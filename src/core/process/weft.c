@@ -271,7 +271,7 @@ static void synchronize(void)
     weft_phase_end("fence");
 }
 
-/* What the first lane between processes of this node offers, or NULL. */
+/* The member `node` of the first lane that has it, or NULL. */
 static const struct weft_lane_node *first_node(void)
 {
     unsigned number = 0;

@@ -94,6 +94,7 @@ STEPS = re.compile(r"""
   | result\ (?P<result>\w+)(?:\ (?P<word>"[^"]*"))?
   | new\ (?P<new>\w+)\ (?P<what>"[^"]*")
   | check\ (?P<check>.+)
+  | collective\ (?P<collective>\w+)(?P<begins>:\ begins)?
 """, re.VERBOSE)
 
 
@@ -144,6 +145,7 @@ class Entry:
                 self.objects[step["object"]] = self.kind_of(step["object"])
             elif step["new"]:
                 self.made[step["new"]] = self.kind_of(step["new"])
+        self.collective = steps.pop() if steps and steps[-1]["collective"] else None
         self.checks = [self.expression(step) for step in steps]
 
     def fail(self, text):
@@ -165,6 +167,8 @@ class Entry:
 
     def expression(self, step):
         """The C expression of a step."""
+        if step["collective"]:
+            self.fail("'collective' is the last step")
         if step["check"]:
             return step["check"]
         if step["object"]:
@@ -236,7 +240,16 @@ class Entry:
             lines += assignment(indent, check)
             lines.append("    if (code == MPI_SUCCESS)")
             indent = "        "
-        return [*lines[:-1], "    if (code != MPI_SUCCESS)", "        goto leave;"] if lines else []
+        return [*lines[:-1], *self.stop()] if lines else []
+
+    def stop(self):
+        """What follows the checks: an error is that of all ranks, where the call is collective."""
+        comm = self.collective and self.collective["collective"]
+        begin = [f"    code = weft_comm_begin({comm}, code);"] if comm and self.collective["begins"] else []
+        if comm and not begin:
+            return ["    if (code != MPI_SUCCESS) {", f"        weft_comm_refuse({comm}, code);",
+                    "        goto leave;", "    }"]
+        return [*begin, "    if (code != MPI_SUCCESS)", "        goto leave;"]
 
     def code(self):
         return [f'#line {self.stanza.line} "{FILE}"', *self.stanza.code, HERE] if self.stanza.code else []

@@ -220,11 +220,24 @@ static void matched_unconnected(unsigned stream, int world, size_t length)
         weft_net_credits_return(peer);
 }
 
+static void matched_peer(struct weft_peer *peer, unsigned stream, int world, size_t length)
+{
+    if (!peer)
+        matched_unconnected(stream, world, length);
+    else if (weft_net_is_alive(peer))
+        weft_net_matched_from(peer, length);
+}
+
+void weft_net_matched_number(uint32_t sender, size_t length)
+{
+    unsigned stream = sender / (uint32_t)weft.job.size;
+    int world = (int)(sender % (uint32_t)weft.job.size);
+    matched_peer(weft_peer_find(stream, world), stream, world, length);
+}
+
 void weft_net_matched(const struct weft_channel *channel, int source, size_t length)
 {
     struct weft_peer *peer = weft_channel_peer(channel, source);
-    if (!peer)
-        matched_unconnected(channel->stream, weft_channel_world(channel, source), length);
-    else if (weft_net_is_alive(peer))
-        weft_net_matched_from(peer, length);
+    int world = peer ? peer->world : weft_channel_world(channel, source);
+    matched_peer(peer, channel->stream, world, length);
 }

@@ -82,6 +82,9 @@ bool weft_net_flow_checked(struct weft_peer *peer);
 /* Credits were returned. False if the peer never got that many. */
 bool weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits);
 
+/* With software matching: an eager message of that length from a sender number is dropped. */
+WEFT_COLD void weft_net_matched_number(uint32_t sender, size_t length);
+
 /* Returns the credits of a peer. */
 WEFT_COLD void weft_net_credits_return(struct weft_peer *peer);
 

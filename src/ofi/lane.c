@@ -17,6 +17,16 @@ static void report_match(const struct weft_request *receive, const struct weft_a
     weft_net_matched(receive->channel, message->source, message->length);
 }
 
+/* Returns the credits of the message. If this process does not have the communicator any more,
+ * weft_net_deliver has returned them, or the sender is not known. */
+static void report_drop(const struct weft_arrival *message)
+{
+    const struct weft_channel *channel =
+        weft_channel_of(message->context, message->source, message->tag);
+    if (channel && (unsigned)message->source < (unsigned)channel->size)
+        weft_net_matched(channel, message->source, message->length);
+}
+
 static const struct weft_lane_remote remote = {.flags = weft_net_rma,
                                                .expose = weft_net_region_open,
                                                .conceal = weft_net_region_close,
@@ -47,6 +57,7 @@ const struct weft_lane weft_net_lane = {.name = "net",
                                         .collect_all = weft_net_collect_all,
                                         .fetch = weft_net_fetch,
                                         .matched = report_match,
+                                        .dropped = report_drop,
                                         .init_request = weft_net_adopt,
                                         .waits_for_peer = weft_net_waits_for_peer,
                                         .abandon = weft_net_abandon,

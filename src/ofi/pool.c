@@ -14,6 +14,7 @@
 #include "core/message/sw_match.h"
 #include "core/message/process.h"
 #include "core/progress/failure.h"
+#include "ofi/credits.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 
@@ -169,6 +170,9 @@ void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *dat
     } else if (form != WEFT_MESSAGE_EAGER) {
         message.mode = form == WEFT_MESSAGE_SYNC ? WEFT_SEND_SYNCHRONOUS : WEFT_SEND_READY;
     }
+    if (weft_unlikely(!channel) && weft_net.software && form != WEFT_MESSAGE_RTS &&
+        form != WEFT_MESSAGE_SYNC && !weft_channel_expects(message.context))
+        weft_net_matched_number(weft_net_sender(tag), bytes); /* it will be dropped */
     weft_sw_arrive(&weft.vcis[net->number].matcher, &message);
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Bids for context ids, in one process; the test makes up the offers of the other members. No block
- * is offered by two bids at a time, or taken twice; the waiting bid with the lowest key goes first;
- * all blocks can be taken, and then a bid is exhausted.
+ * is offered by two bids at a time, or taken twice; a freed one is taken again after all others;
+ * the waiting bid with the lowest key goes first; all blocks can be taken, and then a bid is
+ * exhausted. Members whose clocks differ, in one process each here, agree on a block after all of
+ * them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,23 +57,78 @@ static bool overlap(const struct weft_bid *a, const struct weft_bid *b)
     return false;
 }
 
-static void lowest_first(void **state)
+static int take_one(void)
+{
+    struct weft_bid bid;
+    enum weft_bid_result result;
+    int block = -1;
+    weft_bid_open(&bid, 1);
+    do {
+        weft_bid_offer(&bid);
+        result = settle_alone(&bid, &block);
+    } while (result == WEFT_BID_AGAIN);
+    assert_int_equal(result, WEFT_BID_TAKEN);
+    return block;
+}
+
+static void freed_last(void **state)
 {
     (void)state;
-    struct weft_bid bid;
-    int block = -1;
-    for (int i = 0; i < 200; i++) {
-        weft_bid_open(&bid, 1);
-        weft_bid_offer(&bid);
-        assert_int_equal(settle_alone(&bid, &block), WEFT_BID_TAKEN);
-        assert_int_equal(block, i);
-    }
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(take_one(), i);
     weft_context_free(77);
     assert_int_equal(weft_context_in_use(), 199);
-    weft_bid_open(&bid, 1);
-    weft_bid_offer(&bid);
-    assert_int_equal(settle_alone(&bid, &block), WEFT_BID_TAKEN);
-    assert_int_equal(block, 77);
+    assert_false(weft_context_is_expected(77));
+    for (int i = 200; i < WEFT_CONTEXT_BLOCKS; i++) {
+        assert_int_equal(take_one(), i);
+        weft_context_free(i);
+    }
+    assert_true(weft_context_repeats());
+    assert_int_equal(take_one(), 77);
+    assert_int_equal(take_one(), 200);
+}
+
+/* A communicator of one process takes a block that the others come to last. */
+static void alone(void **state)
+{
+    (void)state;
+    assert_int_equal(weft_context_take(), WEFT_CONTEXT_BLOCKS - 1);
+    assert_int_equal(weft_context_take(), WEFT_CONTEXT_BLOCKS - 2);
+    weft_context_free(WEFT_CONTEXT_BLOCKS - 1);
+    assert_int_equal(weft_context_take(), WEFT_CONTEXT_BLOCKS - 1);
+    assert_int_equal(take_one(), 0);
+}
+
+/* The words that the others offer were made by a process with another clock. */
+static void different_clocks(void **state)
+{
+    static const int ahead[] = {3, 40, 5000, WEFT_CONTEXT_BLOCKS - 10, WEFT_CONTEXT_BLOCKS + 7};
+    (void)state;
+    for (size_t i = 0; i < sizeof ahead / sizeof *ahead; i++) {
+        struct weft_bid mine, theirs;
+        uint64_t words[WEFT_CONTEXT_WORDS];
+        enum weft_bid_result result;
+        int block = -1, rounds = 0;
+        weft_context_reset();
+        for (int k = 0; k < ahead[i]; k++)
+            weft_context_free(take_one());
+        weft_bid_open(&theirs, 1);
+        weft_bid_offer(&theirs);
+        memcpy(words, theirs.offer, sizeof words);
+        weft_context_reset(); /* from here on a process whose clock is 0 */
+        weft_bid_open(&mine, 1);
+        do {
+            weft_bid_offer(&mine);
+            if (rounds++)
+                memcpy(words, mine.offer, sizeof words);
+            else
+                weft_bid_combine(words, mine.offer);
+            result = weft_bid_settle(&mine, words, &block);
+        } while (result == WEFT_BID_AGAIN);
+        assert_int_equal(result, WEFT_BID_TAKEN);
+        assert_int_equal(block, ahead[i] % WEFT_CONTEXT_BLOCKS);
+        assert_int_equal(take_one(), (ahead[i] + 1) % WEFT_CONTEXT_BLOCKS);
+    }
 }
 
 static void no_overlap(void **state)
@@ -191,14 +248,42 @@ static void failure_is_common(void **state)
     assert_int_equal(weft_context_in_use(), 0);
 }
 
+/* All members get the failure of the lowest rank, in whatever order the words are combined. */
+static void lowest_failure(void **state)
+{
+    enum { MEMBERS = 4 };
+    uint64_t words[MEMBERS][WEFT_CONTEXT_WORDS], all[WEFT_CONTEXT_WORDS];
+    struct weft_bid_failure failure = {0};
+    (void)state;
+    for (int i = 0; i < MEMBERS; i++) {
+        weft_bid_nothing(words[i]);
+        failure.code = 10 + i;
+        failure.rank = i;
+        if (i == 1 || i == 3)
+            weft_bid_fail(words[i], &failure);
+    }
+    assert_false(weft_bid_failure(words[0], &failure));
+    for (int first = 0; first < MEMBERS; first++) {
+        memcpy(all, words[first], sizeof all);
+        for (int i = 1; i <= MEMBERS; i++)
+            weft_bid_combine(all, words[(first + i) % MEMBERS]);
+        assert_true(weft_bid_failure(all, &failure));
+        assert_int_equal(failure.rank, 1);
+        assert_int_equal(failure.code, 11);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(lowest_first, reset),
+        cmocka_unit_test_setup(freed_last, reset),
+        cmocka_unit_test_setup(alone, reset),
+        cmocka_unit_test_setup(different_clocks, reset),
         cmocka_unit_test_setup(no_overlap, reset),
         cmocka_unit_test_setup(lowest_key_first, reset),
         cmocka_unit_test_setup(all_and_no_more, reset),
         cmocka_unit_test_setup(failure_is_common, reset),
+        cmocka_unit_test_setup(lowest_failure, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,11 @@
  *  - MPI_COMM_WORLD has the first block of context ids, MPI_COMM_SELF the second, the job the
  *    third.
  *  - A dying communicator (after MPI_Comm_free) keeps its channels and context ids until a sweep
- *    finds no reference. So this process does not offer an id while a message with that id can
- *    arrive or leave: every message for it has a receive, posted before MPI_Comm_free.
+ *    finds no reference. So this process does not offer an id while it has a send or a receive with
+ *    that id.
+ *  - The messages without a receive that have arrived for a dying communicator are dropped by the
+ *    sweep that frees it, and later ones when they arrive: nothing of them can reach a communicator
+ *    that gets the same ids later (context.h).
  */
 #include "core/comm/comm.h"
 #include "core/pt2pt/partitioned.h"
@@ -120,8 +123,13 @@ static const char *channel_name(const struct weft_channel *channel)
     return weft_comm_name(channel->comm);
 }
 
+static bool channel_expects(uint32_t context)
+{
+    return weft_context_is_expected(context / WEFT_CONTEXTS);
+}
+
 const struct weft_channel_ops weft_comm_channel_ops = {
-    .of = channel_of, .world = channel_world, .name = channel_name};
+    .of = channel_of, .world = channel_world, .name = channel_name, .expects = channel_expects};
 
 /* The number of references to a communicator and to its channels beside those of requests. */
 static int count_uses(struct weft_comm *comm)
@@ -314,6 +322,15 @@ static void mark_referred(void *arg, struct weft_request *request)
             comm->referred = true;
 }
 
+/* Drops the messages that were sent on a communicator and never received. */
+static void drop_messages(struct weft_comm *comm)
+{
+    for (unsigned i = 0; i < weft.nvcis; i++)
+        for (unsigned use = 0; use < WEFT_CONTEXTS && weft.vcis[i].matcher.unexpected; use++)
+            weft_sw_drop_context(&weft.vcis[i].matcher,
+                                 (uint32_t)comm->block * WEFT_CONTEXTS + use);
+}
+
 /* True while a channel is in its VCI's list `held`: the next claim that finds nothing held takes it
  * off. */
 static bool is_listed(struct weft_comm *comm)
@@ -333,6 +350,7 @@ void weft_comm_sweep(void)
     weft_assert(weft_vcis_hold_all() && !dying == !ndying);
     if (!dying)
         return;
+    weft_lane_collect_all();
     for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
         comm->referred = count_uses(comm) || is_listed(comm);
     weft_request_each(mark_referred, NULL);
@@ -346,6 +364,7 @@ void weft_comm_sweep(void)
         weft_assert(ndying > 0 && weft_context_owner((uint32_t)comm->block) == comm);
         *link = comm->next_dying;
         ndying--;
+        drop_messages(comm);
         weft_context_free(comm->block);
         unmake(comm);
     }

@@ -75,6 +75,49 @@ int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
     return conclude(&alloc, made, out);
 }
 
+int weft_comm_combine(struct weft_comm *over, uint64_t *words, int failed)
+{
+    struct weft_context_alloc alloc;
+    uint64_t key = prepare_alloc(&alloc, over, NULL);
+    alloc.combines = true;
+    memcpy(alloc.words, words, sizeof alloc.words);
+    weft_context_alloc_start(&alloc, key, failed);
+    int code = weft_context_alloc_wait(&alloc);
+    memcpy(words, alloc.words, sizeof alloc.words);
+    return code;
+}
+
+int weft_comm_begin(struct weft_comm *over, int failed)
+{
+    uint64_t words[WEFT_CONTEXT_WORDS];
+    if (failed != MPI_SUCCESS)
+        return weft_comm_refuse(over, failed);
+    weft_bid_nothing(words);
+    return weft_comm_combine(over, words, MPI_SUCCESS);
+}
+
+static void refusal_ended(struct weft_context_alloc *alloc)
+{
+    free(alloc->ranks);
+    free(alloc);
+}
+
+/* A refusal is an allocation in the background, which takes no block, and fails. */
+static void start_refusal(struct weft_context_alloc *alloc, uint64_t key, int code)
+{
+    alloc->combines = true;
+    alloc->end = refusal_ended;
+    weft_context_alloc_start(alloc, key, code);
+}
+
+int weft_comm_refuse(struct weft_comm *over, int code)
+{
+    struct weft_context_alloc *alloc = over ? malloc(sizeof *alloc) : NULL;
+    if (alloc)
+        start_refusal(alloc, prepare_alloc(alloc, over, NULL), code);
+    return code;
+}
+
 int weft_comm_agree_group(struct weft_comm *over, struct weft_group *group,
                           struct weft_group *remote, struct weft_comm **out)
 {
@@ -156,32 +199,52 @@ int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct
 
 int weft_comm_create(struct weft_comm *over, struct weft_group *group, struct weft_comm **out)
 {
-    if (over->local)
-        return weft_intercomm_create_sub(over, group, out);
-    return weft_comm_agree_group(over, weft_group_keep(group), NULL, out);
+    if (!over->local)
+        return weft_comm_agree_group(over, weft_group_keep(group), NULL, out);
+    int code = weft_comm_begin(over, MPI_SUCCESS);
+    return code ? code : weft_intercomm_create_sub(over, group, out);
+}
+
+/* Prepares an allocation among the members of a group. False without memory, recorded. */
+static bool prepare_group_alloc(struct weft_context_alloc *alloc, struct weft_comm *over,
+                                const struct weft_group *group, int tag)
+{
+    *alloc = (struct weft_context_alloc){.over = over,
+                                         .use = WEFT_CONTEXT_GROUPING,
+                                         .tag = tag,
+                                         .size = group->size,
+                                         .index = group->rank};
+    int *ranks = malloc((size_t)group->size * sizeof *ranks);
+    if (!ranks ||
+        weft_group_translate(group, group->size, NULL, over->group, ranks) != MPI_SUCCESS) {
+        free(ranks);
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for the ranks of %d processes", group->size);
+        return false;
+    }
+    alloc->ranks = ranks;
+    return true;
+}
+
+int weft_comm_refuse_group(struct weft_comm *over, const struct weft_group *group, int tag,
+                           int code)
+{
+    struct weft_context_alloc *alloc = malloc(sizeof *alloc);
+    if (alloc && prepare_group_alloc(alloc, over, group, tag))
+        start_refusal(alloc, key_of(&over->grouping, tag), code);
+    else
+        free(alloc);
+    return code;
 }
 
 int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int tag,
                            const struct weft_info *hints, struct weft_comm **out)
 {
+    struct weft_context_alloc alloc;
     *out = NULL;
     if (group->rank == MPI_UNDEFINED)
         return MPI_SUCCESS;
-    struct weft_context_alloc alloc = {.over = over,
-                                       .use = WEFT_CONTEXT_GROUPING,
-                                       .tag = tag,
-                                       .size = group->size,
-                                       .index = group->rank};
-    int *ranks = malloc((size_t)group->size * sizeof *ranks);
-    if (!ranks)
-        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the ranks of %d processes",
-                              group->size);
-    int failed = weft_group_translate(group, group->size, NULL, over->group, ranks);
-    if (failed) {
-        free(ranks);
-        return failed;
-    }
-    alloc.ranks = ranks;
+    if (!prepare_group_alloc(&alloc, over, group, tag))
+        return MPI_ERR_NO_MEM;
     struct weft_comm *made = weft_comm_make(group, NULL, over->errhandler);
     if (made)
         weft_comm_take_hints(made, hints);
@@ -189,7 +252,7 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
     weft_context_alloc_start(&alloc, key_of(&over->grouping, tag),
                              made ? MPI_SUCCESS : MPI_ERR_NO_MEM);
     weft_context_alloc_wait(&alloc);
-    free(ranks);
+    free(alloc.ranks);
     return conclude(&alloc, made, out);
 }
 

@@ -2,8 +2,12 @@
 /*
  * Making communicators out of communicators: the collective functions of MPI 5.0 section 7.4.2.
  *
+ * Every call that makes something for all ranks of a communicator (communicators, windows, files)
+ * begins with an agreement of all its ranks on the channel `making`. A rank whose arguments are
+ * wrong takes part in that agreement, and all ranks get its error.
+ *
  * Invariants:
- *  - If the arguments are valid at all members, a call fails at all members or at none.
+ *  - A call fails at all members or at none.
  *  - Groups without a common process may get the same context ids: one allocation serves all
  *    communicators of one call.
  *
@@ -33,6 +37,10 @@ int weft_comm_create(struct weft_comm *over, struct weft_group *group, struct we
 int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int tag,
                            const struct weft_info *hints, struct weft_comm **out);
 
+/* weft_comm_refuse among the members of a valid group, with a valid tag. */
+WEFT_COLD int weft_comm_refuse_group(struct weft_comm *over, const struct weft_group *group,
+                                     int tag, int code);
+
 /* One communicator for each color (or MPI_UNDEFINED), ranks in the order of (key, rank in over). */
 int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm **out);
 
@@ -51,6 +59,19 @@ int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
  * this process had no memory for it. */
 int weft_comm_agree_group(struct weft_comm *over, struct weft_group *group,
                           struct weft_group *remote, struct weft_comm **out);
+
+/* For a call that sends other messages before it agrees on context ids: agrees that no member has
+ * an error. `failed` is this member's error class, or MPI_SUCCESS. over: NULL if it
+ * was wrong. Returns the error class of all members. */
+int weft_comm_begin(struct weft_comm *over, int failed);
+
+/* Combines words of all members (core/comm/context.h), with an error class of this one or
+ * MPI_SUCCESS. Returns the error class of all members. */
+int weft_comm_combine(struct weft_comm *over, uint64_t *words, int failed);
+
+/* This rank's call is wrong: makes it fail at the other members too, without waiting for them.
+ * Returns the error class. */
+WEFT_COLD int weft_comm_refuse(struct weft_comm *over, int code);
 
 /* The tag of the next call that makes a communicator over `over`, the same at all members. */
 int weft_comm_making_tag(struct weft_comm *over);

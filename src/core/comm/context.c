@@ -12,13 +12,22 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { WORDS = WEFT_CONTEXT_BLOCKS / 64, FIRST_OFFER = 64 };
+enum {
+    WORDS = WEFT_CONTEXT_BLOCKS / 64,
+    WINDOWS = (WORDS + WEFT_CONTEXT_WINDOW - 1) / WEFT_CONTEXT_WINDOW,
+    WINDOW_BLOCKS = WEFT_CONTEXT_WINDOW * 64,
+    FIRST_OFFER = 16
+};
 
-/* Bits of word 0 of an offer, also combined by AND; the other words are a window of blocks. */
-enum { ALL_EXCLUSIVE = 1, ALL_WELL = 2 };
+/* Word 0 of an offer: two bits and the caller's bits, combined by AND; from CLOCK_SHIFT on the
+ * member's clock, of which the highest wins. The other words are a window of blocks. A member that
+ * fails offers 0 there, and the failure in the other words. */
+enum { ALL_EXCLUSIVE = 1, ALL_WELL = 2, CLOCK_SHIFT = 16 };
+static const uint64_t BITS = (1 << CLOCK_SHIFT) - 1;
 
 static uint64_t used[WORDS], offered[WORDS];
-static int in_use, first_free;                        /* every word before first_free is full */
+static uint64_t clock; /* blocks are taken in the order of the clock, modulo their number */
+static int in_use;
 static struct weft_comm *owners[WEFT_CONTEXT_BLOCKS]; /* untouched pages take no memory */
 static struct weft_bid *waiting;                      /* bids that need more than a first offer */
 static struct weft_bid *exclusive;                    /* the one bid that offers a window */
@@ -33,8 +42,6 @@ static void take_block(int block)
     weft_assert(!(used[block / 64] & bit_of(block)) && !(offered[block / 64] & bit_of(block)));
     used[block / 64] |= bit_of(block);
     in_use++;
-    while (first_free < WORDS && used[first_free] == UINT64_MAX)
-        first_free++;
 }
 
 bool weft_context_reserve(int block)
@@ -47,10 +54,10 @@ bool weft_context_reserve(int block)
 
 int weft_context_take(void)
 {
-    for (int i = first_free; i < WORDS; i++) {
+    for (int i = WORDS - 1; i >= 0; i--) {
         uint64_t free_ones = ~(used[i] | offered[i]);
         if (free_ones) {
-            int block = 64 * i + __builtin_ctzll(free_ones);
+            int block = 64 * i + 63 - __builtin_clzll(free_ones);
             take_block(block);
             return block;
         }
@@ -74,8 +81,6 @@ void weft_context_free(int block)
     weft_assert(used[block / 64] & bit_of(block) && in_use > 0);
     used[block / 64] &= ~bit_of(block);
     in_use--;
-    if (block / 64 < first_free)
-        first_free = block / 64;
     owners[block] = NULL;
 }
 
@@ -84,12 +89,24 @@ int weft_context_in_use(void)
     return in_use;
 }
 
+bool weft_context_is_expected(uint32_t block)
+{
+    return block < WEFT_CONTEXT_BLOCKS &&
+           (used[block / 64] | offered[block / 64]) & bit_of((int)block);
+}
+
+bool weft_context_repeats(void)
+{
+    return clock + WINDOW_BLOCKS >= WEFT_CONTEXT_BLOCKS;
+}
+
 void weft_context_reset(void)
 {
     for (int block = 0; block < WEFT_CONTEXT_BLOCKS && in_use > 0; block++)
         if (used[block / 64] & bit_of(block))
             weft_context_free(block);
     memset(offered, 0, sizeof offered);
+    clock = 0;
     waiting = exclusive = NULL;
 }
 
@@ -101,21 +118,44 @@ void weft_bid_open(struct weft_bid *bid, uint64_t key)
     bid->key = key;
 }
 
-static int window_begin(const struct weft_bid *bid)
+static int window_of(uint64_t time)
 {
-    return bid->window * WEFT_CONTEXT_WINDOW;
+    return (int)(time % WEFT_CONTEXT_BLOCKS) / WINDOW_BLOCKS;
 }
 
-/* The first offer: the lowest FIRST_OFFER free blocks, so that other bids find free ones too. */
-static void offer_few(struct weft_bid *bid)
+/* The first word of the window of a bid's offer. */
+static int window_begin(const struct weft_bid *bid)
 {
-    int left = FIRST_OFFER;
-    for (int i = first_free; i < WEFT_CONTEXT_WINDOW && left > 0; i++)
-        for (uint64_t free_ones = ~(used[i] | offered[i]); free_ones && left > 0; left--) {
+    return (window_of(bid->clock) + bid->windows) % WINDOWS * WEFT_CONTEXT_WINDOW;
+}
+
+/* Offers the next free blocks of the bid's window. Returns false if all of them are taken. */
+static bool offer_next(struct weft_bid *bid)
+{
+    bool any = false;
+    int left = FIRST_OFFER, begin = window_begin(bid), end = begin + WEFT_CONTEXT_WINDOW;
+    int first = (int)(bid->clock % WEFT_CONTEXT_BLOCKS);
+    for (int i = first / 64; i < end && i < WORDS && left > 0; i++) {
+        uint64_t after = i == first / 64 ? UINT64_MAX << first % 64 : UINT64_MAX;
+        any |= (~used[i] & after) != 0;
+        for (uint64_t free_ones = ~(used[i] | offered[i]) & after; free_ones && left > 0; left--) {
             uint64_t lowest = free_ones & -free_ones;
             free_ones ^= lowest;
-            bid->offer[1 + i] |= lowest;
+            bid->offer[1 + i - begin] |= lowest;
         }
+    }
+    return any;
+}
+
+/* The first offer: few blocks, so that other bids find free ones too. */
+static void offer_few(struct weft_bid *bid)
+{
+    bid->clock = clock;
+    for (int i = 0; i < WINDOWS && !offer_next(bid); i++) { /* goes to the next window */
+        uint64_t at = bid->clock % WEFT_CONTEXT_BLOCKS,
+                 next = (at / WINDOW_BLOCKS + 1) * WINDOW_BLOCKS;
+        bid->clock += (next < WEFT_CONTEXT_BLOCKS ? next : WEFT_CONTEXT_BLOCKS) - at;
+    }
 }
 
 static bool may_be_exclusive(const struct weft_bid *bid)
@@ -160,7 +200,50 @@ void weft_bid_offer(struct weft_bid *bid)
         offer_window(bid);
     else
         offer_few(bid);
+    bid->offer[0] |= bid->clock << CLOCK_SHIFT;
     toggle_offered(bid);
+}
+
+void weft_bid_nothing(uint64_t *words)
+{
+    memset(words, 0, WEFT_CONTEXT_WORDS * sizeof *words);
+    words[0] = ALL_WELL;
+}
+
+void weft_bid_fail(uint64_t *words, const struct weft_bid_failure *failure)
+{
+    _Static_assert(sizeof *failure == WEFT_CONTEXT_WINDOW * sizeof *words, "all words but one");
+    words[0] = 0;
+    memcpy(&words[1], failure, sizeof *failure);
+}
+
+bool weft_bid_failure(const uint64_t *words, struct weft_bid_failure *failure)
+{
+    memcpy(failure, &words[1], sizeof *failure);
+    failure->reason[sizeof failure->reason - 1] = 0;
+    return !(words[0] & ALL_WELL);
+}
+
+/* Of two failures that of the lower rank wins, so that all members get the same one. */
+static void combine_failures(uint64_t *words, const uint64_t *theirs)
+{
+    struct weft_bid_failure mine, other;
+    bool failed = weft_bid_failure(words, &mine);
+    if (weft_bid_failure(theirs, &other) && (!failed || other.rank < mine.rank))
+        memcpy(words, theirs, WEFT_CONTEXT_WORDS * sizeof *words);
+}
+
+void weft_bid_combine(uint64_t *words, const uint64_t *theirs)
+{
+    if (!(words[0] & theirs[0] & ALL_WELL)) {
+        combine_failures(words, theirs);
+        return;
+    }
+    uint64_t mine = words[0] >> CLOCK_SHIFT, other = theirs[0] >> CLOCK_SHIFT;
+    bool alike = window_of(mine) == window_of(other);
+    words[0] = (words[0] & theirs[0] & BITS) | (mine > other ? mine : other) << CLOCK_SHIFT;
+    for (int i = 1; i < WEFT_CONTEXT_WORDS; i++)
+        words[i] &= alike ? theirs[i] : 0;
 }
 
 static void stop_waiting(struct weft_bid *bid)
@@ -174,6 +257,30 @@ static void stop_waiting(struct weft_bid *bid)
     bid->waiting = false;
 }
 
+/* The first block of the combined offers in the order of the clock, or -1. An exclusive bid comes
+ * to its first window twice; only then it takes a block that the clock has passed there. */
+static int choose_block(const struct weft_bid *bid, const uint64_t *words, uint64_t now)
+{
+    int begin = window_begin(bid), first = (int)(now % WEFT_CONTEXT_BLOCKS);
+    bool all = bid->windows > 0;
+    for (int i = 0; i < WEFT_CONTEXT_WINDOW; i++)
+        for (uint64_t ones = words[1 + i]; ones; ones &= ones - 1) {
+            int block = 64 * (begin + i) + __builtin_ctzll(ones);
+            if (all || block >= first)
+                return block < WEFT_CONTEXT_BLOCKS ? block : -1;
+        }
+    return -1;
+}
+
+/* Takes a block, and sets the clock behind it. */
+static void take_at(int block, uint64_t now)
+{
+    uint64_t at = now % WEFT_CONTEXT_BLOCKS;
+    uint64_t end = now + ((uint64_t)block + WEFT_CONTEXT_BLOCKS - at) % WEFT_CONTEXT_BLOCKS + 1;
+    take_block(block);
+    clock = end > clock ? end : clock;
+}
+
 enum weft_bid_result weft_bid_settle(struct weft_bid *bid, const uint64_t *words, int *block)
 {
     weft_assert(bid->exclusive == (exclusive == bid));
@@ -182,18 +289,18 @@ enum weft_bid_result weft_bid_settle(struct weft_bid *bid, const uint64_t *words
         exclusive = NULL;
     bid->exclusive = false;
     enum weft_bid_result result = words[0] & ALL_WELL ? WEFT_BID_AGAIN : WEFT_BID_FAILED;
-    for (int i = 0; i < WEFT_CONTEXT_WINDOW && result == WEFT_BID_AGAIN; i++)
-        if (words[1 + i]) {
-            *block = 64 * (window_begin(bid) + i) + __builtin_ctzll(words[1 + i]);
-            take_block(*block);
-            result = WEFT_BID_TAKEN;
-        }
-    if (result == WEFT_BID_AGAIN && (words[0] & ALL_EXCLUSIVE) &&
-        ++bid->window * WEFT_CONTEXT_WINDOW >= WORDS)
+    uint64_t now = words[0] >> CLOCK_SHIFT;
+    int chosen = result == WEFT_BID_AGAIN ? choose_block(bid, words, now) : -1;
+    if (chosen >= 0) {
+        take_at(*block = chosen, now);
+        result = WEFT_BID_TAKEN;
+    }
+    if (result == WEFT_BID_AGAIN && (words[0] & ALL_EXCLUSIVE) && ++bid->windows > WINDOWS)
         result = WEFT_BID_EXHAUSTED;
     if (result != WEFT_BID_AGAIN) {
         stop_waiting(bid);
     } else if (!bid->waiting) {
+        bid->clock = now;
         bid->waiting = true;
         bid->next = waiting;
         waiting = bid;

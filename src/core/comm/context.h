@@ -5,17 +5,28 @@
  *
  * Each communicator gets one block of WEFT_CONTEXTS ids, one id for each use. The members choose
  * the block by bids: each member offers blocks that are free in its process, the offers are
- * combined by AND (core/comm/context_alloc.h), and every member takes the lowest block in the
+ * combined by AND (core/comm/context_alloc.h), and every member takes the first block in the
  * result.
  *
+ * Messages that nobody received may outlive the communicator that they were sent on: after a
+ * refused collective, or because the program sent them in vain. So a block is taken again as late
+ * as possible: the members take blocks in the order of a clock that all of them set behind the
+ * block taken, and that is never behind a member's. A block comes back only after this process has
+ * taken part in the making of all communicators up to the same place one turn later: 131,072
+ * blocks, fewer by those in use and up to FIRST_OFFER for each that was made while another was
+ * being made. Until then a message for it is dropped as soon as it is seen
+ * (core/message/sw_match.c).
+ *
  * Invariants:
+ *  - The matchers keep no message that a receive could match of a block that is neither taken nor
+ *    offered.
  *  - Two bids of a process never offer the same block at the same time. So no block is taken twice,
  *    whatever other threads and processes do.
  *  - The first offer of a bid has few blocks. After it has been settled, every member is known to
  *    participate, and the bid may offer complete windows of blocks; it is exclusive then: one bid
- * of a process at a time. An exclusive bid waits only for members that are in the same call, so
- * bids never wait for each other in a circle. Among waiting bids the lowest key goes first, in
- * every process, so one of them always advances.
+ *    of a process at a time. An exclusive bid waits only for members that are in the same call, so
+ *    bids never wait for each other in a circle. Among waiting bids the lowest key goes first, in
+ *    every process, so one of them always advances.
  */
 #ifndef WEFT_CONTEXT_H
 #define WEFT_CONTEXT_H
@@ -36,12 +47,19 @@ enum {
 /* One member's bid for a block. */
 struct weft_bid {
     uint64_t key; /* the same at all members, different between calls that can overlap */
-    uint64_t offer[WEFT_CONTEXT_WORDS]; /* bits of the first word from bit 8 on are the caller's */
+    uint64_t offer[WEFT_CONTEXT_WORDS]; /* bits 8 to 15 of the first word are the caller's */
     bool failed;    /* set before an offer: this member fails, and then all members fail */
     bool waiting;   /* the first offer was settled without a result */
     bool exclusive; /* the current offer is a complete window */
-    int window;
+    uint64_t clock; /* of the offer; waiting: the highest of all members' first offers */
+    int windows;    /* complete windows that were settled without a result */
     struct weft_bid *next;
+};
+
+/* Why a member fails. It is in the member's offer, and all members get that of the lowest rank. */
+struct weft_bid_failure {
+    int32_t code, rank;
+    char reason[WEFT_CONTEXT_WINDOW * 8 - 8]; /* a sentence, ends with 0 */
 };
 
 enum weft_bid_result { WEFT_BID_TAKEN, WEFT_BID_AGAIN, WEFT_BID_EXHAUSTED, WEFT_BID_FAILED };
@@ -52,8 +70,19 @@ void weft_context_reset(void);
 /* Begins a bid. */
 void weft_bid_open(struct weft_bid *bid, uint64_t key);
 
-/* Fills bid->offer, to be combined with the offers of the other members by AND. */
+/* Fills bid->offer, to be combined with the offers of the other members. */
 void weft_bid_offer(struct weft_bid *bid);
+
+/* The words of a member that offers nothing, and does not fail; of a member that fails, and why. */
+void weft_bid_nothing(uint64_t *words);
+void weft_bid_fail(uint64_t *words, const struct weft_bid_failure *failure);
+
+/* Combines an offer, or the combination of some members' offers, with those of further members; a
+ * member may be in both. */
+void weft_bid_combine(uint64_t *words, const uint64_t *theirs);
+
+/* True if some member failed, and why. */
+bool weft_bid_failure(const uint64_t *words, struct weft_bid_failure *failure);
 
 /* Evaluates the combined offers. TAKEN: *block belongs to the bid, in all members. AGAIN: make
  * another offer. EXHAUSTED: no block is free in all members. FAILED: some member set `failed`. */
@@ -62,8 +91,8 @@ enum weft_bid_result weft_bid_settle(struct weft_bid *bid, const uint64_t *words
 /* Takes a given block, for a predefined communicator. False if the block is in use. */
 bool weft_context_reserve(int block);
 
-/* Takes the lowest block that is free and that no bid offers, for a communicator of one process.
- * -1 if there is none. */
+/* Takes the highest block that is free and that no bid offers, for a communicator of one process,
+ * whose messages are all here when it is freed. -1 if there is none. */
 int weft_context_take(void);
 
 /* Gives a taken block to a communicator; frees a taken block, used or not. */
@@ -72,6 +101,13 @@ void weft_context_free(int block);
 
 /* The communicator of a block, or NULL. */
 struct weft_comm *weft_context_owner(uint32_t block);
+
+/* True if a block is taken, or offered by a bid: messages for it may be kept. */
+bool weft_context_is_expected(uint32_t block);
+
+/* True once blocks may come back that were used before: what has arrived for them has to be dropped
+ * before they are offered. */
+bool weft_context_repeats(void);
 
 /* The number of blocks in use. */
 int weft_context_in_use(void);

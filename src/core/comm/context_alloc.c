@@ -8,6 +8,7 @@
 #include "core/comm/context_alloc.h"
 #include "core/comm/spread.h"
 #include "core/base/error.h"
+#include "core/message/lane.h"
 #include "core/pt2pt/p2p.h"
 #include "core/progress/progress.h"
 
@@ -36,14 +37,21 @@ static struct weft_channel *route(const struct weft_context_alloc *alloc, int64_
     return in_first == comm->first_half ? &comm->local->making : &comm->making;
 }
 
-/* Keeps the first error. A word 0 of 0 makes all members fail: see ALL_WELL in context.c. */
+void weft_bid_record(uint64_t *words, int rank, int code)
+{
+    struct weft_bid_failure failure = {.code = code, .rank = rank};
+    weft_error_text(code, failure.reason, sizeof failure.reason);
+    weft_bid_fail(words, &failure);
+}
+
+/* Keeps the first error, and makes all members fail with it. */
 static void note(struct weft_context_alloc *alloc, int code)
 {
     if (code == MPI_SUCCESS)
         return;
     if (!alloc->code)
         alloc->code = code;
-    alloc->words[0] = 0;
+    weft_bid_record(alloc->words, alloc->over->rank, alloc->code);
 }
 
 /* Starts the messages of one round. */
@@ -66,10 +74,15 @@ static void exchange_bids(struct weft_context_alloc *alloc)
 
 static void bid(struct weft_context_alloc *alloc)
 {
-    alloc->bid.failed = alloc->code != MPI_SUCCESS;
-    weft_bid_offer(&alloc->bid);
-    memcpy(alloc->words, alloc->bid.offer, sizeof alloc->words);
-    alloc->words[0] |= (uint64_t)(alloc->assertions & WEFT_ASSERT_AGREED) << ASSERTIONS_SHIFT;
+    if (!alloc->combines) {
+        if (weft_context_repeats())
+            weft_lane_collect_all(); /* the provider may have messages of a block's last turn */
+        alloc->bid.failed = alloc->code != MPI_SUCCESS;
+        weft_bid_offer(&alloc->bid);
+        memcpy(alloc->words, alloc->bid.offer, sizeof alloc->words);
+        alloc->words[0] |= (uint64_t)(alloc->assertions & WEFT_ASSERT_AGREED) << ASSERTIONS_SHIFT;
+    }
+    note(alloc, alloc->code);
     alloc->step = 1;
     exchange_bids(alloc);
 }
@@ -87,12 +100,17 @@ static bool completed(struct weft_context_alloc *alloc, struct weft_request **re
     return true;
 }
 
-int weft_bid_error(enum weft_bid_result result)
+int weft_bid_error(enum weft_bid_result result, const uint64_t *words)
 {
-    if (result == WEFT_BID_FAILED)
-        return weft_error_set_secondary(MPI_ERR_OTHER,
-                                        "another process failed to make the new communicator; "
-                                        "see the error message of that process");
+    struct weft_bid_failure failure;
+    if (result == WEFT_BID_FAILED) {
+        weft_bid_failure(words, &failure);
+        bool known = failure.code > MPI_SUCCESS && failure.code <= MPI_ERR_LASTCODE;
+        return weft_error_set_secondary(known ? failure.code : MPI_ERR_OTHER,
+                                        "rank %d refuses its call, which makes something for all "
+                                        "ranks together: %s",
+                                        failure.rank, failure.reason);
+    }
     if (result == WEFT_BID_EXHAUSTED)
         return weft_error_set(MPI_ERR_OTHER,
                               "no context id is free in all processes of the new communicator; "
@@ -105,7 +123,7 @@ static void end_alloc(struct weft_context_alloc *alloc, enum weft_bid_result res
 {
     weft_assert(!alloc->done && alloc->over->uses > 0);
     if (!alloc->code)
-        alloc->code = weft_bid_error(result);
+        alloc->code = weft_bid_error(result, alloc->words);
     alloc->over->uses--;
     alloc->done = true;
     if (alloc->end)
@@ -115,7 +133,11 @@ static void end_alloc(struct weft_context_alloc *alloc, enum weft_bid_result res
 /* Evaluates the combined offers. True if the allocation has ended, and may be freed. */
 static bool settle(struct weft_context_alloc *alloc)
 {
-    enum weft_bid_result result = weft_bid_settle(&alloc->bid, alloc->words, &alloc->block);
+    struct weft_bid_failure failure;
+    enum weft_bid_result result = !alloc->combines
+                                      ? weft_bid_settle(&alloc->bid, alloc->words, &alloc->block)
+                                  : weft_bid_failure(alloc->words, &failure) ? WEFT_BID_FAILED
+                                                                             : WEFT_BID_TAKEN;
     if (result == WEFT_BID_AGAIN) {
         weft_comm_sweep();
         bid(alloc);
@@ -134,8 +156,7 @@ static bool advance_alloc(struct weft_context_alloc *alloc, int *events)
         if (!completed(alloc, &alloc->send) || !received)
             return false;
         ++*events;
-        for (int i = 0; i < WEFT_CONTEXT_WORDS; i++)
-            alloc->words[i] &= alloc->theirs[i];
+        weft_bid_combine(alloc->words, alloc->theirs);
         alloc->step *= 2;
         if (alloc->step < alloc->size)
             exchange_bids(alloc);
@@ -162,9 +183,9 @@ void weft_context_alloc_start(struct weft_context_alloc *alloc, uint64_t key, in
     alloc->over->uses++;
     alloc->code = failed;
     if (alloc->size == 1) {
-        end_alloc(alloc, failed              ? WEFT_BID_FAILED
-                         : take_alone(alloc) ? WEFT_BID_TAKEN
-                                             : WEFT_BID_EXHAUSTED);
+        end_alloc(alloc, failed                                 ? WEFT_BID_FAILED
+                         : alloc->combines || take_alone(alloc) ? WEFT_BID_TAKEN
+                                                                : WEFT_BID_EXHAUSTED);
         return;
     }
     weft_bid_open(&alloc->bid, key);
@@ -198,4 +219,17 @@ int weft_context_alloc_wait(struct weft_context_alloc *alloc)
     while (!alloc->done)
         weft_await(NULL, &idle, alloc->receive);
     return alloc->code;
+}
+
+/* Their messages are freed with all requests. */
+void weft_context_alloc_finalize(void)
+{
+    while (first) {
+        struct weft_context_alloc *alloc = first;
+        first = alloc->next;
+        alloc->send = alloc->receive = NULL;
+        alloc->code = MPI_ERR_OTHER;
+        end_alloc(alloc, WEFT_BID_FAILED);
+    }
+    weft.others &= (uint8_t)~WEFT_OTHERS_AGREE;
 }

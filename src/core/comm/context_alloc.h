@@ -5,7 +5,7 @@
  * not.
  *
  * Members combine their offers (core/comm/context.h) by dissemination: after round k each member
- * has the AND of the 2^(k+1) members before it. AND allows a member to be counted twice.
+ * has the combination of the 2^(k+1) members before it, in which a member may be counted twice.
  *
  * Invariants:
  *  - A started allocation ends with the same result at all members.
@@ -28,7 +28,8 @@ struct weft_context_alloc {
     enum weft_context_use use; /* WEFT_CONTEXT_MAKING or WEFT_CONTEXT_GROUPING */
     int tag;
     int size, index;     /* the number of members, and the index of this process */
-    const int *ranks;    /* WEFT_CONTEXT_GROUPING: the members' ranks in `over` */
+    int *ranks;          /* WEFT_CONTEXT_GROUPING: the members' ranks in `over` */
+    bool combines;       /* no block is taken: the members combine `words`, which the caller sets */
     unsigned assertions; /* of this member; after success, those that all members have: the bits of
                             WEFT_ASSERT_AGREED */
     void (*end)(struct weft_context_alloc *alloc); /* called at the end, may free it; or NULL */
@@ -36,12 +37,13 @@ struct weft_context_alloc {
 
     /* The result */
     bool done;
-    int code;  /* MPI_SUCCESS, or an error class with its sentence set */
-    int block; /* the block of context ids, taken by this process */
+    int code;                           /* MPI_SUCCESS, or an error class with its sentence set */
+    int block;                          /* the block of context ids, taken by this process */
+    uint64_t words[WEFT_CONTEXT_WORDS]; /* the combination */
 
     /* Private to context_alloc.c */
     struct weft_bid bid;
-    uint64_t words[WEFT_CONTEXT_WORDS], theirs[WEFT_CONTEXT_WORDS];
+    uint64_t theirs[WEFT_CONTEXT_WORDS];
     int64_t step; /* the distance of the members that exchange messages in this round */
     struct weft_request *send, *receive;
     struct weft_context_alloc *next;
@@ -56,10 +58,18 @@ void weft_context_alloc_start(struct weft_context_alloc *alloc, uint64_t key, in
 /* Waits for the end; returns `code`. */
 int weft_context_alloc_wait(struct weft_context_alloc *alloc);
 
-/* The error class of a bid's result, with its sentence set; MPI_SUCCESS for WEFT_BID_TAKEN. */
-int weft_bid_error(enum weft_bid_result result);
+/* Makes the words of a member those of one that fails: with an error class, and its last sentence.
+ */
+void weft_bid_record(uint64_t *words, int rank, int code);
+
+/* The error class of a bid's result, with its sentence set; MPI_SUCCESS for WEFT_BID_TAKEN. words:
+ * the combined offers. */
+int weft_bid_error(enum weft_bid_result result, const uint64_t *words);
 
 /* Advances all allocations. Returns the number of completed rounds. */
 int weft_context_alloc_progress(void);
+
+/* Ends all allocations, as failed: other members did not make the same calls. */
+void weft_context_alloc_finalize(void);
 
 #endif

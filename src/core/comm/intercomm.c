@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/pt2pt/p2p.h"
 #include "core/comm/session.h"
+#include "core/message/lane.h"
 #include "core/message/process.h"
 #include "core/progress/progress.h"
 
@@ -274,44 +275,44 @@ int weft_intercomm_merge(struct weft_comm *inter, bool high, struct weft_comm **
 
 /* ---- An inter-communicator between two intra-communicators */
 
-/* Combines the words of both sides by AND. */
-static int combine(const struct sides *sides, uint64_t *words)
+/* Combines the words of both sides. */
+static int combine(const struct sides *sides, uint64_t *words, int failed)
 {
-    const struct weft_datatype *type = weft_handle_object(MPI_UINT64_T);
-    uint64_t all[WEFT_CONTEXT_WORDS], theirs[WEFT_CONTEXT_WORDS];
-    int code = weft_comm_collectives.allreduce(
-        sides->local, (struct weft_elements){words, WEFT_CONTEXT_WORDS, type}, all,
-        weft_handle_object(MPI_BAND));
+    uint64_t theirs[WEFT_CONTEXT_WORDS];
+    int code = weft_comm_combine(sides->local, words, failed);
     if (leads(sides)) {
-        int failed = exchange_sides(sides, all, sizeof all, theirs, sizeof theirs);
-        for (int i = 0; i < WEFT_CONTEXT_WORDS; i++)
-            all[i] &= failed ? 0 : theirs[i];
-        code = code ? code : failed;
+        int lost = exchange_sides(sides, words, sizeof theirs, theirs, sizeof theirs);
+        if (lost == MPI_SUCCESS)
+            weft_bid_combine(words, theirs);
+        else
+            weft_bid_record(words, sides->local->rank, lost);
+        code = code ? code : lost;
     }
-    int failed = broadcast(sides, all, sizeof all);
-    memcpy(words, all, sizeof all);
-    return code ? code : failed;
+    int lost = broadcast(sides, words, sizeof theirs);
+    return code ? code : lost;
 }
 
-/* Allocates a block of context ids for both sides. */
-static int agree(const struct sides *sides, uint64_t key, bool failed, int *block)
+/* Allocates a block of context ids for both sides. failed: an error class of this process, or
+ * MPI_SUCCESS. */
+static int agree(const struct sides *sides, uint64_t key, int failed, int *block)
 {
     struct weft_bid bid;
     uint64_t words[WEFT_CONTEXT_WORDS];
     enum weft_bid_result result;
-    int code = MPI_SUCCESS;
     weft_bid_open(&bid, key);
     do {
-        bid.failed = failed || code != MPI_SUCCESS;
+        if (weft_context_repeats())
+            weft_lane_collect_all();
+        bid.failed = failed != MPI_SUCCESS;
         weft_bid_offer(&bid);
         memcpy(words, bid.offer, sizeof words);
-        int combined = combine(sides, words);
-        code = code ? code : combined;
+        int combined = combine(sides, words, failed);
+        failed = failed ? failed : combined;
         result = weft_bid_settle(&bid, words, block);
         if (result == WEFT_BID_AGAIN)
             weft_comm_sweep();
     } while (result == WEFT_BID_AGAIN);
-    return code != MPI_SUCCESS || failed ? code : weft_bid_error(result);
+    return failed ? failed : weft_bid_error(result, words);
 }
 
 static bool overlap(const struct weft_group *a, const struct weft_group *b)
@@ -358,10 +359,10 @@ int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm 
         code = weft_error_set(MPI_ERR_COMM,
                               "the two groups have a process in common; the groups of an "
                               "inter-communicator are disjoint");
-    int agreed = agree(&sides, key, !made, &block);
+    else if (!made)
+        code = weft_error_set(MPI_ERR_NO_MEM, "no memory for an inter-communicator");
+    code = agree(&sides, key, code, &block);
     weft_group_release(remote);
-    if (code == MPI_SUCCESS)
-        code = made ? agreed : MPI_ERR_NO_MEM;
     if (code != MPI_SUCCESS) {
         weft_comm_drop(made);
         return code;

@@ -115,10 +115,7 @@ int weft_comm_split_type(struct weft_comm *over, int type, int key, const struct
         code = unguided(over, key, out);
         break;
     default:
-        return weft_error_set(MPI_ERR_ARG,
-                              "the split type %d is unknown; use MPI_COMM_TYPE_SHARED or another "
-                              "constant of that kind",
-                              type);
+        return MPI_ERR_ARG; /* checked before */
     }
     if (*out)
         weft_comm_take_hints(*out, hints);

@@ -37,6 +37,10 @@ enum {
     WEFT_LEAST_TAG_BITS = 15 /* beside a message tag: a collective's kind and sequence number */
 };
 
+/* In the software matcher: set in the context id of a message of a freed communicator, so that no
+ * receive matches it. */
+enum { WEFT_CONTEXT_FREED = 1 << 30 };
+
 /* No peer on a lane that matches: every receive stays in software. */
 enum { WEFT_HELD_ALWAYS = 1 << 30, WEFT_CHANNEL_LANE_BYTES = 16 };
 
@@ -71,6 +75,7 @@ struct weft_channel_ops {
     struct weft_channel *(*of)(uint32_t context, int source, int tag);
     int (*world)(const struct weft_channel *channel, int rank);
     const char *(*name)(const struct weft_channel *channel);
+    bool (*expects)(uint32_t context);
 };
 
 extern WEFT_HIDDEN struct weft_channel_ops weft_channel_ops;
@@ -85,6 +90,13 @@ static inline enum weft_context_use weft_channel_use(const struct weft_channel *
 static inline struct weft_channel *weft_channel_of(uint32_t context, int source, int tag)
 {
     return weft_channel_ops.of(context, source, tag);
+}
+
+/* True if a message of that context id may be for a communicator that this process has, or is
+ * making; else nobody will receive it. */
+static inline bool weft_channel_expects(uint32_t context)
+{
+    return weft_channel_ops.expects(context);
 }
 
 /* The world rank of a rank. */

@@ -180,6 +180,9 @@ struct weft_lane {
     void (*fetch)(struct weft_request *receive, const void *header);
     /* A message has matched: acknowledges it if it is synchronous. */
     void (*matched)(const struct weft_request *receive, const struct weft_arrival *message);
+    /* A complete message is dropped, because its communicator was freed or its collective refused.
+     */
+    void (*dropped)(const struct weft_arrival *message);
     /* peer->kept has changed; NULL: the lane itself counts the messages without a receive. */
     void (*kept)(const struct weft_peer *peer);
 

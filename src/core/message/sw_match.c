@@ -117,6 +117,14 @@ static void report_match(const struct weft_request *receive, const struct weft_a
         lane->matched(receive, message);
 }
 
+/* A complete message is dropped, because nobody will receive it. */
+static void report_drop(const struct weft_arrival *message)
+{
+    const struct weft_lane *lane = weft_lanes[message->lane];
+    if (lane->dropped)
+        lane->dropped(message);
+}
+
 void weft_deliver(struct weft_request *receive, const struct weft_arrival *message)
 {
     weft_assert(receive->op == WEFT_REQUEST_RECV && receive->pending > 0);
@@ -217,6 +225,12 @@ WEFT_COLD static int report_no_memory(const struct weft_arrival *message)
     return weft_error_set(MPI_ERR_NO_MEM, text, message->length, message->source, message->tag);
 }
 
+/* True if the send is not complete until the message matches. */
+static bool has_waiting_send(const struct weft_arrival *message)
+{
+    return message->location != WEFT_DATA_HERE || message->mode == WEFT_SEND_SYNCHRONOUS;
+}
+
 /* True if a kept message of this process refers to its send, which completes with the receive. */
 static bool refers_to_send(const struct weft_arrival *message)
 {
@@ -228,8 +242,12 @@ static bool refers_to_send(const struct weft_arrival *message)
 
 static int keep_message(struct weft_matcher *matcher, const struct weft_arrival *message)
 {
-    bool refers = refers_to_send(message);
+    bool refers = refers_to_send(message), expected = weft_channel_expects(message->context);
     size_t space = refers ? 0 : message->bytes;
+    if (weft_unlikely(!expected) && !has_waiting_send(message)) {
+        report_drop(message);
+        return MPI_SUCCESS;
+    }
     if (weft_unlikely(message->mode == WEFT_SEND_READY))
         report_unready(message);
     struct weft_message *kept = malloc(sizeof *kept + space);
@@ -241,7 +259,7 @@ static int keep_message(struct weft_matcher *matcher, const struct weft_arrival 
     kept->channel = NULL;
     if (!refers)
         copy_data(kept, message);
-    kept->match.context = message->context;
+    kept->match.context = message->context | (expected ? 0 : WEFT_CONTEXT_FREED);
     kept->match.source = message->source;
     kept->match.tag = message->tag;
     weft_match_store(matcher, &kept->match);
@@ -273,6 +291,27 @@ int weft_sw_arrive(struct weft_matcher *matcher, const struct weft_arrival *mess
     return MPI_SUCCESS;
 }
 
+/* ---- Messages of freed communicators */
+
+void weft_sw_drop_context(struct weft_matcher *matcher, uint32_t context)
+{
+    struct weft_match_message *match;
+    while ((match = weft_match_find(matcher, context, WEFT_MATCH_ANY_SOURCE, WEFT_MATCH_ANY_TAG)) !=
+           NULL) {
+        struct weft_message *message = weft_message_of(match);
+        weft_assert(message->arrival.location != WEFT_DATA_LOCAL);
+        if (has_waiting_send(&message->arrival)) {
+            weft_match_take(matcher, match);
+            match->context |= WEFT_CONTEXT_FREED;
+            weft_match_store(matcher, match);
+            continue;
+        }
+        report_drop(&message->arrival);
+        weft_sw_take(matcher, message);
+        free_message(message);
+    }
+}
+
 /* ---- Cancelled sends */
 
 /* The search for the message of a cancelled send. */
@@ -298,6 +337,8 @@ bool weft_sw_revoke(struct weft_matcher *matcher, struct weft_arrival *name)
 {
     struct search search = {.name = name};
     weft_match_each_message(matcher, name->context, compare, &search);
+    if (!search.matches)
+        weft_match_each_message(matcher, name->context | WEFT_CONTEXT_FREED, compare, &search);
     if (search.matches != 1)
         return false;
     *name = search.found->arrival;

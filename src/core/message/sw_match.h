@@ -97,6 +97,10 @@ static inline struct weft_request *weft_sw_request(struct weft_match_receive *re
  * none, or several match. */
 bool weft_sw_revoke(struct weft_matcher *matcher, struct weft_arrival *name);
 
+/* Drops the messages of a context id whose communicator is being freed. A send that waits for its
+ * receive keeps its message, which no receive can match any more, so that it can be cancelled. */
+void weft_sw_drop_context(struct weft_matcher *matcher, uint32_t context);
+
 /* Counts a receive or a claim in (+1) or out (-1) of a channel's held ones. */
 void weft_sw_hold(struct weft_channel *channel, int by);
 

@@ -51,20 +51,11 @@ int weft_coll_blocking(const struct weft_coll_call *call)
 }
 
 /* Checks the request of a nonblocking or persistent call, and the hints of a persistent one. */
-static bool check_request(const struct weft_coll_call *call, const MPI_Request *request,
-                          MPI_Info hints, int *code)
+static int check_request(const MPI_Request *request, MPI_Info hints)
 {
     struct weft_info *info;
-    if (weft_likely(request != NULL) && weft_likely(hints == MPI_INFO_NULL))
-        return true;
-    *code = weft_enter(call->function);
-    if (*code != MPI_SUCCESS)
-        return false;
-    *code = weft_arg_result(request != NULL, "request");
-    if (*code == MPI_SUCCESS)
-        *code = weft_arg_info_or_null(hints, &info);
-    weft_leave_with(weft_comm_resolve(call->comm), *code, call->function);
-    return *code == MPI_SUCCESS;
+    int code = weft_arg_result(request != NULL, "request");
+    return code ? code : weft_arg_info_or_null(hints, &info);
 }
 
 static int start_call(const struct weft_coll_call *call, bool persistent, MPI_Info hints,
@@ -73,12 +64,12 @@ static int start_call(const struct weft_coll_call *call, bool persistent, MPI_In
     struct weft_coll_args args;
     struct weft_request *request;
     int code;
-    if (!check_request(call, handle, hints, &code))
-        return code;
     struct weft_comm *comm = enter(call, &code);
     if (weft_unlikely(!comm))
         return code;
     code = weft_coll_check(call, comm, &args);
+    if (weft_unlikely(!handle) || weft_unlikely(hints != MPI_INFO_NULL))
+        code = code ? code : check_request(handle, hints);
     if (weft_unlikely(weft_gpu_enabled) && !comm->host_only && code == MPI_SUCCESS)
         weft_stage_classify(&args);
     if (weft_unlikely(code != MPI_SUCCESS))

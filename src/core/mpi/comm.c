@@ -16,6 +16,32 @@ int weft_mpi_check_color(int color)
     return weft_error_set(MPI_ERR_ARG, "the color %d is negative and not MPI_UNDEFINED", color);
 }
 
+/* The members of the group make the call together, and have to get the error too. */
+int weft_mpi_check_made(struct weft_comm *comm, struct weft_group *group, int tag,
+                        const MPI_Comm *newcomm)
+{
+    int code = weft_arg_result(newcomm != NULL, "new communicator");
+    bool member = group->rank != MPI_UNDEFINED;
+    return code && member ? weft_comm_refuse_group(comm, group, tag, code) : code;
+}
+
+int weft_mpi_check_split_type(int type)
+{
+    switch (type) {
+    case MPI_UNDEFINED:
+    case MPI_COMM_TYPE_SHARED:
+    case MPI_COMM_TYPE_HW_GUIDED:
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
+    case MPI_COMM_TYPE_HW_UNGUIDED:
+        return MPI_SUCCESS;
+    default:
+        return weft_error_set(MPI_ERR_ARG,
+                              "the split type %d is unknown; use MPI_COMM_TYPE_SHARED or another "
+                              "constant of that kind",
+                              type);
+    }
+}
+
 /* A group whose members have to be in a communicator's local group. */
 int weft_mpi_check_subgroup(struct weft_comm *comm, struct weft_group *group)
 {

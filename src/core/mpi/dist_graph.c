@@ -119,8 +119,8 @@ int weft_mpi_dist_graph_create_adjacent(struct weft_comm *comm, int in, const in
                                         const int *destination_weights, struct weft_info *info,
                                         int reorder, struct weft_comm **made)
 {
-    int *order = NULL, n, code = MPI_SUCCESS;
-    if (reorder) {
+    int *order = NULL, n, code = reorder ? weft_comm_begin(comm, MPI_SUCCESS) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS && reorder) {
         struct weft_edge *edges =
             list_edges(1, &comm->rank, &out, destinations, destination_weights, &n);
         code = weft_reorder_graph(comm, edges, n, &order);

@@ -10,6 +10,7 @@
 
 #include "core/base/callback.h"
 #include "core/coll/stage.h"
+#include "core/comm/comm_make.h"
 #include "core/file/file.h"
 #include "core/mpi/arg.h"
 #include "core/mpi/request_call.h"
@@ -46,6 +47,9 @@ int weft_mpi_request_free(MPI_Request *handle, struct weft_comm **comm);
 int weft_mpi_check_color(int color);
 int weft_mpi_check_leaders(struct weft_comm *local, int leader, MPI_Comm peer, int remote_leader,
                            int tag);
+int weft_mpi_check_made(struct weft_comm *comm, struct weft_group *group, int tag,
+                        const MPI_Comm *newcomm);
+int weft_mpi_check_split_type(int type);
 int weft_mpi_check_subgroup(struct weft_comm *comm, struct weft_group *group);
 int weft_mpi_comm_compare(struct weft_comm *one, struct weft_comm *two, int *result);
 int weft_mpi_comm_disconnect(struct weft_comm *comm);

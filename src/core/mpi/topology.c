@@ -62,7 +62,9 @@ int weft_mpi_cart_create(struct weft_comm *comm, int ndims, const int *dims, con
                          int reorder, struct weft_comm **made)
 {
     int *order = NULL;
-    int code = reorder ? weft_reorder_find(comm, &order) : MPI_SUCCESS;
+    int code = reorder ? weft_comm_begin(comm, MPI_SUCCESS) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS && reorder)
+        code = weft_reorder_find(comm, &order);
     if (code != MPI_SUCCESS)
         return code;
     return weft_topology_attach(comm, order, weft_cart_size(ndims, dims),
@@ -203,7 +205,9 @@ int weft_mpi_graph_create(struct weft_comm *comm, int nnodes, const int *index, 
                           int reorder, struct weft_comm **made)
 {
     int *order = NULL;
-    int code = reorder ? order_graph(comm, nnodes, index, edges, &order) : MPI_SUCCESS;
+    int code = reorder ? weft_comm_begin(comm, MPI_SUCCESS) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS && reorder)
+        code = order_graph(comm, nnodes, index, edges, &order);
     if (code != MPI_SUCCESS)
         return code;
     return weft_topology_attach(comm, order, nnodes, weft_topology_graph(nnodes, index, edges),

@@ -579,6 +579,7 @@ static void weft_stop(void)
         weft_warn("MPI_Finalize: %s", why);
     weft_phase_end("leave the job");
     weft_partitioned_close();
+    weft_context_alloc_finalize();
     weft_comm_finalize();
     weft_nodes_finalize();
     weft_info_free(&weft_info_env);

@@ -15,7 +15,8 @@
  *    forever. The last error is the result, because MPI_Error_string returns its sentence.
  *  - Each collective call on a communicator takes the next sequence number, including one that
  *    fails before it sends. So all ranks use the same numbers, and a message that was not received
- *    is never matched by a later call.
+ *    is not matched by a later call. Such messages are dropped, when this rank refuses a call and
+ *    before their numbers come back.
  *  - A rank whose arguments are wrong sends a refusal to all others (refusal.h).
  *
  * Functions return MPI_SUCCESS or an MPI error class that was recorded. MPI_ERR_NO_MEM is returned

@@ -39,6 +39,16 @@ _Static_assert(SEQUENCE_SHIFT + 8 <= WEFT_LEAST_TAG_BITS, "few numbers fit into 
 /* Persistent collectives have their own sequence numbers, taken when they are made, because they
  * may be started in any order. INTER_BIT separates the messages that a collective on an
  * inter-communicator sends within the local group from that group's own collectives. */
+uint32_t weft_coll_numbers(void)
+{
+    return (SEQUENCE_MASK & (uint32_t)weft.tag_ub >> SEQUENCE_SHIFT) + 1;
+}
+
+bool weft_coll_is_persistent(int tag)
+{
+    return tag & PERSISTENT_BIT;
+}
+
 int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool persistent)
 {
     number &= SEQUENCE_MASK & (uint32_t)weft.tag_ub >> SEQUENCE_SHIFT;
@@ -46,8 +56,58 @@ int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool 
            (persistent ? PERSISTENT_BIT : 0) | kind;
 }
 
+/* ---- Messages of refused calls, which this rank does not receive. They are dropped before their
+ * tags come back. */
+
+/* The oldest call that a rank has not completed, and the first that it has not begun. */
+struct calls {
+    uint32_t oldest, next;
+};
+
+/* Refusals have none, and persistent collectives other ones. */
+static bool has_number(int tag)
+{
+    return !(tag & PERSISTENT_BIT) && (tag & WEFT_COLL_KIND_MASK) != WEFT_COLL_KIND_MASK;
+}
+
+static void see_schedules(struct calls *calls, const struct weft_comm *comm,
+                          const struct weft_schedule *list)
+{
+    for (const struct weft_schedule *s = list; s; s = s->next_active) {
+        uint32_t behind =
+            (calls->next - ((uint32_t)s->tag >> SEQUENCE_SHIFT)) & (weft_coll_numbers() - 1);
+        if (s->comm == comm && has_number(s->tag) && behind > calls->next - calls->oldest)
+            calls->oldest = calls->next - behind;
+    }
+}
+
+static bool is_over(const void *arg, int tag)
+{
+    const struct calls *calls = arg;
+    uint32_t numbers = weft_coll_numbers();
+    uint32_t age = (calls->oldest - ((uint32_t)tag >> SEQUENCE_SHIFT)) & (numbers - 1);
+    return has_number(tag) && age > 0 && age < numbers / 2;
+}
+
+WEFT_COLD static void drop_over(struct weft_comm *comm)
+{
+    struct calls calls = {comm->coll_sequence, comm->coll_sequence};
+    weft_assert(weft_vci_is_held(comm->vci));
+    comm->coll_cleared = comm->coll_sequence;
+    weft_refusal_take(comm);
+    if (comm->coll.held < WEFT_HELD_ALWAYS)
+        while (weft_lanes[weft.posts]->collect(&comm->coll))
+            ;
+    see_schedules(&calls, comm, comm->vci->coll.active);
+    see_schedules(&calls, comm, comm->vci->coll.blocking);
+    weft_sw_drop_tags(&comm->vci->matcher, comm->coll.context, is_over, &calls);
+}
+
 static int next_tag(struct weft_comm *comm, int kind, bool persistent)
 {
+    if (weft_unlikely(any_failed) &&
+        comm->coll_sequence - comm->coll_cleared >= weft_coll_numbers() / 4)
+        drop_over(comm);
     uint32_t *sequence = persistent ? &comm->coll_inits : &comm->coll_sequence;
     return weft_coll_tag(comm, (*sequence)++, kind, persistent);
 }
@@ -55,10 +115,12 @@ static int next_tag(struct weft_comm *comm, int kind, bool persistent)
 void weft_coll_refuse(struct weft_comm *comm, bool persistent, int code)
 {
     any_failed = true;
+    uint32_t number = persistent ? comm->coll_inits : comm->coll_sequence;
     int tag = next_tag(comm, 0, persistent);
     if (!persistent)
         weft_shared_skip(comm);
-    weft_refusal_send(comm, tag, code);
+    weft_refusal_send(comm, tag, number, code);
+    drop_over(comm);
 }
 
 const char *weft_coll_name_of_tag(int tag)

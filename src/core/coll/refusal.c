@@ -36,12 +36,12 @@ static void send_to_group(struct weft_schedule *s, bool local, struct weft_eleme
             weft_schedule_send(s, rank, message);
 }
 
-void weft_refusal_send(struct weft_comm *comm, int tag, int code)
+void weft_refusal_send(struct weft_comm *comm, int tag, uint32_t number, int code)
 {
     struct weft_coll_args args = {.kind = WEFT_COLL_BARRIER, .comm = comm};
     struct weft_schedule *s = weft_schedule_get(&args);
     struct weft_request *request;
-    struct weft_refusal refusal = {.message = {.tag = tag, .code = code}};
+    struct weft_refusal refusal = {.message = {.tag = tag, .code = code, .number = number}};
     if (!s)
         return;
     weft_error_text(code, refusal.message.reason, sizeof refusal.message.reason);
@@ -87,13 +87,13 @@ void weft_coll_forget(struct weft_comm *comm)
     }
 }
 
-static void post_watch(struct weft_schedule *s, int i, struct weft_channel *channel)
+static void post_watch(struct weft_comm *comm, struct weft_watch *watch,
+                       struct weft_channel *channel)
 {
-    struct weft_watch *watch = &s->watches[i];
     watch->refusal = malloc(sizeof *watch->refusal);
     if (watch->refusal &&
         weft_p2p_irecv(channel, &watch->refusal->message, sizeof watch->refusal->message,
-                       weft_datatype_byte(), MPI_ANY_SOURCE, refusal_tag(s->comm),
+                       weft_datatype_byte(), MPI_ANY_SOURCE, refusal_tag(comm),
                        &watch->request) == MPI_SUCCESS)
         return;
     free(watch->refusal);
@@ -101,10 +101,9 @@ static void post_watch(struct weft_schedule *s, int i, struct weft_channel *chan
 }
 
 /* Ends a receive that is complete. The message comes from another process, so its length is
- * checked. */
-static void take_refusal(struct weft_schedule *s, int i)
+ * checked. Returns false if the receive was cancelled. */
+static bool take_refusal(struct weft_comm *comm, struct weft_watch *watch)
 {
-    struct weft_watch *watch = &s->watches[i];
     struct weft_request *request = watch->request;
     struct weft_refusal *refusal = watch->refusal;
     weft_assert(refusal && !request->pending);
@@ -113,17 +112,50 @@ static void take_refusal(struct weft_schedule *s, int i)
     refusal->from = request->source;
     refusal->message.reason[sizeof refusal->message.reason - 1] = 0;
     if (arrived && refusal->message.code > MPI_SUCCESS && refusal->message.code <= MPI_ERR_LASTCODE)
-        keep_refusal(s->comm, refusal);
+        keep_refusal(comm, refusal);
     else
         free(refusal);
+    bool cancelled = request->flags & WEFT_REQUEST_CANCELLED;
     weft_request_put(request);
     watch->request = NULL;
+    return !cancelled;
+}
+
+static bool withdraw(struct weft_comm *comm, struct weft_watch *watch)
+{
+    weft_cancel(watch->request);
+    weft_request_wait(watch->request); /* its message may be in flight */
+    return take_refusal(comm, watch);
+}
+
+static struct weft_channel *watched_channel(struct weft_comm *comm, int i)
+{
+    if (i == 0)
+        return &comm->coll;
+    return comm->local ? &comm->local->coll : NULL;
+}
+
+void weft_refusal_take(struct weft_comm *comm)
+{
+    for (int i = 0; i < WEFT_WATCHES && watched_channel(comm, i); i++) {
+        struct weft_watch watch = {0};
+        do
+            post_watch(comm, &watch, watched_channel(comm, i));
+        while (watch.request && withdraw(comm, &watch));
+    }
+}
+
+/* True if a refusal is of the call whose tag it has, not of one with the same tag long before. */
+static bool is_recent(const struct weft_comm *comm, const struct weft_refusal *refusal)
+{
+    bool persistent = weft_coll_is_persistent(refusal->message.tag);
+    uint32_t now = persistent ? comm->coll_inits : comm->coll_sequence;
+    uint32_t number = refusal->message.number, half = weft_coll_numbers() / 2;
+    return number - now < half || now - number < half;
 }
 
 const struct weft_refusal *weft_refusal_look(struct weft_schedule *s)
 {
-    struct weft_channel *channels[WEFT_WATCHES] = {&s->comm->coll,
-                                                   s->comm->local ? &s->comm->local->coll : NULL};
     double now = weft_seconds();
     if (s->tag == refusal_tag(s->comm))
         return NULL; /* it sends refusals */
@@ -131,25 +163,22 @@ const struct weft_refusal *weft_refusal_look(struct weft_schedule *s)
         s->waits_since = now;
     if (now < s->waits_since + PATIENCE)
         return NULL;
-    for (int i = 0; i < WEFT_WATCHES && channels[i]; i++) {
+    for (int i = 0; i < WEFT_WATCHES && watched_channel(s->comm, i); i++) {
         if (s->watches[i].request && !s->watches[i].request->pending)
-            take_refusal(s, i);
+            take_refusal(s->comm, &s->watches[i]);
         if (!s->watches[i].request)
-            post_watch(s, i, channels[i]);
+            post_watch(s->comm, &s->watches[i], watched_channel(s->comm, i));
     }
     const struct weft_refusal *refusal = s->comm->refusals;
-    while (refusal && refusal->message.tag != (s->tag & ~WEFT_COLL_KIND_MASK))
+    while (refusal && (refusal->message.tag != (s->tag & ~WEFT_COLL_KIND_MASK) ||
+                       !is_recent(s->comm, refusal)))
         refusal = refusal->next;
     return refusal;
 }
 
 void weft_refusal_withdraw(struct weft_schedule *s)
 {
-    for (int i = 0; i < WEFT_WATCHES; i++) {
-        if (!s->watches[i].request)
-            continue;
-        weft_cancel(s->watches[i].request);
-        weft_request_wait(s->watches[i].request); /* its message may be in flight */
-        take_refusal(s, i);
-    }
+    for (int i = 0; i < WEFT_WATCHES; i++)
+        if (s->watches[i].request)
+            withdraw(s->comm, &s->watches[i]);
 }

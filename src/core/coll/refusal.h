@@ -8,6 +8,7 @@
  * Invariants:
  *  - A refusal names its call by the tag without the kind, because the kind of a refused call may
  *    be wrong too.
+ *  - A refusal of a call so long ago that its tag names another call now is not looked at.
  *  - The receives of a schedule are posted only while it waits, and are withdrawn when it ends: a
  *    receive from any source makes the other receives of a channel slower.
  */
@@ -21,13 +22,17 @@ struct weft_refusal {
     int from;                  /* the rank that refuses, in its group */
     struct {
         int32_t tag, code;
-        char reason[248]; /* a sentence, ends with 0 */
+        uint32_t number;  /* of the call: the tag has its lowest bits */
+        char reason[244]; /* a sentence, ends with 0 */
     } message;
 };
 
-/* Sends a refusal of the call with that tag to all other ranks of the communicator: an error class,
- * and its last sentence. Returns when the messages have started. */
-WEFT_COLD void weft_refusal_send(struct weft_comm *comm, int tag, int code);
+/* Sends a refusal of the call with that tag and number to all other ranks of the communicator: an
+ * error class, and its last sentence. Returns when the messages have started. */
+WEFT_COLD void weft_refusal_send(struct weft_comm *comm, int tag, uint32_t number, int code);
+
+/* Receives the refusals that have arrived on a communicator. */
+WEFT_COLD void weft_refusal_take(struct weft_comm *comm);
 
 /* For a schedule that waits, to be called again and again. Returns the refusal of its call, if it
  * has arrived, or NULL. */

@@ -119,6 +119,11 @@ void weft_schedule_end_deferred(struct weft_vci *vci);
 enum { WEFT_COLL_KIND_MASK = 31, WEFT_COLL_KIND_MAKING = 30 };
 int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool persistent);
 
+/* How many numbers of calls the tags distinguish, a power of two; whether a tag is of a persistent
+ * collective. */
+uint32_t weft_coll_numbers(void);
+bool weft_coll_is_persistent(int tag);
+
 /* Executes a blocking collective as a schedule (engine.c) with a tag; -1: its next number.
  * *fault is what caused its error. */
 int weft_coll_run_schedule(const struct weft_coll_args *args, int tag, enum weft_fault *fault);

@@ -44,9 +44,10 @@ struct weft_comm {
     MPI_Comm handle;
     const char *name;                   /* NULL: no name was set */
     uint32_t coll_sequence, coll_inits; /* collective calls so far; persistent collectives made */
-    struct weft_area *area;             /* core/coll/shared.h; NULL: not made */
-    struct weft_refusal *refusals;      /* calls that other ranks refused: core/coll/refusal.h */
-    struct weft_bsend_buffer bsend;     /* the buffer of MPI_Comm_attach_buffer */
+    uint32_t coll_cleared;  /* coll_sequence when messages of refused calls were last dropped */
+    struct weft_area *area; /* core/coll/shared.h; NULL: not made */
+    struct weft_refusal *refusals;  /* calls that other ranks refused: core/coll/refusal.h */
+    struct weft_bsend_buffer bsend; /* the buffer of MPI_Comm_attach_buffer */
 
     struct weft_channel partitioned, announcing, making, grouping; /* see enum weft_context_use */
     struct weft_channel *spread; /* the channels of point-to-point messages; NULL: p2p is the only

@@ -290,6 +290,7 @@ enum weft_bid_result weft_bid_settle(struct weft_bid *bid, const uint64_t *words
     bid->exclusive = false;
     enum weft_bid_result result = words[0] & ALL_WELL ? WEFT_BID_AGAIN : WEFT_BID_FAILED;
     uint64_t now = words[0] >> CLOCK_SHIFT;
+    clock = now > clock ? now : clock;
     int chosen = result == WEFT_BID_AGAIN ? choose_block(bid, words, now) : -1;
     if (chosen >= 0) {
         take_at(*block = chosen, now);

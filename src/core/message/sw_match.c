@@ -291,7 +291,42 @@ int weft_sw_arrive(struct weft_matcher *matcher, const struct weft_arrival *mess
     return MPI_SUCCESS;
 }
 
-/* ---- Messages of freed communicators */
+/* ---- Messages that nobody will receive */
+
+static void drop_message(struct weft_matcher *matcher, struct weft_message *message)
+{
+    report_drop(&message->arrival);
+    weft_sw_take(matcher, message);
+    free_message(message);
+}
+
+/* The search for messages to be dropped. */
+struct over {
+    bool (*is_over)(const void *arg, int tag);
+    const void *arg;
+    struct weft_message *found;
+};
+
+static void see_over(void *arg, struct weft_match_message *match)
+{
+    struct over *over = arg;
+    struct weft_message *message = weft_message_of(match);
+    if (!over->found && !has_waiting_send(&message->arrival) &&
+        over->is_over(over->arg, match->tag))
+        over->found = message;
+}
+
+void weft_sw_drop_tags(struct weft_matcher *matcher, uint32_t context,
+                       bool (*is_over)(const void *arg, int tag), const void *arg)
+{
+    struct over over;
+    do {
+        over = (struct over){.is_over = is_over, .arg = arg};
+        weft_match_each_message(matcher, context, see_over, &over);
+        if (over.found)
+            drop_message(matcher, over.found);
+    } while (over.found);
+}
 
 void weft_sw_drop_context(struct weft_matcher *matcher, uint32_t context)
 {
@@ -306,9 +341,7 @@ void weft_sw_drop_context(struct weft_matcher *matcher, uint32_t context)
             weft_match_store(matcher, match);
             continue;
         }
-        report_drop(&message->arrival);
-        weft_sw_take(matcher, message);
-        free_message(message);
+        drop_message(matcher, message);
     }
 }
 

@@ -101,6 +101,10 @@ bool weft_sw_revoke(struct weft_matcher *matcher, struct weft_arrival *name);
  * receive keeps its message, which no receive can match any more, so that it can be cancelled. */
 void weft_sw_drop_context(struct weft_matcher *matcher, uint32_t context);
 
+/* Drops the complete messages of a context id with tags for which is_over(arg, tag) is true. */
+void weft_sw_drop_tags(struct weft_matcher *matcher, uint32_t context,
+                       bool (*is_over)(const void *arg, int tag), const void *arg);
+
 /* Counts a receive or a claim in (+1) or out (-1) of a channel's held ones. */
 void weft_sw_hold(struct weft_channel *channel, int by);
 

@@ -65,9 +65,11 @@ static bool is_free(int fd, int64_t from, int64_t to)
 static int64_t pick_byte(void)
 {
     struct timespec now = {0};
+    char text[160];
     clock_gettime(CLOCK_REALTIME, &now);
-    int64_t seed[] = {now.tv_sec, now.tv_nsec, getpid()};
-    uint64_t hash = weft_hash_bytes(weft_hash_text(weft.job.host), seed, sizeof seed);
+    snprintf(text, sizeof text, "%ld %ld %ld %.64s", (long)now.tv_nsec, (long)now.tv_sec,
+             (long)getpid(), weft.job.host);
+    uint64_t hash = weft_hash_text(text);
     return FIRST_BYTE + (int64_t)((hash ^ hash >> 31) % (uint64_t)(END_BYTE - FIRST_BYTE));
 }
 

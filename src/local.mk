@@ -269,6 +269,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/ofi_internal.h \
     src/ofi/peek_claim.c \
     src/ofi/pool.c \
+    src/ofi/read_window.c src/ofi/read_window.h \
     src/ofi/recv.c \
     src/ofi/rendezvous.h \
     src/ofi/replay.c src/ofi/replay.h \

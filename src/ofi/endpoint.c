@@ -34,7 +34,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { FETCH_SECONDS = 60, TAG_BITS = 31, RESERVED_RECEIVES = 128, STREAM_WINDOW = 2 << 20 };
+enum { FETCH_SECONDS = 60, TAG_BITS = 31, RESERVED_RECEIVES = 128 };
 
 /* A rank publishes its record up to the last address. */
 struct record {
@@ -153,12 +153,10 @@ static void lay_out_tags(const struct weft_job *job)
 static void size_reads(const struct fi_info *info)
 {
     bool stream = weft_net.choice.row->flags & WEFT_PROVIDER_STREAM;
-    weft_net.read_window = stream ? STREAM_WINDOW : SIZE_MAX;
+    weft_net.read_window = stream ? 0 : SIZE_MAX;
     if (weft_settings.read_window)
         weft_net.read_window = (size_t)weft_settings.read_window;
     weft_net.read_chunk = (size_t)weft_settings.read_chunk;
-    if (weft_net.read_chunk > weft_net.read_window / 2)
-        weft_net.read_chunk = weft_net.read_window / 2;
     if (info->ep_attr->max_msg_size && weft_net.read_chunk > info->ep_attr->max_msg_size)
         weft_net.read_chunk = info->ep_attr->max_msg_size;
 }
@@ -585,6 +583,7 @@ void weft_net_peer_init(struct weft_peer *peer)
     struct weft_net_peer *to = weft_net_peer(peer);
     to->sync_end = &to->sync;
     to->readers_end = &to->readers;
+    weft_read_window_open(&to->window, weft_net.read_window);
 }
 
 int weft_net_connect(struct weft_peer *peer, char *why, size_t len)

@@ -411,7 +411,7 @@ static int read_again(struct weft_request *request)
             net->outstanding--;
             continue;
         }
-        if (!weft_net_has_space(request, failed->bytes))
+        if (!weft_net_has_space(request))
             return WEFT_NET_NO_SPACE;
         rc =
             (int)fi_read(net->objects.ep, (char *)request->buffer + failed->offset, failed->bytes,
@@ -426,7 +426,8 @@ static int read_again(struct weft_request *request)
             failed->rail = 0;
             failed->op.in_flight = true;
             state->rails->reads[0]++;
-            weft_net_peer(request->peer)->reading += failed->bytes;
+            weft_read_window_start(&weft_net_peer(request->peer)->window, failed->bytes,
+                                   weft_seconds);
         }
     }
     return rc;
@@ -441,7 +442,7 @@ int weft_net_rails_read(struct weft_request *request, int *issued)
     *issued += weft_net_rails_issue(request);
     while (state->moved < request->bytes && state->rails->reads[0] < AT_ONCE) {
         size_t bytes = next_piece(request);
-        if (!weft_net_has_space(request, bytes))
+        if (!weft_net_has_space(request))
             return WEFT_NET_NO_SPACE;
         rc = weft_net_begin_read(request, state->moved, bytes, state->header.address + state->moved,
                                  state->header.key);

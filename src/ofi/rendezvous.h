@@ -67,8 +67,8 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
 int weft_net_begin_read(struct weft_request *request, size_t offset, size_t bytes, uint64_t address,
                         uint64_t key);
 
-/* True if a read of so many bytes may start now. */
-bool weft_net_has_space(const struct weft_request *request, size_t bytes);
+/* True if a read may start now. */
+bool weft_net_has_space(const struct weft_request *request);
 
 /* rndv_read.c: as weft_net_register, for a message; counted for its peer, if that is known. */
 struct fid_mr *weft_net_register_for(const struct weft_request *request, void *data, size_t bytes,

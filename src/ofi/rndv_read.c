@@ -11,19 +11,12 @@
  *  - The receiver replies to every RTS once, also if the message is too long: with FIN after the
  *    last byte has arrived, or with CTS.
  *  - A receive is complete when all bytes that fit have arrived; its pending is 1 until then.
- *  - Over a stream, a read of a message with a window starts only if at most the window's bytes are
- *    in flight from that peer, or no read is. Others wait in the peer's list `readers`, in order.
- *    While one waits, a read is in flight, and its end starts the next.
- *
- * The window: the data of a read are in the sender's socket, up to megabytes of the kernel's pages,
- * which have likely left the cache before the other core reads them. A loop of raw reads was up
- * to 1.4 times as fast with a window. Pieces are at most half the window, so that one is in flight
- * while the next is requested. Messages of up to 1 MiB have no window unless the user sets one:
- * there the sender's calls take more of the time, and it makes fewer calls if it finds several
- * requests at once.
+ *  - A read starts only if fewer bytes than the window (read_window.c) are in flight from that
+ *    peer. Others wait in the peer's list `readers`, in order. While one waits, a read is
+ *    in flight, and its end starts the next.
  */
+#include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/settings.h"
 #include "core/datatype/device.h"
 #include "core/message/count.h"
 #include "core/message/process.h"
@@ -216,25 +209,26 @@ int weft_net_begin_read(struct weft_request *request, size_t offset, size_t byte
         return rc;
     }
     state->reads_out++;
-    weft_net_peer(request->peer)->reading += bytes;
+    weft_read_window_start(&weft_net_peer(request->peer)->window, bytes, weft_seconds);
     net->outstanding++;
     return 0;
 }
 
-bool weft_net_has_space(const struct weft_request *request, size_t bytes)
+bool weft_net_has_space(const struct weft_request *request)
 {
-    size_t reading = weft_net_peer(request->peer)->reading;
-    bool bounded = request->bytes > 2 * HALF || weft_settings.read_window;
-    return !bounded || !reading || reading + bytes <= weft_net.read_window;
+    return weft_read_window_is_open(&weft_net_peer(request->peer)->window, request->bytes);
 }
 
-/* Over a stream a message of 1 MiB to two chunks is read in halves while peers read from this rank
- * too, because else both sides of an exchange write all their data to the sockets before they read.
+/* Over a stream a message of 1 MiB to two chunks is read in halves while
+ * peers read from this rank too, because else both sides of an exchange write all their data to the
+ * sockets before they read.
  */
 static size_t longest_read(const struct weft_request *request)
 {
     bool exchange = weft_net.read_window != SIZE_MAX && weft_net_of(request)->announced > 0;
-    size_t bytes = request->bytes, most = weft_net.read_chunk;
+    size_t bytes = request->bytes,
+           most = weft_read_window_piece(&weft_net_peer(request->peer)->window, bytes,
+                                         weft_net.read_chunk);
     return exchange && bytes >= 2 * HALF && bytes < 2 * most && most > HALF ? HALF : most;
 }
 
@@ -252,7 +246,7 @@ static int read_pieces(struct weft_request *request, int *issued)
     while (state->moved < request->bytes &&
            state->reads_out < (in_place ? READS_AT_ONCE : STAGED_READS_AT_ONCE)) {
         size_t n = request->bytes - state->moved < most ? request->bytes - state->moved : most;
-        if (!weft_net_has_space(request, n))
+        if (!weft_net_has_space(request))
             return WEFT_NET_NO_SPACE;
         int rc = weft_net_begin_read(request, state->moved, n, state->header.address + state->moved,
                                      state->header.key);
@@ -435,7 +429,7 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
     size_t offset = read->offset, bytes = read->bytes;
     bool piece = weft_net_state(request)->phase == WEFT_NET_AWAITING_PIECES;
     weft_assert(weft_net_state(request)->reads_out > 0);
-    weft_assert(read->rail || weft_net_peer(peer)->reading >= bytes);
+    weft_assert(read->rail || weft_net_peer(peer)->window.reading >= bytes);
     if (weft_unlikely(piece))
         weft_net_piece_read(request, offset, error, text);
     if (read->data && !error)
@@ -443,7 +437,7 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
     struct weft_net_vci *net = weft_net_of_peer(peer);
     weft_net_bounce_put(net, read->data);
     if (!read->rail)
-        weft_net_peer(peer)->reading -= bytes;
+        weft_read_window_end(&weft_net_peer(peer)->window, bytes, weft_seconds);
     if (weft_net_state(request)->rails)
         weft_net_rails_read_ended(request, read->rail);
     weft_net_slot_put(net, read);

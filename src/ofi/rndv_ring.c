@@ -256,7 +256,7 @@ int weft_net_ring_read_on(struct weft_request *request)
     while (state->ring && (p = find_piece(state->ring, FILLED)) != NULL) {
         int rc = 0;
         if (!request->peer->dead)
-            rc = weft_net_has_space(request, p->bytes)
+            rc = weft_net_has_space(request)
                      ? weft_net_begin_read(request, p->offset, p->bytes, p->address, p->key)
                      : -FI_EAGAIN;
         if (rc == -FI_EAGAIN && !request->peer->dead) {

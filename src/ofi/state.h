@@ -17,6 +17,7 @@
 #include "core/message/process.h"
 #include "core/message/request.h"
 #include "ofi/net.h"
+#include "ofi/read_window.h"
 #include "ofi/replay.h"
 #include "ofi/select/objects.h"
 #include "ofi/select/provider.h"
@@ -144,7 +145,7 @@ struct weft_net_peer {
     double report_after; /* seconds without a connection before the next report; 0: the first */
     struct weft_request *sync, **sync_end;       /* eager synchronous sends not yet matched */
     struct weft_request *readers, **readers_end; /* receives whose reads wait for space */
-    size_t reading;                              /* bytes of its messages that are being read */
+    struct weft_read_window window;              /* of reads from it */
     uint32_t fetching;                           /* rendezvous receives from it that are active */
     uint32_t fins;                               /* FINs to be sent: entries of fin_numbers */
     uint32_t fin_numbers[WEFT_FINS_AT_ONCE];     /* numbers of its sends whose data have arrived */
@@ -258,7 +259,7 @@ struct weft_net {
     bool copies;        /* the provider matches, and may report a message again: replay.c */
     unsigned rma;       /* what weft_net_rma returns, after its first call */
     size_t read_chunk;  /* bytes of one read */
-    size_t read_window; /* and of all the reads from one peer */
+    size_t read_window; /* of all the reads from one peer; 0: measured (read_window.c) */
     size_t nbuffers, buffer_bytes, few;
     struct weft_provider_choice choice;
     char name[160];

@@ -44,7 +44,7 @@ struct weft_peer_counts {
 };
 
 /* Bytes for the state of the peer's lane. */
-enum { WEFT_PEER_LANE_BYTES = 264 };
+enum { WEFT_PEER_LANE_BYTES = 304 };
 
 struct weft_peer {
     uint8_t lane;      /* its number */

@@ -44,7 +44,7 @@ enum weft_provider_flag {
     WEFT_PROVIDER_NARROW = 128,     /* its stream stalls for ever when the kernel's window closes
                                        inside a message header: few bytes in flight, see credits.c */
     WEFT_PROVIDER_STREAM = 256,     /* reads pass through the kernel's socket buffers: few bytes in
-                                       flight, see rndv_read.c */
+                                       flight, see read_window.c */
     WEFT_PROVIDER_FEW = 512,        /* each posted receive makes every message slower, see pool.c */
     WEFT_PROVIDER_STOPS = 1024,     /* keeps few unexpected messages and then stops reading, so that
                                       they do not accumulate, see credits.c */

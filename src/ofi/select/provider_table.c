@@ -49,7 +49,7 @@ const struct weft_provider_row weft_provider_table[] = {
          WEFT_PROVIDER_DEVICE,
      "InfiniBand and RoCE: above 16 KiB its segmentation crashes on claim and truncation"},
     {"net", ALL, WEFT_MATCHING_SOFTWARE, 64 * KIB, 61,
-     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL,
+     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_STREAM,
      "TCP, 1.17's trial of what became tcp: keeps 4 unexpected messages, so Weft matches; "
      "faster than tcp;ofi_rxm, because it needs no layer above it"},
     {"tcp;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 256 * KIB, 60,
@@ -60,17 +60,18 @@ const struct weft_provider_row weft_provider_table[] = {
      "TCP: keeps 64 unexpected messages of a peer, so Weft matches; faster than tcp;ofi_rxm, "
      "because it needs no layer above it"},
     {"tcp", SINCE(1, 18), BEFORE(2, 0), WEFT_MATCHING_SOFTWARE, 16 * KIB, 50,
-     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL,
+     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_STREAM,
      "TCP: keeps 64 unexpected messages of a peer, then blocks all later ones"},
     {"sockets", ALL, WEFT_MATCHING_SOFTWARE, 16 * KIB, 40,
-     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_NARROW,
+     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_NARROW |
+         WEFT_PROVIDER_STREAM,
      "TCP, deprecated: peek overlooks messages under load, the search among unexpected ones is "
      "quadratic, an unknown source matches every receive, and many messages stall its stream"},
     {"shm", ALL, WEFT_MATCHING_SOFTWARE, 4 * KIB, 30,
      WEFT_PROVIDER_ONE_NODE | WEFT_PROVIDER_REFUSED,
      "Weft's own lane does the same without libfabric; before 1.19 it stalls after 1024 messages"},
     {"net;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 64 * KIB, 25,
-     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM | WEFT_PROVIDER_COPIES,
+     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM | WEFT_PROVIDER_COPIES | WEFT_PROVIDER_STREAM,
      "TCP, 1.17's trial of what became tcp, under the same layer as tcp;ofi_rxm"},
     {"udp;ofi_rxd", ALL, WEFT_MATCHING_SOFTWARE, 4 * KIB, 10, 0,
      "UDP: a claimed message is truncated, and truncation goes unreported; slow"},

@@ -182,6 +182,13 @@ bool weft_wait_check(unsigned polls, const struct weft_request *request)
     return deaths;
 }
 
+/* A rank with a core of its own may compute between two looks, and keeps the core: a yield takes
+ * 1.5 us, a look 30 ns. Another thread may need it. */
+static bool looks_yield(void)
+{
+    return weft.yield_after != SPIN_ALONE || weft_entry_flags & WEFT_ENTRY_THREADS;
+}
+
 void weft_look(struct weft_vci *vci)
 {
     struct weft_vci *on = vci ? vci : &weft.vcis[0];
@@ -192,7 +199,7 @@ void weft_look(struct weft_vci *vci)
     on->idle_looks++;
     if (vci && on->idle_looks % QUIET_TURN == 0)
         weft_wait_check(0, NULL);
-    if (on->idle_looks >= (unsigned)weft.yield_after)
+    if (on->idle_looks >= (unsigned)weft.yield_after && looks_yield())
         yield_between_looks();
 }
 

@@ -34,7 +34,7 @@ void weft_progress_open(void);
 int weft_progress(void);
 
 /* For a call that tests and does not wait. A program may wait by such calls alone, so the core is
- * yielded after as many of them without an event as in a wait. It never sleeps here. */
+ * yielded after as many of them without an event as in a wait, if it is shared. It never sleeps. */
 void weft_look(struct weft_vci *vci);
 
 /* For a call that is complete without progress: every LOOK_TURN-th progresses, because a program

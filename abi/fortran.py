@@ -808,12 +808,32 @@ def call_of(procedure):
     fields.append(".ierror = ierror")
     if any(a.type == "MPI_Op" for a in procedure.arguments):
         fields.append(".operation = true")
+    if "neighbor" in bare(procedure).lower():
+        fields.append(".neighbors = true")
     return wrap("struct weft_fortran_call call = {", fields, "};")
 
 
 REDUCTION = re.compile(r"I?(reduce|allreduce|scan|exscan|reduce_local|reduce_scatter|"
                        r"reduce_scatter_block)(_init)?(_c)?$", re.IGNORECASE)
 ROOTED = re.compile(r"I?(gatherv?|scatterv?|reduce|bcast)(_init)?(_c)?$", re.IGNORECASE)
+
+
+def refusal(procedure, call, names):
+    """How the other ranks of a collective call get the error of one that does not make it: by a call
+    without a datatype. Nothing for other calls."""
+    name = bare(procedure)
+    types = [a for a in procedure.arguments if a.type == "MPI_Datatype" and a.what == "handle"]
+    arrays = [a for a in procedure.arguments if a.type == "MPI_Datatype" and a.what == "handles"]
+    if not (REDUCTION.match(name) and not name.startswith("Reduce_local") or ROOTED.match(name)
+            or re.search(r"gatherv?(_init)?(_c)?$|alltoall[vw]?(_init)?(_c)?$", name, re.IGNORECASE)
+            or re.match(r"File_\w+_(all|ordered)(_begin)?(_c)?$", name)):
+        return []
+    none = {a.name: "&none" for a in types} | {a.name: "none" for a in arrays}
+    made = "*none = weft_fortran_no_types(sends > receives ? sends : receives)" if arrays else \
+        "none = weft_Type_integer(MPI_DATATYPE_NULL)"
+    lines = [f"int {made};", wrap(f"WEFT_FORTRAN_REFUSE(&call, {call}(",
+                                  [none.get(n, n) for n in names], "));")]
+    return lines + ["free(none);"] * bool(arrays)
 
 
 def numbers(a):
@@ -909,7 +929,13 @@ def with_gaps(procedure, bind_c):
     names = c_names(procedure, False)
     lines = [call_of(procedure)]
     if is_refused(procedure):
-        return lines + ["weft_fortran_refuse(&call);"]
+        lines.append("weft_fortran_refuse(&call);")
+        if name.startswith("Win_create"):
+            passed = {"base": "base->base_addr", "size": "&none"}
+            lines += ["MPI_Aint none = -1;",
+                      wrap(f"WEFT_FORTRAN_REFUSE(&call, plain_{lower}(",
+                           [passed.get(n, n) for n in names], "));")]
+        return lines
     replaced = {a.name: f"{a.name}->base_addr" for a in some} | described_names(procedure, bind_c)
     conditions, used = [], []
     for a in some:
@@ -944,6 +970,10 @@ def with_gaps(procedure, bind_c):
         lines.append(f"    weft_fortran_keep(*request, {persistent}, {kept[0]}, {kept[1]});")
     else:
         lines += [f"    weft_fortran_unpack(&s_{a.name});" for a in copied if a.intent != "in"]
+    unchanged = {a.name: f"{a.name}->base_addr" for a in some} | described_names(procedure, bind_c)
+    refused = refusal(procedure, f"plain_{lower}", [unchanged.get(n, n) for n in names])
+    if refused:
+        lines += ["} else {", *("    " + line.replace("\n", "\n    ") for line in refused)]
     lines.append("}")
     lines += [f"weft_fortran_forget(&s_{a.name});" for a in used]
     return lines

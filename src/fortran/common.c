@@ -112,13 +112,14 @@ static void call_error_handler(const struct weft_fortran_call *call, int code)
     }
 }
 
-int weft_fortran_raise(int error_class, const struct weft_fortran_call *call, const char *sentence)
+int weft_fortran_raise(int error_class, struct weft_fortran_call *call, const char *sentence)
 {
     char text[MPI_MAX_ERROR_STRING];
     int code = error_class;
     snprintf(text, sizeof text, "%s: %s", call->name, sentence);
     if (PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS)
         PMPI_Add_error_string(code, text);
+    call->code = code;
     call_error_handler(call, code);
     finish(call->ierror, code);
     return code;

@@ -239,7 +239,7 @@ static CFI_index_t distance(const CFI_cdesc_t *of, MPI_Count n, MPI_Count all)
 }
 
 /* True if the file or the operation uses the basic types of the data, not only their bytes. */
-static bool uses_basic_types(const struct weft_fortran_call *call)
+static bool uses_basic_types(struct weft_fortran_call *call)
 {
     char representation[MPI_MAX_DATAREP_STRING + 1] = "native";
     MPI_Datatype etype, filetype;
@@ -257,8 +257,8 @@ static bool uses_basic_types(const struct weft_fortran_call *call)
 
 /* The section's spans, each in the elements that it covers; as bytes if a basic item is in more
  * than one element, or if there are several basic types. */
-static bool describe_spans(struct weft_fortran_section *section,
-                           const struct weft_fortran_call *call, MPI_Datatype basic)
+static bool describe_spans(struct weft_fortran_section *section, struct weft_fortran_call *call,
+                           MPI_Datatype basic)
 {
     const CFI_cdesc_t *of = section->of;
     MPI_Count length = (MPI_Count)of->elem_len, unit = 1, n = 0, pieces = 0;
@@ -310,9 +310,8 @@ static bool describe_spans(struct weft_fortran_section *section,
 
 enum outcome { FAILED, DESCRIBED, DIFFERENT /* the pieces have different gaps */ };
 
-static enum outcome describe(struct weft_fortran_section *section,
-                             const struct weft_fortran_call *call, MPI_Count pieces,
-                             MPI_Count count, int datatype)
+static enum outcome describe(struct weft_fortran_section *section, struct weft_fortran_call *call,
+                             MPI_Count pieces, MPI_Count count, int datatype)
 {
     const CFI_cdesc_t *of = section->of;
     MPI_Datatype type = weft_Type_of(datatype), element;
@@ -356,9 +355,8 @@ static enum outcome describe(struct weft_fortran_section *section,
     return DESCRIBED;
 }
 
-bool weft_fortran_describe(struct weft_fortran_section *section,
-                           const struct weft_fortran_call *call, MPI_Count pieces, MPI_Count count,
-                           int datatype)
+bool weft_fortran_describe(struct weft_fortran_section *section, struct weft_fortran_call *call,
+                           MPI_Count pieces, MPI_Count count, int datatype)
 {
     enum outcome outcome = describe(section, call, pieces, count, datatype);
     if (outcome == DIFFERENT)
@@ -369,8 +367,8 @@ bool weft_fortran_describe(struct weft_fortran_section *section,
 }
 
 bool weft_fortran_describe_blocks(struct weft_fortran_section *section,
-                                  const struct weft_fortran_call *call, MPI_Count n,
-                                  MPI_Count count, int datatype)
+                                  struct weft_fortran_call *call, int n, MPI_Count count,
+                                  int datatype)
 {
     enum outcome outcome = describe(section, call, n, count, datatype);
     if (outcome != DIFFERENT)

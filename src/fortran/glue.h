@@ -223,10 +223,12 @@ struct weft_fortran_call {
     int handle;
     int *ierror;
     bool operation; /* it computes with the data */
+    bool neighbors; /* its blocks are those of a topology's neighbors */
+    int code;       /* of the error that was raised */
 };
 
 /* Passes one sentence to the error handler. Returns the code and stores it in the call's IERROR. */
-int weft_fortran_raise(int error_class, const struct weft_fortran_call *call, const char *sentence);
+int weft_fortran_raise(int error_class, struct weft_fortran_call *call, const char *sentence);
 
 /* The code of a call. IERROR is optional in mpi_f08: NULL. */
 static inline void finish(int *ierror, int code)

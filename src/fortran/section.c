@@ -126,9 +126,9 @@ void weft_fortran_forget(struct weft_fortran_section *section)
 
 /* ---- Errors */
 
-bool weft_fortran_inside(const struct weft_fortran_section *section,
-                         const struct weft_fortran_call *call, MPI_Count at, MPI_Count count,
-                         const struct weft_fortran_bounds *bounds, MPI_Count *end)
+bool weft_fortran_inside(const struct weft_fortran_section *section, struct weft_fortran_call *call,
+                         MPI_Count at, MPI_Count count, const struct weft_fortran_bounds *bounds,
+                         MPI_Count *end)
 {
     MPI_Count reach = 0, first = 0, last = 0, bytes = bytes_of(section->of);
     char sentence[200];
@@ -155,7 +155,7 @@ bool weft_fortran_inside(const struct weft_fortran_section *section,
     return false;
 }
 
-bool weft_fortran_one(const struct weft_fortran_call *call, const CFI_cdesc_t *buffer, int datatype)
+bool weft_fortran_one(struct weft_fortran_call *call, const CFI_cdesc_t *buffer, int datatype)
 {
     struct weft_fortran_bounds bounds;
     if (!weft_fortran_has_gaps(buffer) || !weft_fortran_bounds(weft_Type_of(datatype), &bounds) ||
@@ -167,7 +167,7 @@ bool weft_fortran_one(const struct weft_fortran_call *call, const CFI_cdesc_t *b
     return false;
 }
 
-bool weft_fortran_refuse(const struct weft_fortran_call *call)
+bool weft_fortran_refuse(struct weft_fortran_call *call)
 {
     weft_fortran_raise(MPI_ERR_BUFFER, call,
                        "the buffer is a section with gaps, which this call cannot take; pass a "
@@ -175,17 +175,60 @@ bool weft_fortran_refuse(const struct weft_fortran_call *call)
     return false;
 }
 
+MPI_Errhandler weft_fortran_replace_handler(const struct weft_fortran_call *call)
+{
+    MPI_Errhandler saved = MPI_ERRHANDLER_NULL;
+    weft_assert(call->on == WEFT_FORTRAN_COMM || call->on == WEFT_FORTRAN_FILE);
+    if (call->on == WEFT_FORTRAN_COMM) {
+        PMPI_Comm_get_errhandler(weft_Comm_of(call->handle), &saved);
+        PMPI_Comm_set_errhandler(weft_Comm_of(call->handle), MPI_ERRORS_RETURN);
+    } else {
+        PMPI_File_get_errhandler(weft_File_of(call->handle), &saved);
+        PMPI_File_set_errhandler(weft_File_of(call->handle), MPI_ERRORS_RETURN);
+    }
+    return saved;
+}
+
+void weft_fortran_restore_handler(const struct weft_fortran_call *call, MPI_Errhandler saved)
+{
+    if (call->on == WEFT_FORTRAN_COMM)
+        PMPI_Comm_set_errhandler(weft_Comm_of(call->handle), saved);
+    else
+        PMPI_File_set_errhandler(weft_File_of(call->handle), saved);
+    PMPI_Errhandler_free(&saved);
+    finish(call->ierror, call->code);
+}
+
+int *weft_fortran_no_types(int n)
+{
+    int *types = weft_fortran_allocate((size_t)n, sizeof *types);
+    for (int i = 0; i < n; i++)
+        types[i] = weft_Type_integer(MPI_DATATYPE_NULL);
+    return types;
+}
+
 /* ---- Copies */
 
-static bool add_block(struct weft_fortran_section *section, const struct weft_fortran_call *call,
-                      MPI_Count at, MPI_Count count, MPI_Datatype type)
+/* False for a block of a neighbor that does not exist, which the call does not write. */
+static bool is_received(const struct weft_fortran_call *call, int block)
+{
+    MPI_Comm comm = weft_Comm_of(call->handle);
+    int status, source, destination;
+    if (!call->neighbors || PMPI_Topo_test(comm, &status) || status != MPI_CART ||
+        PMPI_Cart_shift(comm, block / 2, 1, &source, &destination))
+        return true;
+    return (block % 2 == 0 ? source : destination) != MPI_PROC_NULL;
+}
+
+static bool add_block(struct weft_fortran_section *section, struct weft_fortran_call *call,
+                      int block, MPI_Count at, MPI_Count count, MPI_Datatype type)
 {
     struct weft_fortran_bounds bounds;
     if (count <= 0 || !weft_fortran_bounds(type, &bounds))
         return true;
     if (!weft_fortran_inside(section, call, at, count, &bounds, &section->end))
         return false;
-    if (section->result)
+    if (section->result && is_received(call, block))
         weft_fortran_add_spans(section, at, count, type, &bounds, MPI_DATATYPE_NULL);
     return true;
 }
@@ -205,22 +248,29 @@ static MPI_Count product(MPI_Count a, MPI_Count b)
     return __builtin_mul_overflow(a, b, &result) ? INT64_MAX : result;
 }
 
-bool weft_fortran_copy(struct weft_fortran_section *section, const struct weft_fortran_call *call,
-                       MPI_Count n, MPI_Count count, int datatype)
+bool weft_fortran_copy(struct weft_fortran_section *section, struct weft_fortran_call *call, int n,
+                       MPI_Count count, int datatype)
 {
-    return weft_fortran_copy_first(section, call, product(n, count), product(n, count), datatype);
+    struct weft_fortran_bounds bounds;
+    MPI_Datatype type = weft_Type_of(datatype);
+    if (!weft_fortran_has_gaps(section->of) || n <= 0 || count <= 0 ||
+        !weft_fortran_bounds(type, &bounds))
+        return true;
+    for (int i = 0; i < n; i++)
+        if (!add_block(section, call, i, product(i, product(count, bounds.extent)), count, type))
+            return false;
+    return take_copy(section);
 }
 
-bool weft_fortran_copy_first(struct weft_fortran_section *section,
-                             const struct weft_fortran_call *call, MPI_Count first, MPI_Count all,
-                             int datatype)
+bool weft_fortran_copy_first(struct weft_fortran_section *section, struct weft_fortran_call *call,
+                             MPI_Count first, MPI_Count all, int datatype)
 {
     struct weft_fortran_bounds bounds;
     MPI_Datatype type = weft_Type_of(datatype);
     if (!weft_fortran_has_gaps(section->of) || all <= 0 || !weft_fortran_bounds(type, &bounds))
         return true;
     return weft_fortran_inside(section, call, 0, all, &bounds, &section->end) &&
-           add_block(section, call, 0, first, type) && take_copy(section);
+           add_block(section, call, 0, 0, first, type) && take_copy(section);
 }
 
 static MPI_Count number(struct weft_fortran_numbers of, int i)
@@ -228,22 +278,21 @@ static MPI_Count number(struct weft_fortran_numbers of, int i)
     return of.wide ? ((const MPI_Count *)of.array)[i] : ((const int *)of.array)[i];
 }
 
-bool weft_fortran_copy_each(struct weft_fortran_section *section,
-                            const struct weft_fortran_call *call, int n,
-                            struct weft_fortran_numbers counts, struct weft_fortran_numbers displs,
-                            const int *datatypes)
+bool weft_fortran_copy_each(struct weft_fortran_section *section, struct weft_fortran_call *call,
+                            int n, struct weft_fortran_numbers counts,
+                            struct weft_fortran_numbers displs, const int *datatypes)
 {
     if (!weft_fortran_has_gaps(section->of) || n <= 0)
         return true;
     for (int i = 0; i < n; i++)
-        if (!add_block(section, call, number(displs, i), number(counts, i),
+        if (!add_block(section, call, i, number(displs, i), number(counts, i),
                        weft_Type_of(datatypes[i])))
             return false;
     return take_copy(section);
 }
 
 bool weft_fortran_describe_each(struct weft_fortran_section *section,
-                                const struct weft_fortran_call *call, int n,
+                                struct weft_fortran_call *call, int n,
                                 struct weft_fortran_numbers counts,
                                 struct weft_fortran_numbers displs, int datatype)
 {
@@ -259,7 +308,7 @@ bool weft_fortran_describe_each(struct weft_fortran_section *section,
     for (int i = 0; i < n; i++) {
         MPI_Count at = product(number(displs, i), bounds.extent), count = number(counts, i);
         if (stretched ? !weft_fortran_inside(section, call, at, count, &bounds, &section->end)
-                      : !add_block(section, call, at, count, type))
+                      : !add_block(section, call, i, at, count, type))
             return false;
     }
     if (!stretched)

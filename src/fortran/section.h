@@ -66,16 +66,15 @@ static inline bool weft_fortran_is_in_place(const CFI_cdesc_t *buffer)
 
 /* `pieces` partitions of `count` elements of the datatype; 0 pieces: the call does not use the
  * buffer on this rank. */
-bool weft_fortran_describe(struct weft_fortran_section *section,
-                           const struct weft_fortran_call *call, MPI_Count pieces, MPI_Count count,
-                           int datatype);
+bool weft_fortran_describe(struct weft_fortran_section *section, struct weft_fortran_call *call,
+                           MPI_Count pieces, MPI_Count count, int datatype);
 
 /* n blocks of `count` elements of the datatype, one after the other; 0: not used. */
 bool weft_fortran_describe_blocks(struct weft_fortran_section *section,
-                                  const struct weft_fortran_call *call, MPI_Count n,
-                                  MPI_Count count, int datatype);
-bool weft_fortran_copy(struct weft_fortran_section *section, const struct weft_fortran_call *call,
-                       MPI_Count n, MPI_Count count, int datatype);
+                                  struct weft_fortran_call *call, int n, MPI_Count count,
+                                  int datatype);
+bool weft_fortran_copy(struct weft_fortran_section *section, struct weft_fortran_call *call, int n,
+                       MPI_Count count, int datatype);
 
 /* An array of int, or of MPI_Count or MPI_Aint. */
 struct weft_fortran_numbers {
@@ -95,27 +94,38 @@ static inline struct weft_fortran_numbers weft_fortran_wide(const void *array)
 
 /* n blocks, each with a count and a displacement, in extents of the datatype. */
 bool weft_fortran_describe_each(struct weft_fortran_section *section,
-                                const struct weft_fortran_call *call, int n,
+                                struct weft_fortran_call *call, int n,
                                 struct weft_fortran_numbers counts,
                                 struct weft_fortran_numbers displs, int datatype);
 
 /* The same with a datatype for each block, and displacements in bytes. */
-bool weft_fortran_copy_each(struct weft_fortran_section *section,
-                            const struct weft_fortran_call *call, int n,
-                            struct weft_fortran_numbers counts, struct weft_fortran_numbers displs,
-                            const int *datatypes);
+bool weft_fortran_copy_each(struct weft_fortran_section *section, struct weft_fortran_call *call,
+                            int n, struct weft_fortran_numbers counts,
+                            struct weft_fortran_numbers displs, const int *datatypes);
 
 /* `all` elements, of which the call writes the first ones. */
-bool weft_fortran_copy_first(struct weft_fortran_section *section,
-                             const struct weft_fortran_call *call, MPI_Count first, MPI_Count all,
-                             int datatype);
+bool weft_fortran_copy_first(struct weft_fortran_section *section, struct weft_fortran_call *call,
+                             MPI_Count first, MPI_Count all, int datatype);
 
 /* One element, which MPI_Fetch_and_op and MPI_Compare_and_swap take. */
-bool weft_fortran_one(const struct weft_fortran_call *call, const CFI_cdesc_t *buffer,
-                      int datatype);
+bool weft_fortran_one(struct weft_fortran_call *call, const CFI_cdesc_t *buffer, int datatype);
 
 /* Raises the error of a call that cannot take a section with gaps. */
-WEFT_COLD bool weft_fortran_refuse(const struct weft_fortran_call *call);
+WEFT_COLD bool weft_fortran_refuse(struct weft_fortran_call *call);
+
+/* The other ranks of a collective call that this rank does not make get its error, too: `statement`
+ * makes the call without a datatype. The error handler gets the first error alone. */
+#define WEFT_FORTRAN_REFUSE(call, statement)                                                       \
+    do {                                                                                           \
+        MPI_Errhandler saved = weft_fortran_replace_handler(call);                                 \
+        statement;                                                                                 \
+        weft_fortran_restore_handler(call, saved);                                                 \
+    } while (0)
+MPI_Errhandler weft_fortran_replace_handler(const struct weft_fortran_call *call);
+void weft_fortran_restore_handler(const struct weft_fortran_call *call, MPI_Errhandler saved);
+
+/* n datatypes that the C function refuses, to be freed. */
+int *weft_fortran_no_types(int n);
 
 /* ---- After the call */
 

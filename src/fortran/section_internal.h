@@ -21,9 +21,9 @@ bool weft_fortran_fits(const struct weft_fortran_bounds *bounds, MPI_Count lengt
 
 /* Raises an error if count items of a datatype, from byte `at` of the packed copy, are not all in
  * the section. Sets *end to the end of the last one, if that is larger. */
-bool weft_fortran_inside(const struct weft_fortran_section *section,
-                         const struct weft_fortran_call *call, MPI_Count at, MPI_Count count,
-                         const struct weft_fortran_bounds *bounds, MPI_Count *end);
+bool weft_fortran_inside(const struct weft_fortran_section *section, struct weft_fortran_call *call,
+                         MPI_Count at, MPI_Count count, const struct weft_fortran_bounds *bounds,
+                         MPI_Count *end);
 
 /* Appends the bytes of these items to the section's spans; adjacent ones are joined. `basic`: the
  * predefined datatype that this one consists of, or MPI_BYTE, if the order of the bytes matters;

@@ -3,10 +3,26 @@
 ! Sections with gaps as buffers in mpi_f08: what arrives is what a contiguous copy would send, and
 ! nothing between the elements of a receive buffer is touched. A temporary that the compiler makes
 ! would be gone when a nonblocking call completes. MPI_3: see basics.F90.
+module sections_errors
+    use mpi_f08
+    implicit none
+    integer :: errors = 0
+
+contains
+
+    subroutine count_errors(comm, error_code)
+        type(MPI_Comm) :: comm
+        integer :: error_code
+        if (comm /= MPI_COMM_NULL .and. error_code /= MPI_SUCCESS) errors = errors + 1
+    end subroutine count_errors
+
+end module sections_errors
+
 program sections
     use, intrinsic :: iso_c_binding, only: c_null_char
     use mpi_f08
     use check
+    use sections_errors
     implicit none
     integer, parameter :: n = 12
     integer :: rank, size, i, unused
@@ -38,6 +54,7 @@ program sections
     call in_files()
     call refused()
     call refused_by_others()
+    call refused_on_one_rank()
     call MPI_Finalize()
     call finished()
 
@@ -471,6 +488,49 @@ contains
         call MPI_Type_free(pair)
         call MPI_File_close(file)
     end subroutine refused_by_others
+
+    ! If one rank passes a section that is too short, all ranks get an error, and the handler is
+    ! called once.
+    subroutine refused_on_one_rank()
+        type(MPI_Comm) :: comm
+        type(MPI_Win) :: win
+        type(MPI_Errhandler) :: handler, now
+        type(MPI_Request) :: request
+        type(MPI_Datatype) :: types(size)
+        integer, asynchronous :: x(20 * size), y(20 * size), counts(size), displs(size)
+        integer :: first, code, k
+        x = 1
+        first = merge(20 * size - 3, 1, rank == 0)
+        call MPI_Comm_dup(MPI_COMM_WORLD, comm)
+        call MPI_Comm_create_errhandler(count_errors, handler)
+        call MPI_Comm_set_errhandler(comm, handler)
+        errors = 0
+        call MPI_Allreduce(x(first::2), y, 4, MPI_INTEGER, MPI_SUM, comm, code)
+        call expect(code /= MPI_SUCCESS, 'a reduction that one rank refuses')
+        call MPI_Bcast(x(first::2), 4, MPI_INTEGER, 0, comm, code)
+        call expect(code /= MPI_SUCCESS, 'a broadcast that the root refuses')
+        counts = 3
+        displs = [(4 * k, k = 0, size - 1)]
+        types = MPI_INTEGER
+        call MPI_Alltoallw(x(first::2), counts, displs, types, y, counts, displs, types, comm, code)
+        call expect(code /= MPI_SUCCESS, 'blocks that one rank refuses')
+        call MPI_Ialltoall(x(first::2), 3, MPI_INTEGER, y, 3, MPI_INTEGER, comm, request, code)
+        if (code == MPI_SUCCESS) call MPI_Wait(request, MPI_STATUS_IGNORE, code)
+        call expect(code /= MPI_SUCCESS, 'nonblocking blocks that one rank refuses')
+        call expect(errors, 4, 'calls of the error handler')
+        if (rank == 0) then
+            call MPI_Win_create(x(::2), 40_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, comm, win, code)
+        else
+            call MPI_Win_create(x, 40_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, comm, win, code)
+        end if
+        call expect(code /= MPI_SUCCESS, 'a window that one rank refuses')
+        call expect(errors, 5, 'calls of the error handler')
+        call MPI_Comm_get_errhandler(comm, now)
+        call expect(now == handler, 'the error handler after errors')
+        call MPI_Errhandler_free(now)
+        call MPI_Errhandler_free(handler)
+        call MPI_Comm_free(comm)
+    end subroutine refused_on_one_rank
 
     subroutine open_file(file, mode)
         type(MPI_File), intent(out) :: file

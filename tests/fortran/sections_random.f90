@@ -10,7 +10,7 @@ program sections_random
     use check
     implicit none
     integer, parameter :: wide = selected_int_kind(18), at_kind = MPI_ADDRESS_KIND
-    integer, parameter :: most_parts = 6, room = 600, forms = 10, kinds = 28
+    integer, parameter :: most_parts = 6, room = 600, forms = 10, kinds = 30
     integer(kind=wide), asynchronous :: scratch(room, most_parts), sent(room, most_parts)
     integer(kind=wide), asynchronous :: window(room * most_parts)
     integer(kind=wide) :: state, seed, mine
@@ -25,7 +25,7 @@ program sections_random
     type(MPI_Request) :: requests(8 * most_parts)
     type(MPI_Win) :: win
     type(MPI_File) :: file
-    type(MPI_Comm) :: ring
+    type(MPI_Comm) :: ring, line
     double precision :: until
     character(len=300) :: text
 
@@ -41,6 +41,7 @@ program sections_random
     call MPI_Win_unlock_all(win)
     call MPI_Win_free(win)
     call MPI_Comm_free(ring)
+    call MPI_Comm_free(line)
     call MPI_File_close(file)
     call MPI_Finalize()
     call finished()
@@ -80,6 +81,7 @@ contains
             MPI_COMM_WORLD, win)
         call MPI_Win_lock_all(0, win)
         call MPI_Cart_create(MPI_COMM_WORLD, 1, [size], [.true.], .false., ring)
+        call MPI_Cart_create(MPI_COMM_WORLD, 1, [size], [.false.], .false., line)
         call get_environment_variable('TMPDIR'//c_null_char, folder)
         if (folder == '') folder = '/tmp'
         write (text, *) modulo(seed, 10_wide**15) * 100 + rank
@@ -225,17 +227,24 @@ contains
     ! The program stores to the parts that no call uses, while the others' calls are outstanding.
     subroutine stores(buf)
         integer(kind=wide), intent(inout), asynchronous :: buf(:, :, :)
-        integer :: i, at, j, k, l
+        integer :: i, at
         do i = 1, parts
             if (begun(1, i) /= 1) cycle
             do at = lowest(i), lowest(i) + lengths(i) - 1
-                j = modulo(at, extents(1))
-                k = modulo(at / extents(1), extents(2))
-                l = at / (extents(1) * extents(2))
-                buf(j + 1, k + 1, l + 1) = buf(j + 1, k + 1, l + 1) + 1 + at
+                call store(buf, at)
             end do
         end do
     end subroutine stores
+
+    subroutine store(buf, at)
+        integer(kind=wide), intent(inout), asynchronous :: buf(:, :, :)
+        integer, intent(in) :: at
+        integer :: j, k, l
+        j = modulo(at, extents(1))
+        k = modulo(at / extents(1), extents(2))
+        l = at / (extents(1) * extents(2))
+        buf(j + 1, k + 1, l + 1) = buf(j + 1, k + 1, l + 1) + 1 + at
+    end subroutine store
 
     ! ---- Datatypes: `inner` n times is within k elements; `outer` is the same from element o on.
 
@@ -371,6 +380,13 @@ contains
             if (k >= 2) call neighbors(buf, i, o, k / 2, request)
         case (27)
             call split(buf, i, many, outer, short, n, inner)
+#if !MPI_3
+        case (28)
+            if (o == 0) call persistent_reduction(buf, i, k)
+        case (29)
+            call MPI_Isendrecv(sent(1, i), short, inner, to, i, buf, many, outer, from, i, &
+                MPI_COMM_WORLD, request)
+#endif
         case default
             if (form == 1) call MPI_Raccumulate(buf, many, outer, rank, int(room * (i - 1), at_kind), &
                 n, inner, MPI_SUM, win, request)
@@ -478,6 +494,28 @@ contains
         call MPI_Request_free(pair(2))
     end subroutine persistent
 
+#if !MPI_3
+    subroutine persistent_reduction(buf, i, n)
+        integer(kind=wide), intent(inout), asynchronous :: buf(:, :, :)
+        integer, intent(in) :: i, n
+        type(MPI_Request) :: request
+        integer :: times
+        if (draw(2) == 0) then
+            call MPI_Allreduce_init(sent(1, i), buf, n, MPI_INTEGER8, MPI_BXOR, MPI_COMM_WORLD, &
+                MPI_INFO_NULL, request)
+        else
+            call MPI_Scan_init(MPI_IN_PLACE, buf, n, MPI_INTEGER8, MPI_BXOR, MPI_COMM_WORLD, &
+                MPI_INFO_NULL, request)
+        end if
+        do times = 1, 2
+            call MPI_Start(request)
+            call MPI_Wait(request, MPI_STATUS_IGNORE)
+            sent(:, i) = sent(:, i) + 1
+        end do
+        call MPI_Request_free(request)
+    end subroutine persistent_reduction
+#endif
+
     ! Blocks of c elements for each rank, from the first element on
     subroutine blocks(buf, i, c, kind, root, request)
         integer(kind=wide), intent(inout), asynchronous :: buf(:, :, :)
@@ -581,21 +619,30 @@ contains
         integer(kind=wide), intent(inout), asynchronous :: buf(:, :, :)
         integer, intent(in) :: i, o, c
         type(MPI_Request), intent(inout) :: request
+        type(MPI_Comm) :: over
         counts(:2, i) = c
         places(:2, i) = [0, c]
         displs(:2, i) = [o + c, o]
         addresses(:, i) = [8_at_kind * o, 8_at_kind * (o + c)]
         own(:, i) = [0_at_kind, 8_at_kind * c]
         whole = MPI_INTEGER8
+        over = ring
+        if (draw(2) == 0) over = line
         if (draw(2) == 0) then
             call MPI_Ineighbor_alltoallv(sent(1, i), counts(:, i), places(:, i), MPI_INTEGER8, buf, &
-                counts(:, i), displs(:, i), MPI_INTEGER8, ring, request)
+                counts(:, i), displs(:, i), MPI_INTEGER8, over, request)
+            if (over == line .and. rank == 0) call store(buf, o + c)
+        else if (draw(2) == 0) then
+            call MPI_Ineighbor_alltoallw(sent(1, i), counts(:, i), own(:, i), whole, buf, &
+                counts(:, i), addresses(:, i), whole, over, request)
+            if (over == line .and. rank == size - 1) call store(buf, o + c)
         else if (o == 0) then
-            call MPI_Ineighbor_allgather(sent(1, i), c, MPI_INTEGER8, buf, c, MPI_INTEGER8, ring, &
+            call MPI_Ineighbor_allgather(sent(1, i), c, MPI_INTEGER8, buf, c, MPI_INTEGER8, over, &
                 request)
+            if (over == line .and. rank == 0) call store(buf, 0)
         else
             call MPI_Ineighbor_alltoallw(buf, counts(:, i), addresses(:, i), whole, scratch(1, i), &
-                counts(:, i), own(:, i), whole, ring, request)
+                counts(:, i), own(:, i), whole, over, request)
         end if
     end subroutine neighbors
 

@@ -174,6 +174,11 @@ int main(int argc, char **argv)
     MPI_Group_compare(world, self, &got);
     CHECK(got == (check.size == 1 ? MPI_IDENT : MPI_UNEQUAL), "world and self compare as %d", got);
     MPI_Group_compare(empty, MPI_GROUP_EMPTY, &got);
+    for (int i = 0; i < 3; i++) { /* constructors return it, and programs free what they return */
+        MPI_Group freed = MPI_GROUP_EMPTY, made;
+        CHECK_CLASS(MPI_Group_free(&freed), MPI_SUCCESS);
+        CHECK_CLASS(MPI_Group_incl(empty, 0, NULL, &made), MPI_SUCCESS);
+    }
     CHECK(got == MPI_IDENT, "the empty group is not itself");
     errors(world);
     CHECK_CLASS(MPI_Group_free(&empty), MPI_SUCCESS);

@@ -96,14 +96,15 @@ void weft_group_list(const struct weft_group *group, int32_t *world)
 struct weft_group *weft_group_keep(struct weft_group *group)
 {
     weft_assert(group->refs > 0);
-    group->refs++;
+    if (group != &weft_group_empty) /* which a program may free as often as it likes */
+        group->refs++;
     return group;
 }
 
 void weft_group_release(struct weft_group *group)
 {
     weft_assert(!group || group->refs > 0);
-    if (!group || --group->refs > 0 || group == &weft_group_empty)
+    if (!group || group == &weft_group_empty || --group->refs > 0)
         return;
     for (unsigned stream = 0; stream < WEFT_LOCKS_MAX && !group->shares_peers; stream++)
         free(group->peers[stream]);

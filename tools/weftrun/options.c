@@ -72,6 +72,9 @@ enum option_id {
 #define FILES_INSTEAD                                                                              \
     "give each rank a file by weftrun -n N sh -c 'exec program >out.$PMIX_RANK', or use --tag"
 
+#define STDIN_INSTEAD                                                                              \
+    "rank 0 reads stdin; give a file to the others by weftrun -n N sh -c 'exec program <file'"
+
 /* The replacement of each option that weftrun does not support. */
 static const char *const instead[OPTIONS] = {
     [OPT_CONFIG_FILE] = "it must be the first option and the only one",
@@ -79,9 +82,7 @@ static const char *const instead[OPTIONS] = {
     [OPT_NO_ENV] = "remove variables by \"env -u NAME weftrun ...\"",
     [OPT_CPUS] = "use --bind, and taskset for the processors of the job",
     [OPT_FILES] = FILES_INSTEAD,
-    [OPT_STDIN] =
-        "rank 0 reads stdin; give a file to the others by weftrun -n N sh -c 'exec program "
-        "<file'",
+    [OPT_STDIN] = STDIN_INSTEAD,
     [OPT_SOFT] = "ask for the number of ranks by -n alone",
     [OPT_HANDLER] = "call MPI_Comm_set_errhandler in the program",
 };

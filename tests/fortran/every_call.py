@@ -50,9 +50,11 @@ def actual(a, f08):
 
 def declarations(f08):
     lines = []
-    for kind in fortran.HANDLES:
-        name = f"mpi_{kind.lower()}_var"
-        lines.append(f"type(MPI_{kind}) :: {name}, {name}s(2)" if f08 else
+    handles = {a.type for p in fortran.procedures() for a in p.arguments
+               if a.what in ("handle", "handles")}
+    for kind in sorted(handles):
+        name = f"{kind.lower()}_var"
+        lines.append(f"type({kind}) :: {name}, {name}s(2)" if f08 else
                      f"integer :: {name}, {name}s(2)")
     lines += ["integer :: buffer(2), int_var, ints(2), ranges(3, 2), ierror, f_status(MPI_STATUS_SIZE)",
               "type(MPI_Status) :: status, statuses(2)" if f08 else

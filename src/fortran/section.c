@@ -322,7 +322,7 @@ bool weft_fortran_describe_each(struct weft_fortran_section *section,
 bool weft_fortran_is_root(int comm, int root)
 {
     MPI_Comm of = weft_Comm_of(comm);
-    int rank, inter;
+    int rank = MPI_PROC_NULL, inter;
     if (of == MPI_COMM_NULL || PMPI_Comm_test_inter(of, &inter))
         return false; /* the C function refuses it */
     return inter ? root == MPI_ROOT : PMPI_Comm_rank(of, &rank) == MPI_SUCCESS && rank == root;

@@ -13,7 +13,7 @@
  * the link is full. The round trip is the time of a read that started while no other was in flight,
  * less the time of its bytes at that rate, but at least 0.6 of it, so that a window grows while the
  * rate is not that of the link yet. It falls at once, because what else is queued only adds
- * to it, and rises slowly, as where processes take turns on a core. A rate is measured over a whole
+ * to it, and rises slowly, as where processes take turns on a core. A rate is measured over a
  * window and a round trip, so that data that wait in the socket do not look fast, and a window at
  * most halves at a time, because a process may be stopped meanwhile.
  *

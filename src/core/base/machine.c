@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * How this machine represents numbers: see machine.h.
+ * The representation of numbers on this machine: see machine.h.
  */
 #include "core/base/machine.h"
 

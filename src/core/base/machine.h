@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * How this machine represents numbers. Messages carry them as they are, so the ranks of a job need
- * the same description.
+ * The representation of numbers on this machine. Messages carry them as they are, so the ranks of a
+ * job need the same description.
  */
 #ifndef WEFT_MACHINE_H
 #define WEFT_MACHINE_H

@@ -119,8 +119,7 @@ void weft_schedule_end_deferred(struct weft_vci *vci);
 enum { WEFT_COLL_KIND_MASK = 31, WEFT_COLL_KIND_MAKING = 30 };
 int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool persistent);
 
-/* How many numbers of calls the tags distinguish, a power of two; whether a tag is of a persistent
- * collective. */
+/* The number of calls that the tags distinguish, a power of two. */
 uint32_t weft_coll_numbers(void);
 bool weft_coll_is_persistent(int tag);
 

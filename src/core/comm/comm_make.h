@@ -4,7 +4,7 @@
  *
  * Every call that makes something for all ranks of a communicator (communicators, windows, files)
  * begins with an agreement of all its ranks on the channel `making`. A rank whose arguments are
- * wrong takes part in that agreement, and all ranks get its error.
+ * wrong participates in that agreement, and all ranks get its error.
  *
  * Invariants:
  *  - A call fails at all members or at none.

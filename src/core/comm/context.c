@@ -224,7 +224,7 @@ bool weft_bid_failure(const uint64_t *words, struct weft_bid_failure *failure)
     return !(words[0] & ALL_WELL);
 }
 
-/* Of two failures that of the lower rank wins, so that all members get the same one. */
+/* The failure of the lower rank wins, so that all members get the same one. */
 static void combine_failures(uint64_t *words, const uint64_t *theirs)
 {
     struct weft_bid_failure mine, other;

@@ -12,7 +12,7 @@
  * refused collective, or because the program sent them in vain. So a block is taken again as late
  * as possible: the members take blocks in the order of a clock that all of them set behind the
  * block taken, and that is never behind a member's. A block comes back only after this process has
- * taken part in the making of all communicators up to the same place one turn later: 131,072
+ * participated in the making of all communicators up to the same block one turn later: 131,072
  * blocks, fewer by those in use and up to FIRST_OFFER for each that was made while another was
  * being made. Until then a message for it is dropped as soon as it is seen
  * (core/message/sw_match.c).

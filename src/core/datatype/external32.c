@@ -14,26 +14,26 @@
 #include <float.h>
 #include <string.h>
 
-/* The place of a byte of this machine's numbers; digit: 0 is the least significant. */
-static size_t place(size_t digit, size_t size)
+/* The offset of a byte in this machine's numbers; digit: 0 is the least significant. */
+static size_t offset_of_digit(size_t digit, size_t size)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? digit : size - 1 - digit;
 }
 
-/* Both ways: to bytes that begin with the most significant one, and from them. */
+/* To bytes that begin with the most significant one, and also from them. */
 static void order(unsigned char *out, const unsigned char *in, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
-        out[i] = in[place(bytes - 1 - i, bytes)];
+        out[i] = in[offset_of_digit(bytes - 1 - i, bytes)];
 }
 
 /* Converts an integer of `size` bytes to `external` bytes, extended or truncated. */
 static void write_integer(unsigned char *out, const unsigned char *in, size_t size, size_t external,
                           bool sign)
 {
-    unsigned char fill = sign && in[place(size - 1, size)] & 0x80 ? 0xff : 0;
+    unsigned char fill = sign && in[offset_of_digit(size - 1, size)] & 0x80 ? 0xff : 0;
     for (size_t i = 0; i < external; i++)
-        out[external - 1 - i] = i < size ? in[place(i, size)] : fill;
+        out[external - 1 - i] = i < size ? in[offset_of_digit(i, size)] : fill;
 }
 
 static void read_integer(unsigned char *out, const unsigned char *in, size_t size, size_t external,
@@ -41,7 +41,7 @@ static void read_integer(unsigned char *out, const unsigned char *in, size_t siz
 {
     unsigned char fill = sign && in[0] & 0x80 ? 0xff : 0;
     for (size_t i = 0; i < size; i++)
-        out[place(i, size)] = i < external ? in[external - 1 - i] : fill;
+        out[offset_of_digit(i, size)] = i < external ? in[external - 1 - i] : fill;
 }
 
 /*

@@ -78,8 +78,8 @@ static inline __attribute__((always_inline)) int progress_one(struct weft_vci *v
 {
     weft_assert(weft_vci_is_held(vci));
     int events = 0;
-    for (int (*const *poll)(unsigned) = weft.polls; *poll; poll++)
-        events += (*poll)(vci->number);
+    for (unsigned i = 0; weft.polls[i]; i++)
+        events += weft.polls[i](vci->number);
     if (weft_unlikely(vci->coll.active != NULL))
         events += weft_pollers.collectives(vci);
     if (weft_unlikely(vci->windows.first != NULL))

@@ -83,11 +83,12 @@ void weft_net_leave(void)
     weft_net.leaving = true;
 }
 
-/* Adapters report a message that they could not deliver (keepalive.c). */
+/* Adapters report a message that they could not deliver (keepalive.c). Where a PEEK may miss a
+ * message, one that is not found is no loss. */
 static bool is_tcp(void)
 {
     uint32_t format = weft_net.choice.info->addr_format;
-    return !(weft_net.choice.row->flags & WEFT_PROVIDER_REPORTS) &&
+    return !(weft_net.choice.row->flags & (WEFT_PROVIDER_REPORTS | WEFT_PROVIDER_MISSES)) &&
            (format == FI_SOCKADDR_IN || format == FI_SOCKADDR_IN6);
 }
 

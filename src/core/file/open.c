@@ -509,25 +509,11 @@ int weft_file_size(const struct weft_file *file, MPI_Offset *size)
     return MPI_SUCCESS;
 }
 
-/* The zeros behind the end must not replace the data of another writer. */
 static int preallocate_here(const struct weft_file *file, MPI_Offset size)
 {
-    MPI_Offset now = 0;
     bool done;
     int code = weft_file_preallocate(file->name, file->fd, size, &done);
-    if (code != MPI_SUCCESS || done)
-        return code;
-    code = weft_file_size(file, &now);
-    if (code != MPI_SUCCESS || now >= size)
-        return code;
-    if (!weft_file_begin_merge(file))
-        return weft_file_failed(file->name, EOPNOTSUPP, "the allocation of %lld bytes",
-                                (long long)size);
-    code = weft_file_size(file, &now); /* another open may have extended it */
-    if (code == MPI_SUCCESS)
-        code = weft_file_fill(file->name, file->fd, now, size);
-    weft_file_end_merge(file);
-    return code;
+    return code != MPI_SUCCESS || done ? code : weft_file_fill(file->name, file->fd, size);
 }
 
 static int truncate_here(const struct weft_file *file, MPI_Offset size)
@@ -555,14 +541,9 @@ int weft_file_resize(struct weft_file *file, MPI_Offset size, bool preallocate)
     code = weft_file_compare(file, code, &same, 1, "the size");
     if (code != MPI_SUCCESS)
         return code;
-    file->in_collective = preallocate; /* all ranks are in the call */
-    if (preallocate && file->comm->size > 1)
-        code = weft_coll_barrier(file->comm);
-    if (code == MPI_SUCCESS && file->comm->rank == 0)
+    if (file->comm->rank == 0)
         code = preallocate ? preallocate_here(file, size) : truncate_here(file, size);
-    code = weft_file_agree(file, code);
-    file->in_collective = false;
-    return code;
+    return weft_file_agree(file, code);
 }
 
 int weft_file_sync(struct weft_file *file)

@@ -19,6 +19,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* Linux moves 2 GiB - 4096 bytes at most in one call. */
@@ -124,13 +126,19 @@ int weft_file_preallocate(const char *name, int fd, MPI_Offset size, bool *done)
     return weft_file_failed(name, errno, "the allocation of %lld bytes", (long long)size);
 }
 
-int weft_file_fill(const char *name, int fd, MPI_Offset from, MPI_Offset size)
+int weft_file_fill(const char *name, int fd, MPI_Offset size)
 {
     static char zeros[64 << 10];
-    int code = MPI_SUCCESS;
-    for (size_t moved; from < size && code == MPI_SUCCESS; from += (MPI_Offset)moved) {
-        size_t n = size - from < (MPI_Offset)sizeof zeros ? (size_t)(size - from) : sizeof zeros;
-        code = weft_file_transfer(name, fd, true, from, zeros, n, &moved);
+    struct stat found;
+    ssize_t rc = fstat(fd, &found);
+    while (!rc && found.st_size < size) {
+        MPI_Offset missing = size - found.st_size;
+        struct iovec chunk = {
+            zeros, missing < (MPI_Offset)sizeof zeros ? (size_t)missing : sizeof zeros};
+        errno = EIO; /* of a write of 0 bytes */
+        rc = pwritev2(fd, &chunk, 1, 0, RWF_APPEND);
+        rc = rc > 0 || errno == EINTR ? fstat(fd, &found) : -1;
     }
-    return code;
+    return rc ? weft_file_failed(name, errno, "the allocation of %lld bytes", (long long)size)
+              : MPI_SUCCESS;
 }

@@ -20,8 +20,9 @@ int weft_file_transfer(const char *name, int fd, bool write, MPI_Offset at, char
                        size_t bytes, size_t *moved);
 
 /* Allocates the blocks of a file up to a size, without a change of its bytes. *done: false if the
- * file system cannot do that: then weft_file_fill writes zeros from its end on. */
+ * file system cannot do that: then weft_file_fill appends zeros. A write of another open behind the
+ * end stays, and the file may become longer than that size. */
 int weft_file_preallocate(const char *name, int fd, MPI_Offset size, bool *done);
-int weft_file_fill(const char *name, int fd, MPI_Offset from, MPI_Offset size);
+int weft_file_fill(const char *name, int fd, MPI_Offset size);
 
 #endif

@@ -262,10 +262,12 @@ static void pipes(void)
     MPI_Datatype holes;
     MPI_Status status;
     int reader = -1, data[2] = {check.rank, 100 + check.rank}, got[MOST];
-    if (check.rank == 0) {
-        CHECK(mkfifo(file_name("pipe"), 0600) == 0, "no pipe");
+    int made = check.rank == 0 && mkfifo(file_name("pipe"), 0600) == 0;
+    MPI_Bcast(&made, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!made) /* a file system without pipes */
+        return;
+    if (check.rank == 0)
         reader = open(file_name("pipe"), O_RDONLY | O_NONBLOCK);
-    }
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_CLASS(open_class("pipe", MPI_MODE_WRONLY), MPI_ERR_AMODE);
     file = file_open("pipe", MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL);

@@ -72,8 +72,9 @@ const struct weft_setting weft_settings_table[] = {
     {"WEFT_READ_CHUNK", WEFT_SETTING_BYTES, FIELD(read_chunk), "1M", 64 << 10, 1 << 30, NULL,
      "bytes of one remote read of a long message", WEFT_SETTING_TUNES},
     {"WEFT_READ_WINDOW", WEFT_SETTING_BYTES, FIELD(read_window), "0", 128 << 10, 1 << 30, NULL,
-     "bytes of long messages that a rank reads from another at the same time, one read at most "
-     "half of them; 0: 2M over tcp;ofi_rxm for messages above 1M, else eight reads of each message",
+     "bytes of long messages, about, that a rank reads from another at the same time, one read at "
+     "most half of them; 0: over TCP what arrives in 4 ms or two round trips at the measured rate, "
+     "128K at least, else eight reads of each message",
      WEFT_SETTING_TUNES},
     {"WEFT_SHM", WEFT_SETTING_CHOICE, FIELD(shm), "1", 0, 0, "0|1",
      "1: ranks of one node communicate through shared memory; 0: through the network",

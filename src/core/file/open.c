@@ -324,12 +324,13 @@ static int identify(const struct weft_file *file, int64_t identity[2])
     return MPI_SUCCESS;
 }
 
-/* Finds whether the lock of this open excludes other opens: on a network all nodes must see it. */
+/* Finds whether the lock of this open excludes other opens: on a network all nodes of the open must
+ * see it. */
 static int find_merges(struct weft_file *file)
 {
-    bool many = file->comm->size > 1 && !file->on_node;
-    int64_t seen = file->system->network ? many && weft_file_is_registered(file) : file->own_byte;
-    int code = many && file->system->network ? reduce(file, MPI_SUCCESS, &seen, 1) : MPI_SUCCESS;
+    bool over_nodes = file->system->network && file->comm->size > 1 && !file->on_node;
+    int64_t seen = over_nodes ? weft_file_is_registered(file) : file->own_byte;
+    int code = over_nodes ? reduce(file, MPI_SUCCESS, &seen, 1) : MPI_SUCCESS;
     file->merges = seen != 0;
     return code;
 }

@@ -133,8 +133,8 @@ int weft_file_fill(const char *name, int fd, MPI_Offset size)
     ssize_t rc = fstat(fd, &found);
     while (!rc && found.st_size < size) {
         MPI_Offset missing = size - found.st_size;
-        struct iovec chunk = {
-            zeros, missing < (MPI_Offset)sizeof zeros ? (size_t)missing : sizeof zeros};
+        struct iovec chunk = {zeros,
+                              missing < (MPI_Offset)sizeof zeros ? (size_t)missing : sizeof zeros};
         errno = EIO; /* of a write of 0 bytes */
         rc = pwritev2(fd, &chunk, 1, 0, RWF_APPEND);
         rc = rc > 0 || errno == EINTR ? fstat(fd, &found) : -1;

@@ -6,9 +6,11 @@
  */
 #include "file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum { CREATE = MPI_MODE_CREATE | MPI_MODE_RDWR };
@@ -263,6 +265,8 @@ static void pipes(void)
     MPI_Status status;
     int reader = -1, data[2] = {check.rank, 100 + check.rank}, got[MOST];
     int made = check.rank == 0 && mkfifo(file_name("pipe"), 0600) == 0;
+    CHECK(check.rank || made || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM,
+          "no pipe: %s", strerror(errno));
     MPI_Bcast(&made, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (!made) /* a file system without pipes */
         return;

@@ -213,7 +213,8 @@ char *weft_other_mpi_preload(const char *path, const char *folder, const char *l
 }
 
 /* Writes the name of another MPI's library that the process has mapped to buf. False: none, or it
- * has mapped Weft too. The loader maps a front end before Weft. */
+ * has mapped Weft too. The loader maps a front end before Weft, and another MPI's C++ bindings, which
+ * may be used with a front end, before that. */
 static bool has_mapped(int pid, char *buf, size_t len)
 {
     char path[64], line[4352];
@@ -224,7 +225,8 @@ static bool has_mapped(int pid, char *buf, size_t len)
         line[strcspn(line, "\n")] = 0;
         const char *slash = strrchr(line, '/'), *name = slash ? slash + 1 : "";
         bool is_front_end = strstr(line, "/weft/openmpi/") || strstr(line, "/weft/mpich/");
-        if (!found && !is_front_end && weft_mpi_library_interface(name)) {
+        bool is_bindings = strstr(name, "cxx") != NULL;
+        if (!found && !is_front_end && !is_bindings && weft_mpi_library_interface(name)) {
             snprintf(buf, len, "%s", name);
             found = true;
         }

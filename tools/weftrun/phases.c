@@ -29,6 +29,7 @@ int weft_phases_open(const struct job *job)
         getrandom(key, sizeof key, 0) == sizeof key)
         file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file >= 0 && write(file, key, sizeof key) == sizeof key &&
+        ftruncate(file, WEFT_JOB_FILE_KEY_BYTES + job->size) == 0 &&
         setenv(WEFT_JOB_FILE_VARIABLE, name, 1) == 0)
         rc = 0;
     else

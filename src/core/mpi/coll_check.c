@@ -168,7 +168,8 @@ static inline bool overlap(struct weft_elements a, struct weft_elements b)
     uintptr_t ahead = weft_elements_start(b) - weft_elements_start(a); /* modulo 2^64 */
     if (weft_unlikely(!(a.type->flags & b.type->flags & WEFT_TYPE_CONTIGUOUS)))
         return !ahead && a_bytes && b_bytes;
-    return weft_unlikely(ahead < a_bytes && b_bytes) || weft_unlikely(-ahead < b_bytes && a_bytes);
+    /* -b_bytes < ahead < a_bytes in one comparison */
+    return weft_unlikely(ahead + b_bytes - 1 < a_bytes + b_bytes - 1) && a_bytes && b_bytes;
 }
 
 /* All n blocks without arrays as one. */

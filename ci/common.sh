@@ -196,6 +196,15 @@ add_suite()
     fi
 }
 
+# turn N: the part K/N, for tests/run, of runs that change by change take turns: by the commit, so that
+# a commit has the same in each run. WEFT_TEST_TURN is another K.
+turn()
+{
+    local id
+    id=$(git -C "$source_dir" rev-parse --short=6 HEAD 2>/dev/null) || id=0
+    say "$((${WEFT_TEST_TURN:-0x${id:0:6}} % $1))/$1"
+}
+
 # processor_seconds: what this process and the children that it waited for have used, in whole seconds.
 processor_seconds()
 {

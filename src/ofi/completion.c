@@ -133,7 +133,7 @@ enum { LOOKS_AT_ONCE = 16 };
 static void look_at_buffer(void *arg, struct weft_request *request)
 {
     unsigned *seen = arg;
-    if (request->owner != WEFT_LANE_NET || request->op != WEFT_REQUEST_SEND || !request->pending ||
+    if (request->owner != WEFT_LANE_NET || !weft_request_row(request)->sends || !request->pending ||
         weft_net_state(request)->packed || *seen - weft_net.buffers_from >= LOOKS_AT_ONCE)
         return;
     if ((*seen)++ >= weft_net.buffers_from)
@@ -175,7 +175,7 @@ int weft_net_transfer_failed(const struct weft_request *request, const char *act
     const struct weft_peer *peer = request->peer;
     char host[256];
     bool write =
-        request->op == WEFT_REQUEST_RECV ||
+        weft_request_row(request)->receives ||
         (request->op == WEFT_REQUEST_RMA && !((const struct weft_net_request *)request->lane)->put);
     weft_net_check_buffer(request, request->bytes, write);
     return weft_net_failed(peer,
@@ -230,7 +230,7 @@ WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
     }
     switch ((enum weft_net_op_kind)op->kind) {
     case WEFT_NET_REQUEST:
-        if (request_of(op)->op == WEFT_REQUEST_RECV)
+        if (weft_request_row(request_of(op))->receives)
             weft_net_receive_failed(request_of(op), &error, text);
         else if (request_of(op)->op == WEFT_REQUEST_RMA)
             weft_net_rma_done(request_of(op), error.err, text);

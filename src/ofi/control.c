@@ -260,7 +260,7 @@ static bool cancel_answered(const struct weft_net_control *answer, const struct 
 {
     struct weft_request *send = weft_request_numbered(answer->number);
     if (!send || send->vci->number != peer->vci || send->object.kind != WEFT_KIND_REQUEST ||
-        send->op != WEFT_REQUEST_SEND || send->peer != peer ||
+        !weft_request_row(send)->sends || send->peer != peer ||
         !(send->flags & WEFT_REQUEST_CANCELLING))
         return false;
     return weft_net_cancel_replied(send, answer->kind == WEFT_NET_CANCELLED);

@@ -75,7 +75,7 @@ static const char *describe_receive(const struct weft_request *request)
 
 const char *weft_net_describe(const struct weft_request *request)
 {
-    return request->op == WEFT_REQUEST_RECV ? describe_receive(request) : describe_send(request);
+    return weft_request_row(request)->receives ? describe_receive(request) : describe_send(request);
 }
 
 uint64_t weft_net_level(enum weft_lane_level level)

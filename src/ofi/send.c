@@ -345,7 +345,7 @@ int weft_net_isend(struct weft_request *request)
 void weft_net_sent(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
-    weft_assert(request->op == WEFT_REQUEST_SEND && !state->op.in_flight);
+    weft_assert(weft_request_row(request)->sends && !state->op.in_flight);
     if (weft_unlikely(state->out.kind == WEFT_NET_OUT_RTS))
         end_rendezvous(request);
     state->phase = WEFT_NET_NO_RENDEZVOUS;
@@ -364,7 +364,7 @@ bool weft_net_awaits_ack(const struct weft_request *request)
 bool weft_net_waits_for_peer(const struct weft_request *request)
 {
     const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
-    if (request->op == WEFT_REQUEST_RECV)
+    if (weft_request_row(request)->receives)
         return weft_net_fetch_waits(request);
     return state->out.kind == WEFT_NET_OUT_RTS ? state->reads_out == 0 && !state->stalled
                                                : weft_net_awaits_ack(request);
@@ -372,7 +372,7 @@ bool weft_net_waits_for_peer(const struct weft_request *request)
 
 void weft_net_abandon(struct weft_request *request)
 {
-    if (request->op == WEFT_REQUEST_RECV)
+    if (weft_request_row(request)->receives)
         weft_net_fetch_abandon(request);
     else if (weft_net_forget_sync(request))
         weft_request_event(request);

@@ -554,13 +554,13 @@ void weft_shm_drop_backlog(struct weft_shm_link *link)
 bool weft_shm_waits_for_peer(const struct weft_request *request)
 {
     const struct weft_shm_request *state = (const struct weft_shm_request *)request->lane;
-    return request->op == WEFT_REQUEST_SEND && state->phase == WEFT_SHM_AWAITED;
+    return weft_request_row(request)->sends && state->phase == WEFT_SHM_AWAITED;
 }
 
 const char *weft_shm_describe(const struct weft_request *request)
 {
     const struct weft_shm_request *state = (const struct weft_shm_request *)request->lane;
-    if (request->op == WEFT_REQUEST_RECV)
+    if (weft_request_row(request)->receives)
         return "matched, being pushed here through shared memory";
     if (request->flags & WEFT_REQUEST_CANCELLING)
         return "to be cancelled, waiting for the receiver to report whether it has matched";

@@ -90,9 +90,8 @@ int weft_coll_run(const struct weft_coll_args *args);
 /* Starts a collective; *request completes with it. */
 int weft_coll_start(const struct weft_coll_args *args, struct weft_request **request);
 
-/* Makes an inactive persistent request for a collective, for weft_coll_restart to start. */
+/* Makes an inactive persistent request for a collective, for its row to start. */
 int weft_coll_init(const struct weft_coll_args *args, struct weft_request **request);
-void weft_coll_restart(struct weft_request *request);
 
 /* True if any collective of this process has failed. */
 bool weft_coll_any_failed(void);

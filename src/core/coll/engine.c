@@ -609,13 +609,14 @@ int weft_coll_start(const struct weft_coll_args *args, struct weft_request **req
     return code;
 }
 
-void weft_coll_restart(struct weft_request *request)
+static int restart(struct weft_request *request)
 {
     weft_assert(request->schedule->persistent && !request->pending);
     request->flags = WEFT_REQUEST_PERSISTENT;
     request->error = MPI_SUCCESS;
     request->pending = 1;
     begin_schedule(request->schedule);
+    return MPI_SUCCESS;
 }
 
 /* Frees the schedule of a persistent request. */
@@ -626,8 +627,14 @@ static int free_schedule(struct weft_request *request)
     return MPI_SUCCESS;
 }
 
-const struct weft_request_ops weft_coll_request_ops = {
-    .name = "collective", .free = free_schedule, .end_deferred = weft_schedule_end_deferred};
+const struct weft_request_ops weft_coll_request_ops = {.name = "collective",
+                                                       .of_vci = true,
+                                                       .no_data = true,
+                                                       .start = restart,
+                                                       .cancel = weft_request_refuse_cancel,
+                                                       .may_free = weft_request_refuse_free,
+                                                       .free = free_schedule,
+                                                       .end_deferred = weft_schedule_end_deferred};
 
 static void describe_schedule(const struct weft_schedule *s,
                               void (*see)(void *arg, const char *text), void *arg)

@@ -10,6 +10,7 @@
 #include "core/file/file.h"
 #include "core/base/error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct agreement {
@@ -44,7 +45,16 @@ static void sub_ended(struct weft_request *sub)
     weft_request_event(request);
 }
 
+static void describe(const struct weft_request *request, char *text, size_t len)
+{
+    snprintf(text, len, "nonblocking access to %.100s: not every rank takes part yet",
+             weft_comm_name(request->channel->comm));
+}
+
 const struct weft_request_ops weft_file_request_ops = {.name = "collective access to a file",
+                                                       .cancel = weft_request_refuse_cancel,
+                                                       .may_free = weft_request_refuse_free,
+                                                       .describe = describe,
                                                        .sub_ended = sub_ended};
 
 static int agree(struct weft_request *request, struct agreement *agreement)

@@ -39,7 +39,7 @@ void weft_count_send(const struct weft_request *request)
 
 void weft_count_receive(struct weft_request *request)
 {
-    weft_assert(request->op == WEFT_REQUEST_RECV);
+    weft_assert(weft_request_row(request)->receives);
     request->flags |= WEFT_REQUEST_OBSERVED;
 }
 

@@ -13,6 +13,7 @@
 #include "core/message/peer.h"
 #include "core/message/count.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,15 +21,35 @@ struct weft_request weft_request_null = {.object = {WEFT_KIND_REQUEST, 0},
                                          .flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE};
 
 static void end_half(struct weft_request *half);
+static bool count_received(struct weft_request *receive);
+static bool end_buffered(struct weft_request *send);
+static void describe_flush(const struct weft_request *request, char *text, size_t len);
+static void describe_making(const struct weft_request *request, char *text, size_t len);
 
 struct weft_request_ops weft_request_ops[WEFT_REQUEST_KINDS] = {
-    [WEFT_REQUEST_SEND] = {.name = "send"},
-    [WEFT_REQUEST_RECV] = {.name = "receive"},
+    [WEFT_REQUEST_NONE] = {.of_vci = true},
+    [WEFT_REQUEST_SEND] = {.name = "send",
+                           .buffer = "send",
+                           .sends = true,
+                           .of_vci = true,
+                           .observed_needs_all = true,
+                           .no_data = true,
+                           .observed = end_buffered},
+    [WEFT_REQUEST_RECV] = {.name = "receive",
+                           .buffer = "receive",
+                           .receives = true,
+                           .of_vci = true,
+                           .observed = count_received},
     [WEFT_REQUEST_PROBE] = {.needs_all = true},
-    [WEFT_REQUEST_FLUSH] = {.name = "flush of a buffer", .needs_all = true},
-    [WEFT_REQUEST_MAKING] = {.name = "MPI_Comm_idup", .needs_all = true},
+    [WEFT_REQUEST_FLUSH] = {.name = "flush of a buffer",
+                            .needs_all = true,
+                            .describe = describe_flush},
+    [WEFT_REQUEST_MAKING] = {.name = "MPI_Comm_idup",
+                             .needs_all = true,
+                             .describe = describe_making},
     [WEFT_REQUEST_PAIR] = {.name = "send and receive",
                            .needs_all = true,
+                           .paired = true,
                            .subs_need_all = true,
                            .sub_ended = end_half},
 };
@@ -156,8 +177,8 @@ static void end_sub(struct weft_request *request)
 {
     struct weft_request *parent = request->parent;
     weft_assert(request->flags & WEFT_REQUEST_SUB && !request->pending);
-    if (weft_request_ops[parent->op].sub_ended) {
-        weft_request_ops[parent->op].sub_ended(request);
+    if (weft_request_row(parent)->sub_ended) {
+        weft_request_row(parent)->sub_ended(request);
         return;
     }
     if (request->error && !parent->error)
@@ -171,7 +192,7 @@ static void end_sub(struct weft_request *request)
 
 void weft_request_adopt(struct weft_request *sub, struct weft_request *parent)
 {
-    weft_assert(weft_request_ops[parent->op].sub_ended && !(sub->flags & WEFT_REQUEST_SUB));
+    weft_assert(weft_request_row(parent)->sub_ended && !(sub->flags & WEFT_REQUEST_SUB));
     sub->parent = parent;
     sub->flags |= WEFT_REQUEST_SUB;
     if (!sub->pending)
@@ -181,38 +202,45 @@ void weft_request_adopt(struct weft_request *sub, struct weft_request *parent)
 static bool needs_all(const struct weft_request *request)
 {
     if (request->flags & WEFT_REQUEST_SUB)
-        return weft_request_ops[request->parent->op].subs_need_all;
-    return weft_request_ops[request->op].needs_all ||
-           (request->op == WEFT_REQUEST_SEND && (request->flags & WEFT_REQUEST_OBSERVED));
+        return weft_request_row(request->parent)->subs_need_all;
+    return weft_request_row(request)->needs_all || (weft_request_row(request)->observed_needs_all &&
+                                                    request->flags & WEFT_REQUEST_OBSERVED);
 }
 
 static int free_held(struct weft_request *request)
 {
-    int (*release)(struct weft_request *) = weft_request_ops[request->op].free;
+    int (*release)(struct weft_request *) = weft_request_row(request)->free;
     return release ? release(request) : MPI_SUCCESS;
+}
+
+static bool count_received(struct weft_request *receive)
+{
+    weft_count_received(receive);
+    return false;
+}
+
+static bool end_buffered(struct weft_request *send)
+{
+    weft_request_ops[WEFT_REQUEST_BSEND].sub_ended(send);
+    return true;
 }
 
 void weft_request_last(struct weft_request *request)
 {
-    bool receive = request->op == WEFT_REQUEST_RECV;
     if (weft_unlikely(needs_all(request) && !weft_vcis_hold_all())) {
         request->next = request->vci->deferred;
         request->vci->deferred = request;
         __atomic_fetch_or(&weft.others, WEFT_OTHERS_DEFERRED, __ATOMIC_RELAXED);
         return;
     }
-    if (receive && (request->flags & WEFT_REQUEST_OBSERVED))
-        weft_count_received(request);
+    if (request->flags & WEFT_REQUEST_OBSERVED && weft_request_row(request)->observed(request))
+        return;
     if (request->flags & WEFT_REQUEST_SUB) {
         end_sub(request);
         return;
     }
-    if (receive && !(request->flags & WEFT_REQUEST_ORPHAN))
-        return;
-    if (!receive && (request->flags & WEFT_REQUEST_OBSERVED)) {
-        weft_request_ops[WEFT_REQUEST_BSEND].sub_ended(request);
-        return;
-    }
+    if (!(request->flags & WEFT_REQUEST_ORPHAN))
+        return; /* the user has it still */
     free_held(request);
     weft_request_put(request);
 }
@@ -251,7 +279,7 @@ static void end_half(struct weft_request *half)
 {
     struct weft_request *pair = half->parent;
     weft_assert(weft_vcis_hold_all());
-    if (half->op == WEFT_REQUEST_RECV) {
+    if (weft_request_row(half)->receives) {
         pair->source = half->source;
         pair->tag = half->tag;
         pair->bytes = half->bytes;
@@ -330,14 +358,43 @@ void weft_request_truncated(struct weft_request *request, size_t length)
 
 int weft_request_check_buffer(const struct weft_request *request, size_t bytes, bool write)
 {
-    const char *which = request->op == WEFT_REQUEST_RMA    ? "origin"
-                        : request->op == WEFT_REQUEST_RECV ? "receive"
-                                                           : "send";
     if (!(request->type->flags & WEFT_TYPE_CONTIGUOUS))
         return MPI_SUCCESS;
-    return weft_memory_check_buffer(which, request->buffer, bytes, write,
-                                    request->peer ? request->peer->world : request->source);
+    return weft_memory_check_buffer(weft_request_row(request)->buffer, request->buffer, bytes,
+                                    write, request->peer ? request->peer->world : request->source);
 }
+
+int weft_request_refuse_cancel(struct weft_request *request)
+{
+    return weft_error_set(MPI_ERR_REQUEST,
+                          "%p is a collective or an operation on a window, which cannot be "
+                          "cancelled; wait for it",
+                          (void *)request);
+}
+
+int weft_request_refuse_free(const struct weft_request *request)
+{
+    return weft_error_set(MPI_ERR_REQUEST,
+                          "%p is a collective or an operation on a window that was started; "
+                          "wait for it",
+                          (const void *)request);
+}
+
+/* ---- Texts of reports */
+
+static void describe_flush(const struct weft_request *request, char *text, size_t len)
+{
+    (void)request;
+    snprintf(text, len, "flush of a buffer: waits for buffered sends");
+}
+
+static void describe_making(const struct weft_request *request, char *text, size_t len)
+{
+    snprintf(text, len, "MPI_Comm_idup of %.100s: not every rank takes part yet",
+             weft_channel_ops.name(request->channel));
+}
+
+/* ---- Statuses */
 
 void weft_status_set_bytes(MPI_Status *status, size_t bytes)
 {
@@ -365,9 +422,7 @@ void weft_request_status(const struct weft_request *request, MPI_Status *status,
 {
     if (status == MPI_STATUS_IGNORE)
         return;
-    if (request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_COLL ||
-        request->op == WEFT_REQUEST_BSEND) {
-        /* only the error and whether it was cancelled count */
+    if (weft_request_row(request)->no_data) {
         weft_status_clear(status);
         if (with_error)
             status->MPI_ERROR = request->error;

@@ -66,8 +66,7 @@ enum weft_request_flag {
     WEFT_REQUEST_PERSISTENT = 8,
     WEFT_REQUEST_INACTIVE = 16,   /* persistent and not started, or completed since */
     WEFT_REQUEST_SUB = 32,        /* a sub-request: its completion is an event of its parent */
-    WEFT_REQUEST_OBSERVED = 64,   /* its end is observed: that of a send by the row of BSEND, that
-                                     of a receive by core/message/count.h */
+    WEFT_REQUEST_OBSERVED = 64,   /* its end is observed: by the row of its kind */
     WEFT_REQUEST_CANCELLING = 128 /* a send: CANCEL was sent, pending counts the reply */
 };
 
@@ -162,25 +161,54 @@ enum { WEFT_REQUEST_SLAB = 256 };
  * less, so a request needs no entry in their table, which would cost time for each message. */
 enum { WEFT_REQUEST_INTEGERS = 1 << 30 };
 
-/* The differences between the kinds. */
+/* A kind of requests: all that differs between the kinds. A function that is NULL does nothing. */
 struct weft_request_ops {
-    const char *name; /* for users; NULL: requests of Weft's own */
-    /* A request of this kind, or a sub-request of one, ends in objects that belong to no VCI, so
-     * that its last event needs all VCIs. */
-    bool needs_all, subs_need_all;
+    const char *name;     /* for users; NULL: requests of Weft's own */
+    const char *buffer;   /* what an error calls its buffer: "send" */
+    bool sends, receives; /* it is one message, which it sends or receives */
+    bool of_vci;          /* it belongs to the VCI of its channel, and not to all VCIs */
+    /* A request of this kind, one that is observed, or a sub-request of one, ends in objects that
+     * belong to no VCI, so that its last event needs all VCIs. */
+    bool needs_all, observed_needs_all, subs_need_all;
+    bool no_data; /* its status has only its error, and whether it was cancelled */
+    bool paired;  /* it waits for its partner, which a report shows in its place */
+    /* Starts an inactive persistent request. Returns MPI_SUCCESS, or an error class whose sentence
+     * is recorded; then the request is inactive still. */
+    int (*start)(struct weft_request *request);
+    /* The user cancels it. Returns an MPI error class. */
+    int (*cancel)(struct weft_request *request);
+    /* Returns MPI_SUCCESS if the user may free an active request. */
+    int (*may_free)(const struct weft_request *request);
+    /* Sets the status by functions of the user. NULL: weft_request_status sets it. */
+    int (*query)(const struct weft_request *request, MPI_Status *status);
+    /* A call has completed it, and set the status. */
+    int (*completed)(struct weft_request *request);
     /* A sub-request of such a request is complete. NULL: it frees its copy, and is an event of its
      * parent, which takes over its error. */
     void (*sub_ended)(struct weft_request *sub);
-    /* Frees what a complete or inactive request holds besides itself; may be NULL. Returns an MPI
-     * error class. */
+    /* A request with WEFT_REQUEST_OBSERVED is complete. Returns true if it takes it over. */
+    bool (*observed)(struct weft_request *request);
+    /* Frees what a complete or inactive request holds besides itself. Returns an MPI error class.
+     */
     int (*free)(struct weft_request *request);
     /* Ends what such requests have deferred in a VCI until a thread holds all, which the caller
-     * does; may be NULL. */
+     * does. */
     void (*end_deferred)(struct weft_vci *vci);
+    /* Writes what a request that is not complete waits for, for a report. NULL: not shown. */
+    void (*describe)(const struct weft_request *request, char *text, size_t len);
 };
 
 /* By kind. weft_init writes the rows of modules above this one. */
 extern struct weft_request_ops weft_request_ops[WEFT_REQUEST_KINDS];
+
+static inline const struct weft_request_ops *weft_request_row(const struct weft_request *request)
+{
+    return &weft_request_ops[request->op];
+}
+
+/* Refuses to cancel, and to free, a collective or an operation on a window. */
+int weft_request_refuse_cancel(struct weft_request *request);
+int weft_request_refuse_free(const struct weft_request *request);
 
 /* The object of MPI_REQUEST_NULL; never written to. */
 extern struct weft_request weft_request_null;

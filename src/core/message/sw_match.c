@@ -94,7 +94,7 @@ static void take_data(struct weft_request *receive, const struct weft_arrival *m
     size_t bytes = weft_request_fit(receive, message->length);
     if (message->location == WEFT_DATA_LOCAL) {
         struct weft_request *send = (struct weft_request *)message->data;
-        weft_assert(send->op == WEFT_REQUEST_SEND && send->pending > 0);
+        weft_assert(weft_request_row(send)->sends && send->pending > 0);
         weft_datatype_copy(send->type, send->buffer, receive->type, receive->buffer, bytes);
         weft_request_event(send);
     } else {
@@ -127,7 +127,7 @@ static void report_drop(const struct weft_arrival *message)
 
 void weft_deliver(struct weft_request *receive, const struct weft_arrival *message)
 {
-    weft_assert(receive->op == WEFT_REQUEST_RECV && receive->pending > 0);
+    weft_assert(weft_request_row(receive)->receives && receive->pending > 0);
     weft_assert(!(receive->flags & WEFT_REQUEST_IN_LANE) && !receive->match.queued);
     receive->source = message->source;
     receive->tag = message->tag;

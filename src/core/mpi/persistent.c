@@ -94,13 +94,7 @@ static int check_inactive(MPI_Request handle, int index, struct weft_comm **comm
 static int start_request(struct weft_request *request, struct weft_comm **comm)
 {
     *comm = weft_request_comm(request);
-    if (request->op == WEFT_REQUEST_COLL)
-        weft_coll_restart(request);
-    else if (weft_request_is_partitioned(request))
-        weft_partitioned_start(request);
-    else
-        return weft_p2p_restart(request);
-    return MPI_SUCCESS;
+    return weft_request_row(request)->start(request);
 }
 
 int weft_mpi_start(MPI_Request *handle, struct weft_comm **comm)

@@ -34,10 +34,11 @@ static __attribute__((noinline)) int retire_special(MPI_Request *handle, MPI_Sta
         weft_status_empty(status);
         return MPI_SUCCESS;
     }
-    if (request->op != WEFT_REQUEST_GENERALIZED) {
+    const struct weft_request_ops *row = weft_request_row(request);
+    if (!row->query) {
         weft_request_status(request, status, with_error);
-        if (request->op == WEFT_REQUEST_BSEND)
-            weft_bsend_release(request);
+        if (row->completed)
+            row->completed(request);
         if (request->flags & WEFT_REQUEST_PERSISTENT) {
             request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
         } else {
@@ -46,11 +47,11 @@ static __attribute__((noinline)) int retire_special(MPI_Request *handle, MPI_Sta
         }
         return code;
     }
-    code = weft_generalized_check(request);
+    code = row->may_free(request);
     if (code != MPI_SUCCESS)
         return code;
-    code = weft_generalized_query(request, status);
-    int freed = weft_generalized_free(request);
+    code = row->query(request, status);
+    int freed = row->free(request);
     weft_request_put(request);
     *handle = MPI_REQUEST_NULL;
     if (freed != MPI_SUCCESS) /* the error of the last function counts */
@@ -70,8 +71,8 @@ static inline int retire(MPI_Request *handle, MPI_Status *status, bool with_erro
     int code = request->error;
     if (weft_unlikely(code))
         *comm = weft_request_comm(request);
-    if (weft_unlikely((request->flags & WEFT_REQUEST_PERSISTENT) ||
-                      request->op == WEFT_REQUEST_GENERALIZED || request->op == WEFT_REQUEST_BSEND))
+    const struct weft_request_ops *row = weft_request_row(request);
+    if (weft_unlikely((request->flags & WEFT_REQUEST_PERSISTENT) || row->query || row->completed))
         return retire_special(handle, status, with_error);
     if (status != MPI_STATUS_IGNORE)
         weft_request_status(request, status, with_error);
@@ -334,9 +335,10 @@ static int finish_some(struct weft_request_call *call, int count, MPI_Request *h
 static int look(struct weft_request_call *call, const struct weft_request *request,
                 MPI_Status *status)
 {
-    if (request->op == WEFT_REQUEST_GENERALIZED) {
-        int code = weft_generalized_check(request);
-        return code == MPI_SUCCESS ? weft_generalized_query(request, status) : code;
+    const struct weft_request_ops *row = weft_request_row(request);
+    if (row->query) {
+        int code = row->may_free(request);
+        return code == MPI_SUCCESS ? row->query(request, status) : code;
     }
     weft_request_call_hold(call, request->vci);
     if (request->flags & WEFT_REQUEST_INACTIVE)

@@ -7,12 +7,6 @@
 #include "core/process/weft.h"
 #include "core/progress/progress.h"
 
-/* True for requests that belong to the VCI of their channel or communicator. */
-static bool belongs_to_vci(const struct weft_request *request)
-{
-    return request->op <= WEFT_REQUEST_RECV || request->op == WEFT_REQUEST_COLL;
-}
-
 void weft_request_call_choose(struct weft_request_call *call, int count, const MPI_Request *handles)
 {
     if (weft_entry_flags != WEFT_ENTRY_THREADS || weft_vcis_hold_all())
@@ -23,7 +17,7 @@ void weft_request_call_choose(struct weft_request_call *call, int count, const M
         const struct weft_request *request = weft_handle_resolve(handles[i], WEFT_KIND_REQUEST);
         if (request == &weft_request_null)
             continue;
-        if (!request || !belongs_to_vci(request))
+        if (!request || !weft_request_row(request)->of_vci)
             return;
         vcis |= 1U << request->vci->number;
         last = request->vci;

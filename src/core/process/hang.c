@@ -134,19 +134,19 @@ static char *describe_route(const struct weft_channel *channel, int rank, int ta
     return buf;
 }
 
-static void add_receive(struct report *report, const struct weft_request *request)
+static void describe_receive(const struct weft_request *request, char *text, size_t len)
 {
     char route[ROUTE];
-    bool in_net = request->flags & WEFT_REQUEST_IN_LANE, waits = in_net || request->match.queued;
+    bool in_lane = request->flags & WEFT_REQUEST_IN_LANE, waits = in_lane || request->match.queued;
     describe_route(request->channel, waits ? request->match.source : request->source,
                    waits ? request->match.tag : request->tag, route, sizeof route);
     const char *state = weft_lane_describe(request);
     if (!waits && request->with_send && request->pending == 1)
         state = "received, but the send that belongs to it is not complete";
-    add_line(report, "  receive of up to %zu bytes from %s: %s", request->capacity, route, state);
+    snprintf(text, len, "receive of up to %zu bytes from %s: %s", request->capacity, route, state);
 }
 
-static void add_send(struct report *report, const struct weft_request *request)
+static void describe_send(const struct weft_request *request, char *text, size_t len)
 {
     static const char *const modes[] = {[WEFT_SEND_STANDARD] = "send",
                                         [WEFT_SEND_SYNCHRONOUS] = "synchronous send",
@@ -156,53 +156,54 @@ static void add_send(struct report *report, const struct weft_request *request)
     const struct weft_channel *channel = request->channel;
     describe_route(channel, weft_comm_rank_of(channel->comm, request->peer->world), request->tag,
                    route, sizeof route);
-    add_line(report, "  %s of %zu bytes to %s: %s", modes[request->mode], request->bytes, route,
+    snprintf(text, len, "%s of %zu bytes to %s: %s", modes[request->mode], request->bytes, route,
              weft_lane_describe(request));
 }
 
-static void add_probe(struct report *report, const struct weft_request *request)
+static void describe_probe(const struct weft_request *request, char *text, size_t len)
 {
     char route[ROUTE];
-    add_line(report, "  probe for a message from %s: none has arrived",
+    snprintf(text, len, "probe for a message from %s: none has arrived",
              describe_route(request->channel, request->match.source, request->match.tag, route,
                             sizeof route));
 }
 
-static void add_partitioned(struct report *report, const struct weft_request *request)
+static void describe_partitioned(const struct weft_request *request, const char *what, char *text,
+                                 size_t len)
 {
     char route[ROUTE], state[400];
     int rank, tag;
-    bool sends = request->op == WEFT_REQUEST_PSEND;
     weft_partitioned_describe(request, &rank, &tag, state, sizeof state);
     describe_route(&request->channel->comm->p2p, rank, tag, route, sizeof route);
-    add_line(report, "  partitioned %s %s: %s", sends ? "send to" : "receive from", route, state);
+    snprintf(text, len, "partitioned %s %s: %s", what, route, state);
+}
+
+static void describe_psend(const struct weft_request *request, char *text, size_t len)
+{
+    describe_partitioned(request, "send to", text, len);
+}
+
+static void describe_precv(const struct weft_request *request, char *text, size_t len)
+{
+    describe_partitioned(request, "receive from", text, len);
+}
+
+void weft_hang_init(void)
+{
+    weft_request_ops[WEFT_REQUEST_SEND].describe = describe_send;
+    weft_request_ops[WEFT_REQUEST_RECV].describe = describe_receive;
+    weft_request_ops[WEFT_REQUEST_PROBE].describe = describe_probe;
+    weft_request_ops[WEFT_REQUEST_PSEND].describe = describe_psend;
+    weft_request_ops[WEFT_REQUEST_PRECV].describe = describe_precv;
 }
 
 static void add_request(struct report *report, const struct weft_request *request)
 {
+    char text[LINE];
     if (report->requests++ >= REQUESTS_SHOWN)
         return;
-    if (request->op == WEFT_REQUEST_PROBE)
-        add_probe(report, request);
-    else if (request->op == WEFT_REQUEST_GENERALIZED)
-        add_line(report, "  generalized request %p: MPI_Grequest_complete was not called for it",
-                 (const void *)request);
-    else if (request->op == WEFT_REQUEST_RECV)
-        add_receive(report, request);
-    else if (request->op == WEFT_REQUEST_MAKING)
-        add_line(report, "  MPI_Comm_idup of %.100s: not every rank takes part yet",
-                 weft_comm_name(request->channel->comm));
-    else if (weft_request_is_partitioned(request))
-        add_partitioned(report, request);
-    else if (request->op == WEFT_REQUEST_RMA)
-        add_line(report, "  operation on a window: its target has not answered yet");
-    else if (request->op == WEFT_REQUEST_FILE)
-        add_line(report, "  nonblocking access to %.100s: not every rank takes part yet",
-                 weft_comm_name(request->channel->comm));
-    else if (request->op == WEFT_REQUEST_FLUSH)
-        add_line(report, "  flush of a buffer: waits for buffered sends");
-    else
-        add_send(report, request);
+    weft_request_row(request)->describe(request, text, sizeof text);
+    add_line(report, "  %s", text);
 }
 
 static void add_collective(void *arg, const char *text)
@@ -215,7 +216,8 @@ static void add_collective(void *arg, const char *text)
 /* A receive that a collective posts after a while for the refusal of another rank. */
 static bool awaits_refusal(const struct weft_request *request)
 {
-    return request->op == WEFT_REQUEST_RECV && request->channel == &request->channel->comm->coll &&
+    return weft_request_row(request)->receives &&
+           request->channel == &request->channel->comm->coll &&
            (request->match.tag & WEFT_COLL_KIND_MASK) == WEFT_COLL_KIND_MASK;
 }
 
@@ -225,11 +227,11 @@ static bool awaits_refusal(const struct weft_request *request)
 static void add_active(void *arg, struct weft_request *request)
 {
     struct report *report = arg;
-    bool inner = (request->flags & WEFT_REQUEST_SUB) && request->parent->op != WEFT_REQUEST_PAIR &&
-                 weft_request_ops[request->parent->op].sub_ended;
-    if (request->pending > 0 && request != report->on && request->op != WEFT_REQUEST_NONE &&
-        request->op != WEFT_REQUEST_COLL && request->op != WEFT_REQUEST_BSEND &&
-        request->op != WEFT_REQUEST_PAIR && !inner && !awaits_refusal(request))
+    bool inner = (request->flags & WEFT_REQUEST_SUB) &&
+                 !weft_request_row(request->parent)->paired &&
+                 weft_request_row(request->parent)->sub_ended;
+    if (request->pending > 0 && request != report->on && weft_request_row(request)->describe &&
+        !inner && !awaits_refusal(request))
         add_request(report, request);
 }
 
@@ -257,7 +259,7 @@ static void finish_report(struct report *report)
     weft_rma_each_wait(add_collective, report);
     if (report->collectives > COLLECTIVES_SHOWN)
         add_line(report, "  and %d more collectives", report->collectives - COLLECTIVES_SHOWN);
-    if (on && on->pending > 0 && on->op != WEFT_REQUEST_NONE && on->op != WEFT_REQUEST_COLL)
+    if (on && on->pending > 0 && weft_request_row(on)->describe)
         add_request(report, on);
     weft_request_each(add_active, report);
     int more = report->requests - REQUESTS_SHOWN;
@@ -280,7 +282,7 @@ static const char *tail_caller(const struct weft_request *on)
 {
     if (!on || !on->channel || weft_channel_use(on->channel) != WEFT_CONTEXT_P2P)
         return NULL;
-    if (on->op == WEFT_REQUEST_RECV)
+    if (weft_request_row(on)->receives)
         return "MPI_Recv";
     return on->mode == WEFT_SEND_READY         ? "MPI_Rsend"
            : on->mode == WEFT_SEND_SYNCHRONOUS ? "MPI_Ssend"
@@ -340,7 +342,7 @@ WEFT_COLD static __attribute__((noinline)) void report_wait(double seconds,
 void weft_hang_check(unsigned polls, const struct weft_request *on)
 {
     static _Thread_local double since, due; /* the start of this thread's wait, the next report */
-    if (on && (on->op == WEFT_REQUEST_BSEND || on->op == WEFT_REQUEST_PAIR))
+    if (on && weft_request_row(on)->paired)
         on = on->partner; /* a buffered send waits for its inner send, a pair for its receive */
     bool signalled = __atomic_load_n(&weft_entry_flags, __ATOMIC_RELAXED) & WEFT_ENTRY_REPORT;
     double now = weft_seconds(), timeout = (double)weft_settings.hang_timeout;

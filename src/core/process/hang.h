@@ -10,6 +10,9 @@
 
 struct weft_request;
 
+/* Writes how messages are described to weft_request_ops. */
+void weft_hang_init(void);
+
 /* Installs the handler of SIGUSR1 if the program has none; removes it. */
 void weft_hang_open(void);
 void weft_hang_close(void);

@@ -77,12 +77,12 @@ static void see_message(void *arg, struct weft_match_message *match)
 
 static void see_request(void *arg, struct weft_request *request)
 {
-    const char *name = weft_request_ops[request->op].name;
-    bool plain = request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_RECV;
-    if (!name || request->flags & (WEFT_REQUEST_SUB | WEFT_REQUEST_ORPHAN) ||
+    const struct weft_request_ops *row = weft_request_row(request);
+    bool plain = row->sends || row->receives;
+    if (!row->name || request->flags & (WEFT_REQUEST_SUB | WEFT_REQUEST_ORPHAN) ||
         (plain && weft_channel_use(request->channel) != WEFT_CONTEXT_P2P))
         return; /* not the program's */
-    add(arg, "%s%s %p", request->flags & WEFT_REQUEST_PERSISTENT ? "persistent " : "", name,
+    add(arg, "%s%s %p", request->flags & WEFT_REQUEST_PERSISTENT ? "persistent " : "", row->name,
         (void *)request);
 }
 

@@ -6,6 +6,7 @@
  * fence that ends weft_init and the one in weft_finalize every rank of the job can be reached.
  */
 #include "core/pt2pt/bsend.h"
+#include "core/pt2pt/p2p.h"
 #include "core/pt2pt/generalized.h"
 #include "core/pt2pt/probe.h"
 #include "core/comm/context_alloc.h"
@@ -123,6 +124,8 @@ static void init_tables(void)
     weft_request_ops[WEFT_REQUEST_GENERALIZED] = weft_generalized_request_ops;
     weft_request_ops[WEFT_REQUEST_BSEND] = weft_bsend_request_ops;
     weft_partitioned_init();
+    weft_p2p_init();
+    weft_hang_init();
     weft_request_ops[WEFT_REQUEST_COLL] = weft_coll_request_ops;
     weft_request_ops[WEFT_REQUEST_RMA] = weft_rma_request_ops;
     weft_request_ops[WEFT_REQUEST_FILE] = weft_file_request_ops;
@@ -510,7 +513,7 @@ int weft_init(int thread_level)
 
 static void see_orphan_send(void *arg, struct weft_request *request)
 {
-    if (request->op == WEFT_REQUEST_SEND && request->pending > 0)
+    if (weft_request_row(request)->sends && request->pending > 0)
         *(bool *)arg = true;
 }
 

@@ -49,7 +49,7 @@ struct death {
 
 static bool is_posted(const struct weft_request *request)
 {
-    return request->op == WEFT_REQUEST_RECV &&
+    return weft_request_row(request)->receives &&
            (request->match.queued || (request->flags & WEFT_REQUEST_IN_LANE));
 }
 

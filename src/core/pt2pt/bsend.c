@@ -171,13 +171,17 @@ int weft_bsend_isend(struct weft_channel *channel, const void *data, size_t byte
     return MPI_SUCCESS;
 }
 
-int weft_bsend_restart(struct weft_request *held)
+static int restart(struct weft_request *held)
 {
     struct weft_request *send = NULL;
+    held->flags = WEFT_REQUEST_PERSISTENT;
+    held->error = MPI_SUCCESS;
     int code = start_send(held->channel, held->buffer, held->bytes, held->type, held->match.source,
                           held->tag, &send);
     if (weft_likely(code == MPI_SUCCESS))
         hold(held, send);
+    else
+        held->flags |= WEFT_REQUEST_INACTIVE;
     return code;
 }
 
@@ -207,23 +211,30 @@ static void end_buffered(struct weft_request *send)
     }
 }
 
-const struct weft_request_ops weft_bsend_request_ops = {.name = "buffered send",
-                                                        .needs_all = true,
-                                                        .sub_ended = end_buffered,
-                                                        .free = weft_bsend_release};
-
-void weft_bsend_cancel(struct weft_request *held)
+/* Cancels its send; the request may be pending until that is decided. */
+static int cancel(struct weft_request *held)
 {
     struct weft_request *send = held->partner;
     if (!send || held->pending)
-        return;
+        return MPI_SUCCESS;
     held->pending = 1;
     weft_cancel(send);
     if (!held->pending || (send->flags & WEFT_REQUEST_CANCELLING))
-        return;
+        return MPI_SUCCESS;
     held->flags |= send->flags & WEFT_REQUEST_CANCELLED;
     held->pending = 0;
+    return MPI_SUCCESS;
 }
+
+const struct weft_request_ops weft_bsend_request_ops = {.name = "buffered send",
+                                                        .needs_all = true,
+                                                        .no_data = true,
+                                                        .paired = true,
+                                                        .start = restart,
+                                                        .cancel = cancel,
+                                                        .completed = weft_bsend_release,
+                                                        .sub_ended = end_buffered,
+                                                        .free = weft_bsend_release};
 
 /* ---- Buffers come and go */
 

@@ -42,16 +42,9 @@ int weft_bsend_isend(struct weft_channel *channel, const void *buffer, size_t by
                      const struct weft_datatype *type, int dest, int tag,
                      struct weft_request **out);
 
-/* The same for a persistent request of the user, of kind WEFT_REQUEST_BSEND, whose rank is in
- * match.source and whose partner is NULL. */
-int weft_bsend_restart(struct weft_request *held);
-
 /* Separates a user's request of kind WEFT_REQUEST_BSEND from its send, if it has one. Returns
  * MPI_SUCCESS. */
 int weft_bsend_release(struct weft_request *held);
-
-/* Requests the cancel of its send. The request may be pending until that is decided. */
-void weft_bsend_cancel(struct weft_request *held);
 
 /* Attaches size bytes at buffer, or with MPI_BUFFER_AUTOMATIC memory of malloc. MPI_ERR_BUFFER
  * when one is attached. */

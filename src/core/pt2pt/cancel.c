@@ -7,18 +7,19 @@
  * matcher), a send where its message waits for a match.
  */
 #include "core/pt2pt/cancel.h"
-#include "core/pt2pt/bsend.h"
 #include "core/message/lane.h"
 
-static void cancel_receive(struct weft_request *request)
+int weft_cancel_receive(struct weft_request *request)
 {
     bool taken_back = false;
+    if (!request->pending)
+        return MPI_SUCCESS;
     if (request->flags & WEFT_REQUEST_IN_LANE)
         taken_back = weft_lanes[request->owner]->withdraw(request);
     else if (request->match.queued)
         taken_back = weft_sw_withdraw(request);
     if (!taken_back)
-        return; /* its message has matched */
+        return MPI_SUCCESS; /* its message has matched */
     weft_assert(!(request->flags & WEFT_REQUEST_IN_LANE) && !request->match.queued);
     request->channel->took_back = true;
     request->flags |= WEFT_REQUEST_CANCELLED;
@@ -26,18 +27,25 @@ static void cancel_receive(struct weft_request *request)
     request->tag = MPI_ANY_TAG;
     request->bytes = 0;
     weft_request_event(request);
+    return MPI_SUCCESS;
 }
 
-void weft_cancel(struct weft_request *request)
+int weft_cancel_send(struct weft_request *request)
 {
-    if (request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING))
-        return;
-    if (request->op == WEFT_REQUEST_RECV && request->pending)
-        cancel_receive(request);
-    else if (request->op == WEFT_REQUEST_SEND && !request->error)
+    if (!request->error)
         weft_lane_cancel(request);
-    else if (request->op == WEFT_REQUEST_PAIR && request->partner)
-        cancel_receive(request->partner);
-    else if (request->op == WEFT_REQUEST_BSEND)
-        weft_bsend_cancel(request);
+    return MPI_SUCCESS;
+}
+
+int weft_cancel_pair(struct weft_request *request)
+{
+    return request->partner ? weft_cancel_receive(request->partner) : MPI_SUCCESS;
+}
+
+int weft_cancel(struct weft_request *request)
+{
+    int (*cancel)(struct weft_request *) = weft_request_row(request)->cancel;
+    if (!cancel || request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING))
+        return MPI_SUCCESS;
+    return cancel(request);
 }

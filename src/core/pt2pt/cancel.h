@@ -9,6 +9,11 @@
 
 /* Requests the cancel of a request. It completes independently of the programs of other ranks, once
  * their libraries make progress: cancelled (WEFT_REQUEST_CANCELLED), or as usual. */
-void weft_cancel(struct weft_request *request);
+int weft_cancel(struct weft_request *request);
+
+/* By kind, for the rows of weft_request_ops. */
+int weft_cancel_send(struct weft_request *request);
+int weft_cancel_receive(struct weft_request *request);
+int weft_cancel_pair(struct weft_request *request);
 
 #endif

@@ -10,11 +10,12 @@
 #include "core/base/error.h"
 #include "core/message/process.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static struct weft_generalized *functions_of(const struct weft_request *request)
 {
-    weft_assert(request->op == WEFT_REQUEST_GENERALIZED && request->generalized);
+    weft_assert(request->generalized != NULL);
     return request->generalized;
 }
 
@@ -91,7 +92,7 @@ int weft_generalized_free(struct weft_request *request)
     return returned(code, "free");
 }
 
-int weft_generalized_cancel(const struct weft_request *request)
+static int cancel(struct weft_request *request)
 {
     const struct weft_generalized *functions = functions_of(request);
     int code = MPI_SUCCESS;
@@ -100,5 +101,16 @@ int weft_generalized_cancel(const struct weft_request *request)
     return returned(code, "cancel");
 }
 
-const struct weft_request_ops weft_generalized_request_ops = {
-    .name = "generalized request", .needs_all = true, .free = weft_generalized_free};
+static void describe(const struct weft_request *request, char *text, size_t len)
+{
+    snprintf(text, len, "generalized request %p: MPI_Grequest_complete was not called for it",
+             (const void *)request);
+}
+
+const struct weft_request_ops weft_generalized_request_ops = {.name = "generalized request",
+                                                              .needs_all = true,
+                                                              .cancel = cancel,
+                                                              .may_free = weft_generalized_check,
+                                                              .query = weft_generalized_query,
+                                                              .free = weft_generalized_free,
+                                                              .describe = describe};

@@ -40,7 +40,4 @@ int weft_generalized_free(struct weft_request *request);
 
 extern const struct weft_request_ops weft_generalized_request_ops;
 
-/* Calls the cancel function. Returns what it returned. */
-int weft_generalized_cancel(const struct weft_request *request);
-
 #endif

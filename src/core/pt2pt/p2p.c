@@ -11,7 +11,7 @@
  *    a message arriving meanwhile still finds the oldest that matches.
  */
 #include "core/pt2pt/p2p.h"
-#include "core/pt2pt/bsend.h"
+#include "core/pt2pt/cancel.h"
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
 #include "core/progress/failure.h"
@@ -38,7 +38,7 @@ static void collect_posted(void *arg, struct weft_request *request)
 {
     struct posted *posted = arg;
     bool in_net = request->flags & WEFT_REQUEST_IN_LANE;
-    if (!request->pending || request->op != WEFT_REQUEST_RECV ||
+    if (!request->pending || !weft_request_row(request)->receives ||
         request->channel != posted->channel || (!in_net && !request->match.queued))
         return;
     if (posted->count == posted->space) {
@@ -204,36 +204,57 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
     return start_receive(request);
 }
 
-int weft_p2p_restart(struct weft_request *request)
+/* ---- Persistent requests */
+
+static void activate(struct weft_request *request, int pending)
 {
     weft_assert(request->flags & WEFT_REQUEST_INACTIVE && !request->pending);
-    int code = MPI_SUCCESS, rank = request->match.source;
-    if (request->op == WEFT_REQUEST_SEND)
-        code = destination(request->channel, rank, &request->peer);
-    else if (request->op == WEFT_REQUEST_RECV) {
-        request->peer = rank < 0 ? NULL : peer_of(request->channel, rank);
-        code = rank < 0 || request->peer ? MPI_SUCCESS : MPI_ERR_OTHER;
-    }
-    if (weft_unlikely(code != MPI_SUCCESS))
-        return code;
     request->flags = WEFT_REQUEST_PERSISTENT;
     request->error = MPI_SUCCESS;
-    if (request->op == WEFT_REQUEST_NONE)
-        return MPI_SUCCESS;
-    if (request->op == WEFT_REQUEST_BSEND) {
-        code = weft_bsend_restart(request);
-        if (weft_unlikely(code != MPI_SUCCESS))
-            request->flags |= WEFT_REQUEST_INACTIVE;
+    request->pending = (int16_t)pending;
+}
+
+static int restart_nothing(struct weft_request *request)
+{
+    activate(request, 0);
+    return MPI_SUCCESS;
+}
+
+static int restart_send(struct weft_request *request)
+{
+    int code = destination(request->channel, request->match.source, &request->peer);
+    if (weft_unlikely(code != MPI_SUCCESS))
         return code;
-    }
-    request->pending = 1;
-    code = request->op == WEFT_REQUEST_SEND ? start_send(request) : start_receive(request);
+    activate(request, 1);
+    code = start_send(request);
     if (weft_unlikely(code != MPI_SUCCESS)) {
         request->pending = 0;
         request->flags |= WEFT_REQUEST_INACTIVE;
     }
     return code;
 }
+
+static int restart_receive(struct weft_request *request)
+{
+    int rank = request->match.source;
+    request->peer = rank < 0 ? NULL : peer_of(request->channel, rank);
+    if (weft_unlikely(rank >= 0 && !request->peer))
+        return MPI_ERR_OTHER;
+    activate(request, 1);
+    return start_receive(request);
+}
+
+void weft_p2p_init(void)
+{
+    weft_request_ops[WEFT_REQUEST_NONE].start = restart_nothing;
+    weft_request_ops[WEFT_REQUEST_SEND].start = restart_send;
+    weft_request_ops[WEFT_REQUEST_SEND].cancel = weft_cancel_send;
+    weft_request_ops[WEFT_REQUEST_RECV].start = restart_receive;
+    weft_request_ops[WEFT_REQUEST_RECV].cancel = weft_cancel_receive;
+    weft_request_ops[WEFT_REQUEST_PAIR].cancel = weft_cancel_pair;
+}
+
+/* ---- Blocking forms */
 
 int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes,
                   const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode)

@@ -22,9 +22,8 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
                    const struct weft_datatype *type, int source, int tag,
                    struct weft_request **out);
 
-/* Starts an inactive persistent request: a send, a receive, or nothing to MPI_PROC_NULL. Returns
- * MPI_SUCCESS, or an error class whose sentence is recorded; then the request is inactive still. */
-int weft_p2p_restart(struct weft_request *request);
+/* Writes what requests of point-to-point start and cancel to weft_request_ops. */
+void weft_p2p_init(void);
 
 /* Sets the fields of a receive's request before it starts. */
 static inline __attribute__((always_inline)) void

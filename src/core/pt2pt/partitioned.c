@@ -25,7 +25,7 @@ struct weft_request weft_announcements = {.op = WEFT_REQUEST_ANNOUNCEMENT};
 
 static struct weft_partitioned *base_of(const struct weft_request *request)
 {
-    weft_assert(weft_request_is_partitioned(request) && request->partitioned);
+    weft_assert(request->partitioned != NULL);
     return request->partitioned;
 }
 
@@ -54,6 +54,7 @@ bool weft_partitioned_open(struct weft_partitioned *base,
     request->peer = NULL;
     request->type = arguments->type; /* so it lives as long as the request */
     request->partitioned = base;
+    base->sends = op == WEFT_REQUEST_PSEND;
     base->is = *arguments;
     base->request = request;
     base->bytes = arguments->count * arguments->type->size;
@@ -90,7 +91,7 @@ void weft_partitioned_drop(struct weft_partitioned *base)
 bool weft_partitioned_has_id(uint32_t id)
 {
     for (const struct weft_partitioned *base = all; base; base = base->next)
-        if (base->id == id && base->request && base->request->op == WEFT_REQUEST_PSEND)
+        if (base->id == id && base->request && base->sends)
             return true;
     return false;
 }
@@ -100,24 +101,40 @@ uint32_t weft_partitioned_count(const struct weft_request *request)
     return base_of(request)->is.partitions;
 }
 
-void weft_partitioned_start(struct weft_request *request)
+static int start(struct weft_request *request)
 {
     weft_assert(request->flags & WEFT_REQUEST_INACTIVE && !request->pending);
     base_of(request)->error = MPI_SUCCESS;
     request->flags = WEFT_REQUEST_PERSISTENT;
     request->error = MPI_SUCCESS;
     request->pending = 1;
-    if (request->op == WEFT_REQUEST_PSEND)
+    if (base_of(request)->sends)
         weft_psend_start(weft_psend_of(request));
     else
         weft_precv_start(weft_precv_of(request));
+    return MPI_SUCCESS;
+}
+
+static int refuse_cancel(struct weft_request *request)
+{
+    (void)request;
+    return weft_error_set(MPI_ERR_REQUEST,
+                          "partitioned communication cannot be cancelled; mark the partitions "
+                          "that are missing, and wait for it");
+}
+
+static int refuse_free(const struct weft_request *request)
+{
+    (void)request;
+    return weft_error_set(MPI_ERR_REQUEST, "partitioned communication cannot be freed while it "
+                                           "is active; wait for it first");
 }
 
 /* Before an inactive or complete request of either kind goes back to the pool. Returns MPI_SUCCESS.
  */
 static int free_partitioned(struct weft_request *request)
 {
-    if (request->op == WEFT_REQUEST_PSEND)
+    if (base_of(request)->sends)
         weft_psend_delete(weft_psend_of(request));
     else
         weft_precv_abandon(weft_precv_of(request));
@@ -127,7 +144,7 @@ static int free_partitioned(struct weft_request *request)
 
 static void delete_one(struct weft_partitioned *base)
 {
-    if (base->request && base->request->op == WEFT_REQUEST_PSEND)
+    if (base->request && base->sends)
         weft_psend_delete((struct weft_psend *)base);
     else
         weft_precv_delete((struct weft_precv *)base);
@@ -170,7 +187,7 @@ int weft_partitioned_receive(int rank, struct weft_channel *channel, int tag, vo
 
 static void announcement_ended(struct weft_request *sub)
 {
-    if (sub->op == WEFT_REQUEST_RECV) {
+    if (weft_request_row(sub)->receives) {
         weft_precv_matched(sub);
         return;
     }
@@ -183,6 +200,9 @@ void weft_partitioned_init(void)
     struct weft_request_ops row = {.name = "partitioned send",
                                    .needs_all = true,
                                    .subs_need_all = true,
+                                   .start = start,
+                                   .cancel = refuse_cancel,
+                                   .may_free = refuse_free,
                                    .sub_ended = weft_psend_sub_ended,
                                    .free = free_partitioned};
     weft_request_ops[WEFT_REQUEST_PSEND] = row;
@@ -213,7 +233,7 @@ int weft_partitioned_progress(void)
     while (weft.partitioned) {
         struct weft_partitioned *base = weft.partitioned;
         leave_queue(base);
-        if (base->request && base->request->op == WEFT_REQUEST_PSEND)
+        if (base->request && base->sends)
             weft_psend_advance((struct weft_psend *)base);
         else
             weft_precv_advance((struct weft_precv *)base);
@@ -242,8 +262,8 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 
 static bool lacks(const struct weft_request *request, uint32_t partition)
 {
-    return request->op == WEFT_REQUEST_PSEND ? !weft_psend_has(request, partition)
-                                             : !weft_precv_has(request, partition);
+    return base_of(request)->sends ? !weft_psend_has(request, partition)
+                                   : !weft_precv_has(request, partition);
 }
 
 enum { RANGES_SHOWN = 8 };
@@ -305,7 +325,7 @@ char *weft_partitioned_describe(const struct weft_request *request, int *rank, i
     *rank = base->is.rank;
     *tag = base->is.tag;
     add(&text, "%u partitions of %zu bytes, ", base->is.partitions, base->bytes);
-    if (request->op == WEFT_REQUEST_PSEND)
+    if (base_of(request)->sends)
         describe_send(&text, request);
     else
         describe_receive(&text, request);

@@ -71,16 +71,8 @@ struct weft_partition_arguments {
 int weft_psend_init(const struct weft_partition_arguments *arguments, struct weft_request **out);
 int weft_precv_init(const struct weft_partition_arguments *arguments, struct weft_request **out);
 
-static inline bool weft_request_is_partitioned(const struct weft_request *request)
-{
-    return request->op == WEFT_REQUEST_PSEND || request->op == WEFT_REQUEST_PRECV;
-}
-
 /* The number of partitions of a request of either kind. */
 uint32_t weft_partitioned_count(const struct weft_request *request);
-
-/* Starts an inactive request of either kind. */
-void weft_partitioned_start(struct weft_request *request);
 
 /* Marks a partition of an active send. False, and nothing happened, when it was marked before in
  * this round. */

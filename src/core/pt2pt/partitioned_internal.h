@@ -33,6 +33,7 @@ struct weft_partitioned {
     size_t bytes;  /* of data in one partition */
     uint32_t id;   /* 0: a receive that has not matched */
     uint8_t error; /* what happened in this round */
+    bool sends;    /* it is a struct weft_psend, else a struct weft_precv */
     bool queued;   /* for weft_partitioned_progress */
     struct weft_partitioned *next_queued;
     struct weft_partitioned *next, **link; /* among all of this process */
@@ -133,13 +134,13 @@ void weft_precv_delete(struct weft_precv *recv);
 
 static inline struct weft_psend *weft_psend_of(const struct weft_request *request)
 {
-    weft_assert(request->op == WEFT_REQUEST_PSEND);
+    weft_assert(request->partitioned->sends);
     return (struct weft_psend *)request->partitioned;
 }
 
 static inline struct weft_precv *weft_precv_of(const struct weft_request *request)
 {
-    weft_assert(request->op == WEFT_REQUEST_PRECV);
+    weft_assert(!request->partitioned->sends);
     return (struct weft_precv *)request->partitioned;
 }
 

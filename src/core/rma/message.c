@@ -82,20 +82,30 @@ static void sub_ended(struct weft_request *sub)
 {
     struct weft_win *win =
         (struct weft_win *)((char *)sub->parent - offsetof(struct weft_win, parent));
-    if (sub->op == WEFT_REQUEST_RECV) {
+    if (weft_request_row(sub)->receives) {
         sub->vci->windows.arrived = true; /* in a slot */
         return;
     }
     weft_assert(win->sends_pending > 0);
     win->sends_pending--;
-    if (sub->op == WEFT_REQUEST_RMA)
+    if (!weft_request_row(sub)->sends)
         weft_rma_moved(win, sub->sub.copy, sub->error);
     else
         free(sub->sub.copy);
     weft_request_put(sub);
 }
 
+static void describe(const struct weft_request *request, char *text, size_t len)
+{
+    (void)request;
+    snprintf(text, len, "operation on a window: its target has not answered yet");
+}
+
 const struct weft_request_ops weft_rma_request_ops = {.name = "operation on a window",
+                                                      .buffer = "origin",
+                                                      .cancel = weft_request_refuse_cancel,
+                                                      .may_free = weft_request_refuse_free,
+                                                      .describe = describe,
                                                       .needs_all = true,
                                                       .sub_ended = sub_ended,
                                                       .end_deferred = weft_rma_free_spent};

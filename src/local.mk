@@ -193,6 +193,7 @@ libmpi_abi_a_SOURCES += \
     src/core/message/sw_match.c src/core/message/sw_match.h \
     src/core/message/vci.c src/core/message/vci.h \
     src/core/process/hang.c src/core/process/hang.h \
+    src/core/process/lanes.c src/core/process/lanes.h \
     src/core/process/left.c src/core/process/left.h \
     src/core/process/weft.c src/core/process/weft.h \
     src/core/progress/failure.c src/core/progress/failure.h \

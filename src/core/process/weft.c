@@ -10,7 +10,6 @@
 #include "core/pt2pt/generalized.h"
 #include "core/pt2pt/probe.h"
 #include "core/comm/context_alloc.h"
-#include "core/base/clock.h"
 #include "core/base/membarrier.h"
 #include "core/base/phases.h"
 #include "core/base/shared_memory.h"
@@ -19,6 +18,7 @@
 #include "core/coll/coll.h"
 #include "core/comm/raise.h"
 #include "core/process/hang.h"
+#include "core/process/lanes.h"
 #include "core/process/left.h"
 #include "core/base/info.h"
 #include "core/comm/nodes.h"
@@ -32,7 +32,6 @@
 #include "core/rma/win.h"
 #include "core/tool/event.h"
 #include "core/message/lane.h"
-#include "lanes/lanes.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -44,8 +43,6 @@ static pthread_t main_thread;
 /* The users of MPI. It runs from the first user to the end: see weft_stop. */
 static enum { WORLD_NEVER, WORLD_IS, WORLD_WAS } world;
 static int sessions, threaded; /* open ones; those with a thread level beyond MPI_THREAD_SINGLE */
-
-enum { CORES_SECONDS = 60 };
 
 int weft_check_forked(void)
 {
@@ -116,7 +113,6 @@ static void init_tables(void)
                                                  .release = release_for_handler,
                                                  .retake = weft_vcis_retake,
                                                  .function = weft_hang_function};
-    memcpy(weft_lanes, weft_lane_list, sizeof weft_lanes);
     weft_channel_ops = weft_comm_channel_ops;
     weft_comm_collectives = weft_coll_for_comm;
     weft_bsend_owner_of = weft_comm_bsend_owner_of;
@@ -148,38 +144,6 @@ int weft_thread_level(int required)
                                               : MPI_THREAD_MULTIPLE;
 }
 
-/* Ranks of a node may count its cores differently, and differ in whether they have shared memory.
- * All must use the same number of cores, so rank 0 publishes its count. */
-static const char cores_key[] = "weft-cores";
-
-static bool exchanges_cores(void)
-{
-    /* not the open lanes, which may differ between ranks */
-    return weft.job.one_node && weft.job.size > 1 && !weft_settings.shm;
-}
-
-static void publish_cores(void)
-{
-    char why[512];
-    if (!exchanges_cores() || weft.job.rank > 0)
-        return;
-    int32_t cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (weft_boot_put(cores_key, &cores, sizeof cores, why, sizeof why))
-        weft_fatal(MPI_ERR_OTHER, "%s", why);
-}
-
-static void fetch_cores(void)
-{
-    char why[512];
-    int32_t cores = 0;
-    size_t bytes = sizeof cores;
-    if (!exchanges_cores())
-        return;
-    if (weft_boot_fetch(0, cores_key, &cores, &bytes, CORES_SECONDS, why, sizeof why))
-        weft_fatal(MPI_ERR_OTHER, "%s", why);
-    weft.crowded = weft.job.size > cores;
-}
-
 /* In a forked child, which has one thread, no rank and no thread of PMIx or of a provider. */
 static void mark_forked(void)
 {
@@ -187,166 +151,6 @@ static void mark_forked(void)
         return;
     weft_entry_flags = WEFT_ENTRY_FORKED;
     weft_boot_forked();
-}
-
-/* ---- The lanes. They are opened in this order: those that reach some ranks, then those that reach
- * all; of each kind by number. */
-
-enum { POSITIONS = 2 * WEFT_LANES_MAX };
-
-/* The lane at a position of that order, or NULL. */
-static const struct weft_lane *lane_at(unsigned position)
-{
-    const struct weft_lane *lane = weft_lanes[position % WEFT_LANES_MAX];
-    bool some = position < WEFT_LANES_MAX;
-    return lane && some == (lane->reaches != NULL) ? lane : NULL;
-}
-
-/* Opens this rank's end of a lane on a network, or on the best of this node (0). */
-static void open_lane(unsigned number, bool threads, uint64_t network)
-{
-    char why[768];
-    const struct weft_lane *lane = weft_lanes[number];
-    unsigned vcis = threads ? (unsigned)weft_settings.vcis : 1;
-    if (lane->open && lane->open(&weft.job, vcis, network, why, sizeof why))
-        weft_fatal(MPI_ERR_OTHER, "%s", why);
-    if (!lane->join)
-        weft_lane_opened(number);
-    weft_phase_end(lane->name);
-}
-
-/* Opens the lanes from a position on, up to the first that is expected to reach every rank. Returns
- * the position after it. */
-static unsigned open_lanes(unsigned position, bool threads, bool *all)
-{
-    *all = false;
-    for (; position < POSITIONS && !*all; position++) {
-        const struct weft_lane *lane = lane_at(position);
-        *all = lane && lane->expects_all && lane->expects_all(&weft.job);
-        if (lane)
-            open_lane(position % WEFT_LANES_MAX, threads, 0);
-    }
-    return position;
-}
-
-/* True if one of these lanes finds what other ranks have published before the fence. */
-static bool any_joins(unsigned position, unsigned end)
-{
-    for (; position < end; position++)
-        if (lane_at(position) && lane_at(position)->join)
-            return true;
-    return false;
-}
-
-static void join_lanes(unsigned position, unsigned end)
-{
-    for (; position < end; position++) {
-        const struct weft_lane *lane = lane_at(position);
-        if (!lane || !lane->join)
-            continue;
-        if (lane->join(&weft.job))
-            weft_lane_opened(position % WEFT_LANES_MAX);
-        weft_phase_end(lane->name);
-    }
-}
-
-/* Before the addresses are exchanged only the launcher can name the missing ranks. */
-static void report_waiting(void *arg)
-{
-    double *times = arg, now = weft_seconds(); /* of the start, and of the next report */
-    if (now < times[1])
-        return;
-    weft_warn("waiting for %.1f s in MPI_Init or MPI_Session_init for other ranks, which have not "
-              "called it: are all started, and do all call it? (weftrun names the missing ranks "
-              "when it gets SIGUSR1, or at its --timeout)",
-              now - times[0]);
-    times[1] = times[0] + 2 * (now - times[0]);
-}
-
-static void synchronize(void)
-{
-    char why[768];
-    double times[2] = {weft_seconds()};
-    times[1] = times[0] + (double)weft_settings.hang_timeout;
-    if (weft_boot_fence_idle(weft_settings.hang_timeout > 0 ? report_waiting : NULL, times, why,
-                             sizeof why))
-        weft_fatal(MPI_ERR_OTHER, "starting MPI: %s", why);
-    weft_phase_end("fence");
-}
-
-/* The member `node` of the first lane that has it, or NULL. */
-static const struct weft_lane_node *first_node(void)
-{
-    unsigned number = 0;
-    WEFT_LANES_EACH(lane, number)
-    if (lane->node)
-        return lane->node;
-    return NULL;
-}
-
-/* Moves a lane to the network that all nodes share, if their choices differ. One rank of a node
- * compares the choices. */
-static void settle_network(unsigned number, bool threads)
-{
-    const struct weft_lane *lane = weft_lanes[number];
-    const struct weft_lane_node *node = first_node();
-    uint64_t network = !node || node->is_first() ? lane->compare_networks(&weft.job) : 0;
-    if (node)
-        network = node->hand_down(network);
-    if (network == WEFT_NETWORK_UNCHANGED)
-        return;
-    weft_lane_closed(number);
-    lane->close();
-    open_lane(number, threads, network);
-    synchronize();
-}
-
-static void settle_networks(bool threads)
-{
-    unsigned number = 0;
-    WEFT_LANES_EACH(lane, number)
-    if (lane->compare_networks && !weft.job.one_node)
-        settle_network(number, threads);
-    weft_phase_end("networks");
-}
-
-/* Settles the number of streams for the job. A rank that has fewer ends on a lane than there are
- * streams has one VCI. */
-static void open_vcis(bool threads)
-{
-    char why[768];
-    unsigned number = 0;
-    bool several = threads;
-    weft.streams = threads ? (unsigned)weft_settings.vcis : 1;
-    WEFT_LANES_EACH(lane, number)
-    {
-        if (lane->agree && lane->agree(&weft.job, &weft.streams, why, sizeof why))
-            weft_fatal(MPI_ERR_OTHER, "%s", why);
-        if (lane->tag_ub && lane->tag_ub() < weft.tag_ub)
-            weft.tag_ub = lane->tag_ub();
-        several &= !lane->has_all_streams || lane->has_all_streams();
-    }
-    weft_vcis_open(several ? weft.streams : 1);
-    weft_assert(weft.nvcis == 1 || weft.nvcis == weft.streams);
-    if (!weft_peers_open(0))
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
-    number = 0;
-    WEFT_LANES_EACH(lane, number)
-    if (lane->begin)
-        lane->begin();
-}
-
-/* Makes the connections of a lane that has to have all before the first message. */
-static void connect_all(unsigned number)
-{
-    const struct weft_lane *lane = weft_lanes[number];
-    unsigned streams = lane->streams ? lane->streams() : weft.streams;
-    for (unsigned stream = 0; stream < streams; stream++)
-        for (int i = 0; i < weft.job.size; i++)
-            if (weft_lane_to(i) == number && !weft_peer_connect(stream, i))
-                weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
-    weft_phase_end("connections");
-    synchronize();
 }
 
 /* All senders together may have 2 GiB at a rank, each of them 512 KiB to 16 MiB. */
@@ -357,47 +161,6 @@ static uint64_t choose_credits(void)
     if (weft_settings.eager_credits)
         return (uint64_t)weft_settings.eager_credits;
     return bytes > most ? most : bytes < least ? least : bytes;
-}
-
-/* Opens lanes from a position on, as open_lanes, and synchronizes with the other ranks. */
-static unsigned open_and_join(unsigned position, bool threads, bool *all)
-{
-    unsigned end = open_lanes(position, threads, all);
-    if (any_joins(position, end) && !weft_boot_fetch_waits())
-        synchronize();
-    join_lanes(position, end);
-    synchronize();
-    unsigned last = (end - 1) % WEFT_LANES_MAX;
-    const struct weft_lane *lane = weft_lanes[last];
-    *all = *all && weft.lanes >> last & 1 && (!lane->has_all || lane->has_all());
-    return end;
-}
-
-/* The lanes after one that reaches all ranks are not needed; whether it does, all ranks see after
- * the fence. */
-static void join(bool threads)
-{
-    bool all = false;
-    unsigned number = 0;
-    publish_cores(); /* before a lane publishes its address, which sends both */
-    for (unsigned position = 0; position < POSITIONS && !all;)
-        position = open_and_join(position, threads, &all);
-    settle_networks(threads);
-    open_vcis(threads);
-    fetch_cores();
-    weft_phase_end("VCIs and rings");
-    WEFT_LANES_EACH(lane, number)
-    if (lane->connects_all && lane->connects_all())
-        connect_all(number);
-}
-
-/* A job of one rank synchronizes with none. */
-static void open_alone(bool threads)
-{
-    bool all;
-    open_lanes(0, threads, &all);
-    weft_assert(all);
-    open_vcis(threads);
 }
 
 static void open_gpu(void)
@@ -411,13 +174,6 @@ static void open_gpu(void)
               weft_gpu_describe(driver, sizeof driver) ? driver : "no driver is loaded yet");
 }
 
-static void prepare_lanes(void)
-{
-    for (unsigned i = 0; i < WEFT_LANES_MAX; i++)
-        if (weft_lanes[i] && weft_lanes[i]->prepare)
-            weft_lanes[i]->prepare();
-}
-
 /* From nothing to a process that can communicate, at a level of thread support. */
 static void weft_start(int thread_level)
 {
@@ -425,7 +181,7 @@ static void weft_start(int thread_level)
     weft_assert(!weft.running);
     weft_phases_begin();
     init_tables();
-    prepare_lanes();
+    weft_lanes_init();
     if (weft_settings_load(why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     weft_membarrier_register(); /* while there is one thread */
@@ -447,10 +203,7 @@ static void weft_start(int thread_level)
     weft_count_open();
     weft.tag_ub = INT32_MAX;
     weft.eager_credits = choose_credits();
-    if (weft.job.size > 1)
-        join(threads);
-    else
-        open_alone(threads);
+    weft_lanes_open(threads);
     if (weft_comm_init() != MPI_SUCCESS)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_COMM_WORLD of %d ranks", weft.job.size);
     weft_progress_open();
@@ -537,27 +290,6 @@ static void drain(void)
             weft_idle(&idle);
 }
 
-/* From here on this rank needs no message. */
-static void leave_lanes(void)
-{
-    unsigned number = 0;
-    WEFT_LANES_EACH(lane, number)
-    if (lane->leave)
-        lane->leave();
-}
-
-static void close_lanes(void)
-{
-    unsigned number = 0;
-    WEFT_LANES_EACH(lane, number)
-    {
-        if (lane->close)
-            lane->close();
-        weft_lane_closed(number);
-        weft_phase_end(lane->name);
-    }
-}
-
 /* Leaves the job. Every rank comes here once: all have to be there before the fabric is closed. */
 static void weft_stop(void)
 {
@@ -567,7 +299,7 @@ static void weft_stop(void)
     weft_phase_end("drain");
     weft_assert(weft.running && weft_lane_is_idle());
     weft_gpu_close(); /* before the owners of the memory may free it */
-    leave_lanes();
+    weft_lanes_leave();
     /* The fence fails if a rank has died; it has waited for the living ranks all the same. */
     if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why) &&
         !weft_boot_has_failed(WEFT_BOOT_ANYBODY))
@@ -577,7 +309,7 @@ static void weft_stop(void)
     weft_file_close_all();
     weft_pvar_freeze();
     weft_count_close();
-    close_lanes();
+    weft_lanes_close();
     if (weft_boot_finalize(why, sizeof why))
         weft_warn("MPI_Finalize: %s", why);
     weft_phase_end("leave the job");

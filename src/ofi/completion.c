@@ -65,10 +65,10 @@ static __attribute__((noinline)) void dispatch_rarer(struct weft_net_vci *net,
     op->in_flight = false;
     switch ((enum weft_net_op_kind)op->kind) {
     case WEFT_NET_REQUEST:
-        if (request_of(op)->op == WEFT_REQUEST_RMA)
-            weft_net_rma_done(request_of(op), 0, NULL);
-        else
+        if (weft_request_row(request_of(op))->sends)
             weft_net_sent(request_of(op));
+        else
+            weft_net_rma_done(request_of(op), 0, NULL);
         return;
     case WEFT_NET_POOL:
         weft_net_pool_received(net, op, entry);
@@ -91,7 +91,7 @@ static __attribute__((noinline)) void dispatch_rarer(struct weft_net_vci *net,
 /* A receive that the provider matches: IN_LANE is set while it is in flight. */
 static inline bool is_receive(struct weft_net_op *op)
 {
-    return op->kind == WEFT_NET_REQUEST && request_of(op)->op == WEFT_REQUEST_RECV;
+    return op->kind == WEFT_NET_REQUEST && weft_request_row(request_of(op))->receives;
 }
 
 static inline void dispatch(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry)
@@ -174,9 +174,9 @@ int weft_net_transfer_failed(const struct weft_request *request, const char *act
 {
     const struct weft_peer *peer = request->peer;
     char host[256];
+    const struct weft_request_ops *row = weft_request_row(request);
     bool write =
-        weft_request_row(request)->receives ||
-        (request->op == WEFT_REQUEST_RMA && !((const struct weft_net_request *)request->lane)->put);
+        !row->sends && (row->receives || !((const struct weft_net_request *)request->lane)->put);
     weft_net_check_buffer(request, request->bytes, write);
     return weft_net_failed(peer,
                            "%s %zu bytes %s rank %d on %s over %s failed: %s; see whether that "
@@ -232,10 +232,10 @@ WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
     case WEFT_NET_REQUEST:
         if (weft_request_row(request_of(op))->receives)
             weft_net_receive_failed(request_of(op), &error, text);
-        else if (request_of(op)->op == WEFT_REQUEST_RMA)
-            weft_net_rma_done(request_of(op), error.err, text);
-        else
+        else if (weft_request_row(request_of(op))->sends)
             send_failed(request_of(op), text);
+        else
+            weft_net_rma_done(request_of(op), error.err, text);
         break;
     case WEFT_NET_POOL:
         weft_net_pool_failed(net, op, &error, text);

@@ -609,13 +609,19 @@ int weft_coll_start(const struct weft_coll_args *args, struct weft_request **req
     return code;
 }
 
+static struct weft_schedule *schedule_of(const struct weft_request *request)
+{
+    weft_assert(request->op == WEFT_REQUEST_COLL);
+    return request->schedule;
+}
+
 static int restart(struct weft_request *request)
 {
-    weft_assert(request->schedule->persistent && !request->pending);
+    weft_assert(schedule_of(request)->persistent && !request->pending);
     request->flags = WEFT_REQUEST_PERSISTENT;
     request->error = MPI_SUCCESS;
     request->pending = 1;
-    begin_schedule(request->schedule);
+    begin_schedule(schedule_of(request));
     return MPI_SUCCESS;
 }
 
@@ -623,7 +629,7 @@ static int restart(struct weft_request *request)
 static int free_schedule(struct weft_request *request)
 {
     if (request->flags & WEFT_REQUEST_PERSISTENT)
-        weft_schedule_put(request->schedule);
+        weft_schedule_put(schedule_of(request));
     return MPI_SUCCESS;
 }
 

@@ -185,7 +185,7 @@ static void end_sub(struct weft_request *request)
         parent->error = request->error;
     weft_assert(parent->with_send);
     parent->with_send = false;
-    free(request->sub.copy);
+    free(request->copy);
     weft_request_put(request);
     weft_request_event(parent);
 }
@@ -268,7 +268,7 @@ void weft_request_join(struct weft_request *parent, struct weft_request *send, v
     parent->with_send = true;
     parent->pending++;
     send->parent = parent;
-    send->sub.copy = copy;
+    send->copy = copy;
     send->flags |= WEFT_REQUEST_SUB;
     if (!send->pending)
         end_sub(send);
@@ -286,7 +286,7 @@ static void end_half(struct weft_request *half)
         pair->flags |= half->flags & WEFT_REQUEST_CANCELLED;
         pair->partner = NULL;
     } else {
-        free(half->sub.copy);
+        free(half->copy);
     }
     if (half->error && !pair->error)
         pair->error = half->error;
@@ -305,7 +305,7 @@ struct weft_request *weft_request_pair(struct weft_request *receive, struct weft
     pair->peer = NULL;
     pair->type = NULL;
     pair->partner = receive;
-    send->sub.copy = copy;
+    send->copy = copy;
     weft_request_adopt(receive, pair);
     weft_request_adopt(send, pair);
     return pair;

@@ -10,9 +10,10 @@
  *    hold its address (a cookie) until the operation is complete.
  *  - A request freed by the user before it completes (MPI_Request_free) is returned to the pool
  *    when pending becomes 0: weft_request_event.
- *  - A persistent request keeps its arguments (buffer, type, match or tag, and a send's rank in
- *    match.source) from its making to its end. While it is inactive its pending is 0, and every
- *    wait and test passes it over like MPI_REQUEST_NULL, which is an inactive request itself.
+ *  - A persistent request keeps its arguments (buffer, type, match, or tag and rank) from its
+ *    making to its end. While it is inactive its pending is 0, and every wait and test passes it
+ *    over like MPI_REQUEST_NULL, which is an inactive request itself.
+ *  - The state of a kind is read only where the kind is tested or asserted: weft_request_row.
  */
 #ifndef WEFT_REQUEST_H
 #define WEFT_REQUEST_H
@@ -91,41 +92,36 @@ struct weft_request {
         };
         uint64_t key; /* both: weft_match_key */
     };
-    union {
-        uint32_t sequence; /* sends: number of the message among all to its peer */
-        uint32_t order;    /* receives from any source: number among those of the VCI */
-        uint32_t index;    /* receives of partitioned operations: weft_partitioned_receive */
-    };
-    uint32_t number; /* for good: its VCI, slab and index there, see weft_request_numbered */
-    size_t bytes;    /* data received; data to send */
+    uint32_t sequence; /* sends: number of the message among all to its peer */
+    uint32_t number;   /* for good: its VCI, slab and index there, see weft_request_numbered */
+    size_t bytes;      /* data received; data to send */
 
     struct weft_channel *channel;
     struct weft_peer *peer; /* NULL before a receive from any source matches */
     const struct weft_datatype *type;
-    union {
-        void *buffer;
-        struct weft_generalized *generalized; /* of WEFT_REQUEST_GENERALIZED */
-        struct weft_partitioned *partitioned; /* of WEFT_REQUEST_PSEND and PRECV */
-    };
+    void *buffer;
     size_t capacity;           /* bytes of data the buffer's type map takes */
     struct weft_request *next; /* in the pool's free list, or in a lane's queue */
-    union {
-        uint64_t posted;  /* receives in the provider: number among those of the endpoint */
+    union {                    /* the state of a kind; op is the tag */
+        struct {               /* receives and probes */
+            struct weft_match_receive match;
+            uint64_t posted; /* in the provider: number among those of the endpoint */
+            uint32_t order;  /* from any source: number among those of the VCI */
+            uint32_t index;  /* of partitioned operations: weft_partitioned_receive */
+        };
+        struct {        /* sends, buffered sends and operations on windows */
+            void *copy; /* of a sub-request: what its parent frees or takes back; may be NULL */
+            int rank;   /* of a persistent request: the destination */
+        };
+        struct weft_schedule *schedule;       /* collectives: what it completes with */
+        struct weft_generalized *generalized; /* generalized requests */
+        struct weft_partitioned *partitioned; /* partitioned sends and receives */
         uint64_t entries; /* flushes: they wait for the entries with lower numbers */
     };
-    union {
-        struct weft_match_receive match;
-        struct {        /* of sends, where match has its link */
-            void *copy; /* freed with the sub-request; may be NULL */
-        } sub;
-        struct weft_schedule *schedule; /* of collectives: what it completes with */
-    };
-    union {
-        struct weft_request *parent;  /* of a sub-request: WEFT_REQUEST_SUB */
-        struct weft_request *partner; /* buffered: of the user's request its send, and vice versa;
-                                         of a pair its receive until that has ended, else NULL */
-    };
-    struct weft_vci *vci; /* whose pool it belongs to, for good */
+    struct weft_request *parent;  /* of a sub-request: WEFT_REQUEST_SUB */
+    struct weft_request *partner; /* buffered: of the user's request its send, and vice versa; of a
+                                     pair its receive until that has ended, else NULL */
+    struct weft_vci *vci;         /* whose pool it belongs to, for good */
 
     _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
 };
@@ -141,8 +137,9 @@ struct weft_request_head {
 
 _Static_assert(offsetof(struct weft_request, source) == sizeof(struct weft_request_head),
                "the head is the beginning of a request");
-_Static_assert(sizeof((struct weft_request *)0)->sub <= offsetof(struct weft_match_receive, order),
-               "match.queued stays false under a send, match.source is its rank");
+_Static_assert(offsetof(struct weft_request, rank) + sizeof(int) <=
+                   offsetof(struct weft_request, match.queued),
+               "match.queued stays false while the request is of another kind");
 
 /* The sequence of a send that the receiver has, so that it cannot be cancelled. */
 enum { WEFT_NO_SEQUENCE = 0 };
@@ -171,7 +168,7 @@ struct weft_request_ops {
      * belong to no VCI, so that its last event needs all VCIs. */
     bool needs_all, observed_needs_all, subs_need_all;
     bool no_data; /* its status has only its error, and whether it was cancelled */
-    bool paired;  /* it waits for its partner, which a report shows in its place */
+    bool paired;  /* it waits for its partner, which a report shows instead */
     /* Starts an inactive persistent request. Returns MPI_SUCCESS, or an error class whose sentence
      * is recorded; then the request is inactive still. */
     int (*start)(struct weft_request *request);
@@ -188,8 +185,7 @@ struct weft_request_ops {
     void (*sub_ended)(struct weft_request *sub);
     /* A request with WEFT_REQUEST_OBSERVED is complete. Returns true if it takes it over. */
     bool (*observed)(struct weft_request *request);
-    /* Frees what a complete or inactive request holds besides itself. Returns an MPI error class.
-     */
+    /* Frees what a complete or inactive request holds besides itself. Returns an error class. */
     int (*free)(struct weft_request *request);
     /* Ends what such requests have deferred in a VCI until a thread holds all, which the caller
      * does. */

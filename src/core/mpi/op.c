@@ -41,7 +41,7 @@ int weft_mpi_check_local_buffers(const void *inbuf, void *inoutbuf, MPI_Count co
 int weft_mpi_grequest_complete(MPI_Request handle)
 {
     struct weft_request *request = weft_handle_resolve(handle, WEFT_KIND_REQUEST);
-    if (!request || request->op != WEFT_REQUEST_GENERALIZED)
+    if (!request || !weft_request_row(request)->query)
         return weft_error_set(MPI_ERR_REQUEST,
                               "%p is not a request of MPI_Grequest_start, or was waited for before",
                               (void *)handle);

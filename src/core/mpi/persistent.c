@@ -43,7 +43,7 @@ int weft_call_send_init(const struct weft_call *call, enum weft_send_mode mode, 
     request->peer = NULL;
     request->type = to.type;
     request->buffer = (void *)call->buffer;
-    request->match.source = call->peer;
+    request->rank = call->peer;
     request->partner = NULL;
     *handle = (MPI_Request)request;
     return make_inactive(*handle);

@@ -281,7 +281,7 @@ int PMPI_Waitall(int count, MPI_Request *handles, MPI_Status *statuses)
 
 static inline bool is_from_any_source(const struct weft_request *request)
 {
-    return request->op == WEFT_REQUEST_RECV && request->match.source == WEFT_MATCH_ANY_SOURCE;
+    return weft_request_row(request)->receives && request->match.source == WEFT_MATCH_ANY_SOURCE;
 }
 
 /* The first complete request that is not inactive, or MPI_UNDEFINED; *active is set if there is

@@ -63,7 +63,7 @@ static void fetch_cores(void)
     weft.crowded = weft.job.size > cores;
 }
 
-/* ---- One end of each lane. A position is a place in the order of opening. */
+/* ---- One end of each lane. Positions count in the order of opening. */
 
 enum { POSITIONS = 2 * WEFT_LANES_MAX };
 

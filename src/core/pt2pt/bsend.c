@@ -176,7 +176,7 @@ static int restart(struct weft_request *held)
     struct weft_request *send = NULL;
     held->flags = WEFT_REQUEST_PERSISTENT;
     held->error = MPI_SUCCESS;
-    int code = start_send(held->channel, held->buffer, held->bytes, held->type, held->match.source,
+    int code = start_send(held->channel, held->buffer, held->bytes, held->type, held->rank,
                           held->tag, &send);
     if (weft_likely(code == MPI_SUCCESS))
         hold(held, send);

@@ -15,7 +15,7 @@
 
 static struct weft_generalized *functions_of(const struct weft_request *request)
 {
-    weft_assert(request->generalized != NULL);
+    weft_assert(request->op == WEFT_REQUEST_GENERALIZED && request->generalized);
     return request->generalized;
 }
 

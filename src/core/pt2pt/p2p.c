@@ -222,7 +222,7 @@ static int restart_nothing(struct weft_request *request)
 
 static int restart_send(struct weft_request *request)
 {
-    int code = destination(request->channel, request->match.source, &request->peer);
+    int code = destination(request->channel, request->rank, &request->peer);
     if (weft_unlikely(code != MPI_SUCCESS))
         return code;
     activate(request, 1);

@@ -23,12 +23,6 @@ static struct weft_partitioned *all;
 static struct weft_partitioned **queue_end = &weft.partitioned;
 struct weft_request weft_announcements = {.op = WEFT_REQUEST_ANNOUNCEMENT};
 
-static struct weft_partitioned *base_of(const struct weft_request *request)
-{
-    weft_assert(request->partitioned != NULL);
-    return request->partitioned;
-}
-
 /* ---- Life */
 
 WEFT_COLD int weft_partitioned_no_memory(const struct weft_partition_arguments *arguments,
@@ -54,7 +48,6 @@ bool weft_partitioned_open(struct weft_partitioned *base,
     request->peer = NULL;
     request->type = arguments->type; /* so it lives as long as the request */
     request->partitioned = base;
-    base->sends = op == WEFT_REQUEST_PSEND;
     base->is = *arguments;
     base->request = request;
     base->bytes = arguments->count * arguments->type->size;
@@ -98,17 +91,17 @@ bool weft_partitioned_has_id(uint32_t id)
 
 uint32_t weft_partitioned_count(const struct weft_request *request)
 {
-    return base_of(request)->is.partitions;
+    return weft_partitioned_of(request)->is.partitions;
 }
 
 static int start(struct weft_request *request)
 {
     weft_assert(request->flags & WEFT_REQUEST_INACTIVE && !request->pending);
-    base_of(request)->error = MPI_SUCCESS;
+    weft_partitioned_of(request)->error = MPI_SUCCESS;
     request->flags = WEFT_REQUEST_PERSISTENT;
     request->error = MPI_SUCCESS;
     request->pending = 1;
-    if (base_of(request)->sends)
+    if (weft_partitioned_of(request)->sends)
         weft_psend_start(weft_psend_of(request));
     else
         weft_precv_start(weft_precv_of(request));
@@ -134,7 +127,7 @@ static int refuse_free(const struct weft_request *request)
  */
 static int free_partitioned(struct weft_request *request)
 {
-    if (base_of(request)->sends)
+    if (weft_partitioned_of(request)->sends)
         weft_psend_delete(weft_psend_of(request));
     else
         weft_precv_abandon(weft_precv_of(request));
@@ -166,7 +159,7 @@ int weft_partitioned_send(int rank, struct weft_channel *channel, int tag, const
     int code = weft_p2p_isend(channel, data, bytes, type, rank, tag, WEFT_SEND_STANDARD, &sub);
     if (code != MPI_SUCCESS)
         return code;
-    sub->sub.copy = copy;
+    sub->copy = copy;
     weft_request_adopt(sub, parent);
     return MPI_SUCCESS;
 }
@@ -191,7 +184,7 @@ static void announcement_ended(struct weft_request *sub)
         weft_precv_matched(sub);
         return;
     }
-    free(sub->sub.copy);
+    free(sub->copy);
     weft_request_put(sub);
 }
 
@@ -262,8 +255,8 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 
 static bool lacks(const struct weft_request *request, uint32_t partition)
 {
-    return base_of(request)->sends ? !weft_psend_has(request, partition)
-                                   : !weft_precv_has(request, partition);
+    return weft_partitioned_of(request)->sends ? !weft_psend_has(request, partition)
+                                               : !weft_precv_has(request, partition);
 }
 
 enum { RANGES_SHOWN = 8 };
@@ -321,11 +314,11 @@ char *weft_partitioned_describe(const struct weft_request *request, int *rank, i
                                 size_t len)
 {
     struct text text = {buf, len, 0};
-    const struct weft_partitioned *base = base_of(request);
+    const struct weft_partitioned *base = weft_partitioned_of(request);
     *rank = base->is.rank;
     *tag = base->is.tag;
     add(&text, "%u partitions of %zu bytes, ", base->is.partitions, base->bytes);
-    if (base_of(request)->sends)
+    if (weft_partitioned_of(request)->sends)
         describe_send(&text, request);
     else
         describe_receive(&text, request);

@@ -132,16 +132,22 @@ void weft_precv_matched(struct weft_request *sub);
 void weft_precv_abandon(struct weft_precv *recv);
 void weft_precv_delete(struct weft_precv *recv);
 
+static inline struct weft_partitioned *weft_partitioned_of(const struct weft_request *request)
+{
+    weft_assert(request->op == WEFT_REQUEST_PSEND || request->op == WEFT_REQUEST_PRECV);
+    return request->partitioned;
+}
+
 static inline struct weft_psend *weft_psend_of(const struct weft_request *request)
 {
-    weft_assert(request->partitioned->sends);
-    return (struct weft_psend *)request->partitioned;
+    weft_assert(weft_partitioned_of(request)->sends);
+    return (struct weft_psend *)weft_partitioned_of(request);
 }
 
 static inline struct weft_precv *weft_precv_of(const struct weft_request *request)
 {
-    weft_assert(!request->partitioned->sends);
-    return (struct weft_precv *)request->partitioned;
+    weft_assert(!weft_partitioned_of(request)->sends);
+    return (struct weft_precv *)weft_partitioned_of(request);
 }
 
 static inline bool weft_partitioned_active(const struct weft_partitioned *base)

@@ -85,6 +85,7 @@ int weft_psend_init(const struct weft_partition_arguments *arguments, struct wef
     struct weft_psend *send = calloc(1, sizeof *send);
     if (!send)
         return weft_partitioned_no_memory(arguments, "send");
+    send->base.sends = true;
     if (!weft_partitioned_open(&send->base, arguments, WEFT_REQUEST_PSEND)) {
         free(send);
         return MPI_ERR_NO_MEM;
@@ -132,7 +133,7 @@ void weft_psend_sub_ended(struct weft_request *sub)
 {
     struct weft_psend *send = weft_psend_of(sub->parent);
     weft_assert(weft_vcis_hold_all() && !sub->pending);
-    char *slot = sub->sub.copy;
+    char *slot = sub->copy;
     weft_assert(send->in_flight > 0);
     weft_assert(!slot ||
                 !(send->free_slots >> (size_t)(slot - send->slots) / send->slot_bytes & 1));

@@ -70,7 +70,7 @@ int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet 
         free(packet);
         return code;
     }
-    request->sub.copy = packet;
+    request->copy = packet;
     request->parent = &win->parent;
     request->flags |= WEFT_REQUEST_SUB;
     win->sends_pending++;
@@ -89,9 +89,9 @@ static void sub_ended(struct weft_request *sub)
     weft_assert(win->sends_pending > 0);
     win->sends_pending--;
     if (!weft_request_row(sub)->sends)
-        weft_rma_moved(win, sub->sub.copy, sub->error);
+        weft_rma_moved(win, sub->copy, sub->error);
     else
-        free(sub->sub.copy);
+        free(sub->copy);
     weft_request_put(sub);
 }
 

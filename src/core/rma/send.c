@@ -218,7 +218,7 @@ static int transfer_one(struct weft_win *win, struct weft_rma_op *op)
         return peer ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
     sub->flags = WEFT_REQUEST_SUB;
     sub->parent = &win->parent;
-    sub->sub.copy = op;
+    sub->copy = op;
     sub->channel = &win->comm->partitioned;
     sub->peer = peer;
     sub->buffer =

@@ -213,11 +213,15 @@ int weft_context_alloc_progress(void)
     return events;
 }
 
+static bool is_unfinished(void *arg)
+{
+    const struct weft_context_alloc *alloc = arg;
+    return !alloc->done;
+}
+
 int weft_context_alloc_wait(struct weft_context_alloc *alloc)
 {
-    unsigned idle = 0;
-    while (!alloc->done)
-        weft_await(NULL, &idle, alloc->receive);
+    weft_wait_while(NULL, is_unfinished, alloc, &alloc->receive);
     return alloc->code;
 }
 

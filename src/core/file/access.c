@@ -138,17 +138,22 @@ static bool guards(const struct access *access)
     return access->write && access->file->guarded && !access->file->atomic && !access->by_runs;
 }
 
+static bool in_collective(void *arg)
+{
+    const struct weft_file *file = arg;
+    return file->in_collective;
+}
+
 /* The wait for another thread's collective write is repeated, because the lock may be waited for.
  */
 static int begin_write(const struct access *access, bool exclusive)
 {
     struct weft_file *file = access->file;
-    unsigned idle = 0;
     int code = MPI_SUCCESS;
     bool others = access->write && !access->by_runs;
     while (code == MPI_SUCCESS) {
-        while (others && file->in_collective)
-            weft_await(weft_vci_scope(file->comm->vci), &idle, NULL);
+        if (others)
+            weft_wait_while(weft_vci_scope(file->comm->vci), in_collective, file, NULL);
         code = guards(access) ? weft_file_lock(file, exclusive) : MPI_SUCCESS;
         if (code != MPI_SUCCESS || !others || !file->in_collective)
             break;

@@ -85,16 +85,17 @@ static bool take_byte(struct weft_file *file)
     return false;
 }
 
-/* Waits for the merging writes that began before this open took its byte. */
-static void pass_gate(const struct weft_file *file)
+static bool gate_is_closed(void *arg)
 {
-    unsigned idle = 0;
-    bool passed;
-    while (!(passed = set_lock(file->presence, F_WRLCK, GATE)) &&
-           (errno == EAGAIN || errno == EACCES))
-        weft_await(weft_vci_scope(file->comm->vci), &idle, NULL);
-    if (passed)
-        set_lock(file->presence, F_UNLCK, GATE);
+    const struct weft_file *file = arg;
+    return !set_lock(file->presence, F_WRLCK, GATE) && (errno == EAGAIN || errno == EACCES);
+}
+
+/* Waits for the merging writes that began before this open took its byte. */
+static void pass_gate(struct weft_file *file)
+{
+    weft_wait_while(weft_vci_scope(file->comm->vci), gate_is_closed, file, NULL);
+    set_lock(file->presence, F_UNLCK, GATE);
 }
 
 void weft_file_register(struct weft_file *file)

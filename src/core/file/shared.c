@@ -53,11 +53,15 @@ int weft_file_make_shared(struct weft_file *file, MPI_Offset pointer)
 
 /* ---- The window, for one thread at a time */
 
+static bool is_busy(void *arg)
+{
+    const struct weft_file *file = arg;
+    return file->busy;
+}
+
 static void begin(struct weft_file *file)
 {
-    unsigned idle = 0;
-    while (file->busy)
-        weft_await(NULL, &idle, NULL);
+    weft_wait_while(NULL, is_busy, file, NULL);
     file->busy = true;
 }
 

@@ -119,14 +119,17 @@ int weft_mpi_comm_free(struct weft_comm *comm)
     return code;
 }
 
+static bool is_active(void *comm)
+{
+    return weft_comm_active(comm);
+}
+
 /* Waits until nothing is in progress on a communicator. */
 int weft_mpi_comm_disconnect(struct weft_comm *comm)
 {
-    unsigned idle = 0;
     if (is_predefined(comm))
         return weft_error_set(MPI_ERR_COMM, "%s is predefined and cannot be disconnected",
                               comm->name);
-    while (weft_comm_active(comm))
-        weft_await(NULL, &idle, NULL);
+    weft_wait_while(NULL, is_active, comm, NULL);
     return weft_mpi_comm_free(comm);
 }

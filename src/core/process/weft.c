@@ -270,9 +270,10 @@ static void see_orphan_send(void *arg, struct weft_request *request)
         *(bool *)arg = true;
 }
 
-static bool sends_active(void)
+static bool sends_active(void *none)
 {
     bool any = false;
+    (void)none;
     weft_request_each(see_orphan_send, &any);
     return any || !weft_lane_is_idle();
 }
@@ -284,10 +285,7 @@ static void progress_for_fence(void *arg)
 
 static void drain(void)
 {
-    unsigned idle = 0;
-    while (sends_active())
-        if (!weft_progress())
-            weft_idle(&idle);
+    weft_wait_while(NULL, sends_active, NULL, NULL);
 }
 
 /* Leaves the job. Every rank comes here once: all have to be there before the fabric is closed. */

@@ -318,6 +318,14 @@ void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request 
     weft_share();
 }
 
+void weft_wait_while(struct weft_vci *vci, bool (*waits)(void *arg), void *arg,
+                     struct weft_request *const *on)
+{
+    unsigned idle = 0;
+    while (waits(arg))
+        weft_await(vci, &idle, on ? *on : NULL);
+}
+
 void weft_vci_complete_transfers(struct weft_vci *vci)
 {
     struct weft_vci *scope = weft_unlikely(weft_entry_flags) ? weft_vci_scope(vci) : NULL;

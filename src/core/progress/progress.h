@@ -75,6 +75,11 @@ static inline void weft_share(void)
  * shares or idles. */
 void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request *request);
 
+/* Progresses while waits(arg) is true. on names the request that it waits for, which may change,
+ * for a report; NULL: none. */
+void weft_wait_while(struct weft_vci *vci, bool (*waits)(void *arg), void *arg,
+                     struct weft_request *const *on);
+
 /* A blocking call begins, and ends. In between a lane may count on it that this rank makes
  * progress, and so move a message with the help of both ends (shm/fetch.c). The last call that ends
  * completes these transfers. */

@@ -281,11 +281,21 @@ int weft_bsend_attach(struct weft_bsend_owner owner, void *base, size_t size)
     return MPI_SUCCESS;
 }
 
-static void wait_before(struct weft_bsend_buffer *buffer, uint64_t number)
+struct before {
+    const struct weft_bsend_buffer *buffer;
+    uint64_t number;
+};
+
+static bool any_before(void *arg)
 {
-    unsigned idle = 0;
-    while (!sent_before(buffer, number))
-        weft_await(NULL, &idle, NULL);
+    const struct before *before = arg;
+    return !sent_before(before->buffer, before->number);
+}
+
+static void wait_before(const struct weft_bsend_buffer *buffer, uint64_t number)
+{
+    struct before before = {buffer, number};
+    weft_wait_while(NULL, any_before, &before, NULL);
 }
 
 int weft_bsend_flush(struct weft_bsend_owner owner)

@@ -184,11 +184,9 @@ static void close_slots(struct weft_win *win)
 {
     for (int i = 0; i < WEFT_RMA_SLOTS; i++) {
         struct weft_request *request = win->slots[i].request;
-        unsigned idle = 0;
         if (request) {
             weft_cancel(request);
-            while (request->pending)
-                weft_await(NULL, &idle, request);
+            weft_request_wait(request);
             weft_request_put(request);
         }
         free(win->slots[i].packet);
@@ -197,9 +195,14 @@ static void close_slots(struct weft_win *win)
     win->slots = NULL;
 }
 
+static bool sends_pending(void *arg)
+{
+    const struct weft_win *win = arg;
+    return win->sends_pending > 0;
+}
+
 void weft_rma_close(struct weft_win *win)
 {
-    unsigned idle = 0;
     struct weft_win **link = &win->comm->vci->windows.first;
     while (*link && *link != win)
         link = &(*link)->next;
@@ -212,8 +215,7 @@ void weft_rma_close(struct weft_win *win)
         weft.others &= (uint8_t)~WEFT_OTHERS_WINDOWS;
     if (win->slots)
         close_slots(win);
-    while (win->sends_pending)
-        weft_await(NULL, &idle, NULL);
+    weft_wait_while(NULL, sends_pending, win, NULL);
 }
 
 /* ---- Progress */

@@ -22,7 +22,6 @@ struct weft_request weft_request_null = {.object = {WEFT_KIND_REQUEST, 0},
 
 static void end_half(struct weft_request *half);
 static bool count_received(struct weft_request *receive);
-static bool end_buffered(struct weft_request *send);
 static void describe_flush(const struct weft_request *request, char *text, size_t len);
 static void describe_making(const struct weft_request *request, char *text, size_t len);
 
@@ -33,8 +32,7 @@ struct weft_request_ops weft_request_ops[WEFT_REQUEST_KINDS] = {
                            .sends = true,
                            .of_vci = true,
                            .observed_needs_all = true,
-                           .no_data = true,
-                           .observed = end_buffered},
+                           .no_data = true},
     [WEFT_REQUEST_RECV] = {.name = "receive",
                            .buffer = "receive",
                            .receives = true,
@@ -183,7 +181,7 @@ static void end_sub(struct weft_request *request)
     }
     if (request->error && !parent->error)
         parent->error = request->error;
-    weft_assert(parent->with_send);
+    weft_assert(parent->with_send && weft_request_row(request)->sends);
     parent->with_send = false;
     free(request->copy);
     weft_request_put(request);
@@ -219,12 +217,6 @@ static bool count_received(struct weft_request *receive)
     return false;
 }
 
-static bool end_buffered(struct weft_request *send)
-{
-    weft_request_ops[WEFT_REQUEST_BSEND].sub_ended(send);
-    return true;
-}
-
 void weft_request_last(struct weft_request *request)
 {
     if (weft_unlikely(needs_all(request) && !weft_vcis_hold_all())) {
@@ -240,7 +232,7 @@ void weft_request_last(struct weft_request *request)
         return;
     }
     if (!(request->flags & WEFT_REQUEST_ORPHAN))
-        return; /* the user has it still */
+        return; /* the user still has it */
     free_held(request);
     weft_request_put(request);
 }

@@ -197,9 +197,9 @@ int weft_bsend_release(struct weft_request *held)
     return MPI_SUCCESS;
 }
 
-static void end_buffered(struct weft_request *send)
+bool weft_bsend_sent(struct weft_request *send)
 {
-    weft_assert(weft_vcis_hold_all() && !send->pending);
+    weft_assert(weft_vcis_hold_all() && !send->pending && send->flags & WEFT_REQUEST_OBSERVED);
     struct weft_request *held = send->partner;
     if (send->buffer)
         leave_entry(send);
@@ -209,6 +209,7 @@ static void end_buffered(struct weft_request *send)
         held->flags |= send->flags & WEFT_REQUEST_CANCELLED;
         weft_request_event(held);
     }
+    return true;
 }
 
 /* Cancels its send; the request may be pending until that is decided. */
@@ -233,7 +234,6 @@ const struct weft_request_ops weft_bsend_request_ops = {.name = "buffered send",
                                                         .start = restart,
                                                         .cancel = cancel,
                                                         .completed = weft_bsend_release,
-                                                        .sub_ended = end_buffered,
                                                         .free = weft_bsend_release};
 
 /* ---- Buffers come and go */

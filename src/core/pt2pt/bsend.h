@@ -42,6 +42,9 @@ int weft_bsend_isend(struct weft_channel *channel, const void *buffer, size_t by
                      const struct weft_datatype *type, int dest, int tag,
                      struct weft_request **out);
 
+/* The send of a buffered send, which is observed, is complete. Returns true. */
+bool weft_bsend_sent(struct weft_request *send);
+
 /* Separates a user's request of kind WEFT_REQUEST_BSEND from its send, if it has one. Returns
  * MPI_SUCCESS. */
 int weft_bsend_release(struct weft_request *held);

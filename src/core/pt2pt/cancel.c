@@ -12,6 +12,7 @@
 int weft_cancel_receive(struct weft_request *request)
 {
     bool taken_back = false;
+    weft_assert(weft_request_row(request)->receives);
     if (!request->pending)
         return MPI_SUCCESS;
     if (request->flags & WEFT_REQUEST_IN_LANE)

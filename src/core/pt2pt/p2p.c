@@ -11,6 +11,7 @@
  *    a message arriving meanwhile still finds the oldest that matches.
  */
 #include "core/pt2pt/p2p.h"
+#include "core/pt2pt/bsend.h"
 #include "core/pt2pt/cancel.h"
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
@@ -249,6 +250,7 @@ void weft_p2p_init(void)
     weft_request_ops[WEFT_REQUEST_NONE].start = restart_nothing;
     weft_request_ops[WEFT_REQUEST_SEND].start = restart_send;
     weft_request_ops[WEFT_REQUEST_SEND].cancel = weft_cancel_send;
+    weft_request_ops[WEFT_REQUEST_SEND].observed = weft_bsend_sent;
     weft_request_ops[WEFT_REQUEST_RECV].start = restart_receive;
     weft_request_ops[WEFT_REQUEST_RECV].cancel = weft_cancel_receive;
     weft_request_ops[WEFT_REQUEST_PAIR].cancel = weft_cancel_pair;

@@ -22,7 +22,7 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
                    const struct weft_datatype *type, int source, int tag,
                    struct weft_request **out);
 
-/* Writes what requests of point-to-point start and cancel to weft_request_ops. */
+/* Writes to weft_request_ops how messages start, are cancelled and end when they are observed. */
 void weft_p2p_init(void);
 
 /* Sets the fields of a receive's request before it starts. */

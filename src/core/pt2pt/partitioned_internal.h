@@ -96,7 +96,7 @@ bool weft_partitioned_has_id(uint32_t id);
 
 /* Starts a message of the operation to, or from, its other side; its parent is that user's request
  * or weft_announcements. What is complete at once ends as a sub-request. Return
- * an MPI error class; its sentence is recorded. copy is what a send's sub.copy is to be, index a
+ * an MPI error class; its sentence is recorded. copy is what a send's copy is to be, index a
  * receive's index. */
 int weft_partitioned_send(int rank, struct weft_channel *channel, int tag, const void *data,
                           size_t bytes, const struct weft_datatype *type,

@@ -217,7 +217,7 @@ static void piece_arrived(struct weft_precv *recv, struct weft_request *sub)
 void weft_precv_sub_ended(struct weft_request *sub)
 {
     struct weft_precv *recv = weft_precv_of(sub->parent);
-    weft_assert(weft_vcis_hold_all() && !sub->pending);
+    weft_assert(weft_vcis_hold_all() && !sub->pending && weft_request_row(sub)->receives);
     if (sub->index == NOTICE) {
         weft_assert(recv->posted && !recv->notice);
         recv->posted = false;

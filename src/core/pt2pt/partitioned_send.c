@@ -132,7 +132,7 @@ static void send_bytes(struct weft_psend *send, const void *data, size_t bytes,
 void weft_psend_sub_ended(struct weft_request *sub)
 {
     struct weft_psend *send = weft_psend_of(sub->parent);
-    weft_assert(weft_vcis_hold_all() && !sub->pending);
+    weft_assert(weft_vcis_hold_all() && !sub->pending && weft_request_row(sub)->sends);
     char *slot = sub->copy;
     weft_assert(send->in_flight > 0);
     weft_assert(!slot ||

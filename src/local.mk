@@ -86,7 +86,8 @@ $(libmpi_abi_a_OBJECTS) $(libentry_a_OBJECTS): | $(ENTRY_STAMP)
 # In a release a generated file is as old as its stamp: an older one would be made again.
 dist-hook:
 	cd $(distdir) && touch -r $(ENTRY_STAMP) $(ENTRY_FILES) && touch -r $(FORTRAN_STAMP) $(FORTRAN_FILES) && \
-	    touch -r $(OPENMPI_STAMP) $(OPENMPI_FILES) && touch -r $(MPICH_STAMP) $(MPICH_FILES)
+	    touch -r $(OPENMPI_STAMP) $(OPENMPI_FILES) && touch -r $(MPICH_STAMP) $(MPICH_FILES) && \
+	    touch -r $(TOOLS_STAMP) $(TOOLS_FILES)
 
 # MPI's semantics
 libmpi_abi_a_SOURCES += \

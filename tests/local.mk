@@ -52,6 +52,11 @@ tests_weftrun_client_LDADD = $(PMIX_LIBS)
 dist_check_SCRIPTS += tests/weftrun/run
 TESTS += tests/weftrun/run
 
+# ---- The checker: programs with a mistake, and without it
+dist_check_SCRIPTS += tests/check/run
+EXTRA_DIST += $(wildcard $(srcdir)/tests/check/*.c)
+TESTS += tests/check/run
+
 # ---- weft_info and its self-test of providers
 dist_check_SCRIPTS += tests/weft_info/run
 TESTS += tests/weft_info/run

@@ -96,6 +96,7 @@ weftrun_SOURCES += tools/weftrun/loader.c tools/weftrun/loader.h
 weftrun_SOURCES += tools/weftrun/mpi_library.c tools/weftrun/mpi_library.h
 weftrun_SOURCES += tools/weftrun/other_mpi.c tools/weftrun/other_mpi.h
 weftrun_SOURCES += tools/weftrun/suspects.c tools/weftrun/suspects.h
+weftrun_SOURCES += tools/weftrun/tools.c tools/weftrun/tools.h
 weftrun_SOURCES += tools/weftrun/loop.c tools/weftrun/loop.h
 weftrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) -DWEFT_LIBDIR='"$(libdir)"'
 # Debuggers read these variables, also in a stripped weftrun.

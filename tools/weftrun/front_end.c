@@ -157,12 +157,14 @@ int weft_front_end_choose(const struct job *job, struct app *app)
         code = LAUNCH_NOT_USABLE;
     } else if (!needed && !standard) {
         app->front_end = search_path(job, app, NULL);
+        app->calls_front_end = folder != NULL;
         /* Scripts such as R's put other folders first. The library for C alone, because those for
          * Fortran define names that an extension module may have, too. */
         if (folder && asprintf(&app->preload, "%s/%s", folder, interface->library) < 0)
             app->preload = NULL;
     } else if (needed && folder) {
         app->front_end = search_path(job, app, interface);
+        app->calls_front_end = true;
         if (weft_other_mpi_has_rpath(app->path))
             app->preload = weft_other_mpi_preload(app->path, folder, interface->library);
         needed = weft_other_mpi_missing(app->path, folder, library, sizeof library);

@@ -13,6 +13,7 @@
 #include "guard.h"
 #include "lines.h"
 #include "server.h"
+#include "tools.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,6 +109,7 @@ int weft_launch_resolve(struct job *job)
         app->path = location(app);
         if (app->path) {
             int code = weft_front_end_choose(job, app);
+            code = code ? code : weft_tools_choose(job, app);
             if (code)
                 return code;
             continue;
@@ -209,6 +211,14 @@ static int set_rank_variables(const struct job *job, const struct rank *rank, ch
     return failed;
 }
 
+/* Sets what --check asks for; 0, or -1: no memory. env has space. */
+static int set_check(const struct job *job, char **env)
+{
+    char setting[256];
+    snprintf(setting, sizeof setting, "WEFT_CHECK=%s", job->check && *job->check ? job->check : "all");
+    return job->check ? set_env(env, setting) : 0;
+}
+
 /* Sets PWD to the directory of --wdir, because programs use it if it names the working directory.
  * 0, or -1: no memory. env has space. */
 static int set_directory(const struct rank *rank, char **env)
@@ -228,7 +238,7 @@ static char **make_env(const struct job *job, const struct rank *rank)
     size_t n = 0;
     while (environ[n])
         n++;
-    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 14, sizeof *env);
+    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 15, sizeof *env);
     bool ok = env != NULL;
     for (size_t i = 0; ok && i < n; i++)
         ok = (env[i] = strdup(environ[i])) != NULL;
@@ -240,6 +250,8 @@ static char **make_env(const struct job *job, const struct rank *rank)
         ok = set_env(env, job->env.list[i]) == 0;
     for (int i = 0; ok && i < rank->app->env.n; i++)
         ok = set_env(env, rank->app->env.list[i]) == 0;
+    if (ok)
+        ok = set_check(job, env) == 0;
     if (ok)
         ok = set_env(env, "WEFTRUN_VERSION=" PACKAGE_VERSION) == 0;
     if (!ok)

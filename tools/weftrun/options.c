@@ -38,6 +38,7 @@ enum option_id {
     OPT_TIMEOUT,
     OPT_KEEP,
     OPT_DEBUG,
+    OPT_CHECK,
     OPT_DIR,
     OPT_ENV,
     OPT_EXPORT,
@@ -99,6 +100,7 @@ static const struct option_row {
     {"--keep-going", OPT_KEEP, false},
     {"--bind --bind-to", OPT_BIND, true},
     {"--debug", OPT_DEBUG, false}, /* and --debug=RANKS */
+    {"--check", OPT_CHECK, false}, /* and --check=KINDS */
     {"--report-bindings --display-map --print-rank-map", OPT_REPORT, false},
     {"--timeout", OPT_TIMEOUT, true},
     {"--pset", OPT_SET, true},
@@ -155,6 +157,8 @@ static const char help[] =
     "  --keep-going       a rank that fails does not stop the others\n"
     "  --debug[=RANKS]    open a debugger for all ranks, or for those of a list (0,4-7), in\n"
     "                     windows of tmux or xterm\n"
+    "  --check[=KINDS]    find mistakes in the use of MPI: objects, or all (default); with\n"
+    "                     fail (--check=all,fail) the exit code is 1 after a finding\n"
     "  --here             start the ranks on this machine, though the allocation of the\n"
     "                     batch system has other nodes\n"
     "  --abi NAME         what scripts and interpreters load as another MPI, in every process:\n"
@@ -439,6 +443,9 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
     case OPT_DEBUG:
         job->debug = value;
         return 0;
+    case OPT_CHECK:
+        job->check = value;
+        return 0;
     case OPT_HERE:
         job->here = true;
         return 0;
@@ -481,7 +488,7 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
         struct found option = find_option(word);
         const struct option_row *row = option.row;
         const char *value = option.value;
-        if (!row || (value && !row->takes_value && row->id != OPT_DEBUG)) {
+        if (!row || (value && !row->takes_value && row->id != OPT_DEBUG && row->id != OPT_CHECK)) {
             weft_lines_print("Unknown option \"%s\"; weftrun --help lists all options.", word);
             return -1;
         }

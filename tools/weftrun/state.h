@@ -39,6 +39,7 @@ struct app {
     const char *search; /* directories of the program before those of PATH, or NULL */
     const char *set;    /* the process set of its ranks, or NULL */
     char *front_end;    /* folders for LD_LIBRARY_PATH, or NULL: see front_end.h */
+    bool calls_front_end; /* the program was linked with another MPI's library */
     char *preload;      /* libraries for LD_PRELOAD, or NULL */
     struct variables env;
     int first, count; /* world ranks first .. first + count - 1; while options are read 0: no -n */
@@ -80,6 +81,7 @@ struct job {
     const char *debug;    /* the ranks of --debug, as typed, "": all; or NULL */
     struct variables env; /* for all ranks */
     const char *abi;      /* --abi: of programs without an MPI of their own; "none"; or NULL */
+    const char *check;    /* the kinds of --check, "": all; or NULL */
     const char *map;      /* --map-by by which neighbours are not on neighbouring cores, or NULL */
     int slots;            /* of this host by --host or a file, 0: not stated */
     double timeout;       /* seconds, 0: none */

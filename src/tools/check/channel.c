@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The channel: see channel.h.
+ */
+#include "tools/check/channel.h"
+#include "tools/check/check.h"
+
+#include <stdlib.h>
+
+enum { RECORD_TAG = 1 };
+
+/* A record that is being sent; the oldest first. */
+struct outgoing {
+    struct outgoing *next;
+    MPI_Request request;
+    struct check_record record;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct outgoing *first, **end;
+    MPI_Request receive; /* always posted, from the begin to the finish */
+    struct check_record arrived;
+    int *sent; /* records to each rank */
+    int received;
+} channel = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &channel.first};
+
+static void (*const take[CHECK_RECORDS])(const struct check_record *record) = {
+    [CHECK_RECORD_COLLECTIVE] = check_collectives_take,
+};
+
+static void post(void)
+{
+    weft_next.Irecv(&channel.arrived, (int)sizeof channel.arrived, MPI_BYTE, MPI_ANY_SOURCE,
+                    RECORD_TAG, check.channel, &channel.receive);
+}
+
+void check_channel_begin(void)
+{
+    channel.sent = check_allocate((size_t)check.size, sizeof *channel.sent);
+    post();
+}
+
+void check_channel_send(int rank, struct check_record *record)
+{
+    record->rank = check.rank;
+    if (rank == check.rank) {
+        take[record->kind](record);
+        return;
+    }
+    struct outgoing *outgoing = check_allocate(1, sizeof *outgoing);
+    outgoing->record = *record;
+    pthread_mutex_lock(&channel.lock);
+    weft_next.Isend(&outgoing->record, (int)sizeof outgoing->record, MPI_BYTE, rank, RECORD_TAG,
+                    check.channel, &outgoing->request);
+    *channel.end = outgoing;
+    channel.end = &outgoing->next;
+    channel.sent[rank]++;
+    pthread_mutex_unlock(&channel.lock);
+}
+
+/* Releases the records that have been sent. The channel's lock is held. */
+static void release_sent(void)
+{
+    int done = 1;
+    while (channel.first && done) {
+        struct outgoing *first = channel.first;
+        weft_next.Test(&first->request, &done, MPI_STATUS_IGNORE);
+        if (!done)
+            break;
+        channel.first = first->next;
+        if (!channel.first)
+            channel.end = &channel.first;
+        free(first);
+    }
+}
+
+void check_channel_poll(void)
+{
+    if (pthread_mutex_trylock(&channel.lock)) /* another thread polls */
+        return;
+    release_sent();
+    for (;;) {
+        int done = 0;
+        weft_next.Test(&channel.receive, &done, MPI_STATUS_IGNORE);
+        if (!done)
+            break;
+        struct check_record record = channel.arrived;
+        channel.received++;
+        post();
+        if (record.kind < CHECK_RECORDS)
+            take[record.kind](&record);
+    }
+    pthread_mutex_unlock(&channel.lock);
+}
+
+void check_channel_finish(void)
+{
+    int expected = 0;
+    weft_next.Reduce_scatter_block(channel.sent, &expected, 1, MPI_INT, MPI_SUM, check.channel);
+    while (channel.received < expected || channel.first)
+        check_channel_poll();
+    weft_next.Cancel(&channel.receive);
+    weft_next.Wait(&channel.receive, MPI_STATUS_IGNORE);
+    free(channel.sent);
+}

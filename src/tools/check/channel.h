@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Records between ranks, on a duplicate of MPI_COMM_WORLD that only the checker uses.
+ *
+ * A record is sent nonblocking, and received when a rank polls: at each call of the program. A module
+ * takes the records of its kind by a function in channel.c's table. Records of one sender arrive in order.
+ *
+ * Invariants:
+ *  - Sending and polling never wait for another rank; only check_channel_finish does.
+ *  - The channel's own lock is held while it calls MPI, and check.lock is not.
+ *  - A record to the rank itself is taken at once, without a message.
+ */
+#ifndef WEFT_CHECK_CHANNEL_H
+#define WEFT_CHECK_CHANNEL_H
+
+#include "tools/check/signature.h"
+#include "tools/interpose/call.h"
+#include "tools/interpose/site.h"
+
+enum check_record_kind { CHECK_RECORD_COLLECTIVE, CHECK_RECORDS };
+
+struct check_record {
+    enum check_record_kind kind;
+    int rank; /* of the sender, in MPI_COMM_WORLD */
+    enum weft_call_number call;
+    struct weft_portable_site site;
+    union {
+        struct check_collective {
+            uint64_t comm; /* key of the communicator */
+            uint64_t number; /* of the call among the collective calls on it */
+            uint64_t op;
+            struct check_signature signature;
+            int root, size;
+            bool is_compared; /* the signature is that of all ranks */
+        } collective;
+    };
+};
+
+void check_channel_begin(void);
+void check_channel_send(int rank, struct check_record *record);
+
+/* Receives what has arrived. */
+void check_channel_poll(void);
+
+/* Returns when all records of all ranks are received; collective. Nothing is sent afterwards. */
+void check_channel_finish(void);
+
+#endif

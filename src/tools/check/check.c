@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The checker's start, end, and the order in which its modules see a call: see check.h.
+ */
+#include "tools/check/channel.h"
+#include "tools/check/check.h"
+#include "tools/check/comms.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct check check = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const struct {
+    const char *name;
+    int kinds;
+} words[] = {
+    {"1", CHECK_ALL},
+    {"all", CHECK_ALL},
+    {"objects", CHECK_OBJECTS},
+    {"collectives", CHECK_COLLECTIVES},
+    {"fail", 0},
+};
+
+void *check_allocate(size_t n, size_t size)
+{
+    void *memory = calloc(n ? n : 1, size);
+    if (!memory) {
+        fprintf(stderr, "weft check: no memory for %zu entries of %zu bytes\n", n, size);
+        abort();
+    }
+    return memory;
+}
+
+/* ---- The start */
+
+static void read_word(const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strlen(words[i].name) == length && strncmp(words[i].name, word, length) == 0) {
+            check.kinds |= words[i].kinds;
+            check.fail |= words[i].kinds == 0;
+            return;
+        }
+    }
+    fprintf(stderr, "weft check: WEFT_CHECK has the word \"%.*s\"; it takes all, objects, collectives and fail\n",
+            (int)length, word);
+}
+
+static void end_process(int status, void *arg)
+{
+    (void)arg;
+    if (check.began)
+        check_findings_print_own();
+    if (status == 0 && check.fail && (check.found || check.findings.n)) {
+        fflush(NULL);
+        _exit(1);
+    }
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    const char *list = getenv("WEFT_CHECK");
+    weft_next_resolve();
+    weft_site_read_modules();
+    for (const char *word = list ? list : ""; *word; word += strspn(word, ",")) {
+        size_t length = strcspn(word, ",");
+        read_word(word, length);
+        word += length;
+    }
+    check.kinds = check.kinds ? check.kinds : CHECK_ALL;
+    on_exit(end_process, NULL);
+}
+
+/* ---- MPI_Init and MPI_Finalize */
+
+/* The delete callback of the attribute on MPI_COMM_SELF: check.h, "The end". */
+static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm, (void)keyval, (void)value, (void)extra;
+    check.began = false;
+    if (check.kinds & CHECK_COLLECTIVES) {
+        check_channel_finish();
+        check_collectives_finish();
+    }
+    if (check.kinds & CHECK_OBJECTS)
+        check_objects_finish();
+    check.found = check_findings_end();
+    weft_next.Comm_free(&check.channel);
+    return MPI_SUCCESS;
+}
+
+static void begin_job(void)
+{
+    int keyval;
+    weft_site_read_modules();
+    weft_next.Comm_rank(MPI_COMM_WORLD, &check.rank);
+    weft_next.Comm_size(MPI_COMM_WORLD, &check.size);
+    weft_next.Comm_dup(MPI_COMM_WORLD, &check.channel);
+    weft_next.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_job, &keyval, NULL);
+    weft_next.Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+    weft_next.Comm_free_keyval(&keyval);
+    if (check.kinds & CHECK_COLLECTIVES) {
+        check_comms_begin();
+        check_channel_begin();
+    }
+    check.began = true;
+}
+
+/* ---- Each call */
+
+bool weft_call_begin(struct weft_call *call)
+{
+    if (!check.began)
+        return true;
+    if (check.kinds & CHECK_OBJECTS)
+        check_objects_begin(call);
+    if (check.kinds & CHECK_COLLECTIVES)
+        check_collectives_begin(call);
+    return true;
+}
+
+void weft_call_end(struct weft_call *call)
+{
+    if (call->function->plain == WEFT_CALL_Init || call->function->plain == WEFT_CALL_Init_thread) {
+        if (call->result == MPI_SUCCESS)
+            begin_job();
+        return;
+    }
+    if (!check.began)
+        return;
+    if (check.kinds & CHECK_OBJECTS)
+        check_objects_end(call);
+    if ((check.kinds & CHECK_COLLECTIVES) && call->result == MPI_SUCCESS)
+        check_comms_end(call);
+}

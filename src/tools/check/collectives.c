@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Collective calls: each member of a communicator sends a record of each call to rank 0 of the
+ * communicator, which compares it with the first record of the same number: the call, root,
+ * operation and signature.
+ *
+ * In a blocking call that synchronizes anyway (all but rooted ones), rank 0 waits up to a second for
+ * the records before it enters the real call, so that a mismatch is reported before data move.
+ *
+ * The signature that is the same on all ranks: of the data of MPI_Bcast and reductions; of a block
+ * of the others, at the root of MPI_Gather and MPI_Scatter that of its side of all ranks. Calls with a count
+ * for each rank are compared without the signature.
+ *
+ * Invariants:
+ *  - A communicator whose ranks differ in a call is not compared any more: what follows would differ,
+ *    too.
+ *  - Records of one number are kept until all ranks have sent theirs.
+ */
+#include "tools/check/channel.h"
+#include "tools/check/check.h"
+#include "tools/check/comms.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A number of a communicator of which not all ranks have sent their record. */
+struct round {
+    struct round *next;
+    struct check_record first;
+    int arrived;
+};
+
+static struct {
+    struct round *rounds;
+    uint64_t *broken; /* keys of communicators that are not compared any more */
+    int n_broken;
+    pthread_mutex_t lock;
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- The record of a call */
+
+static int find_named(const struct weft_function *function, const char *name)
+{
+    for (int i = 0; i < function->parameters; i++)
+        if (strcmp(function->parameter[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* True if the signature of this data is that of all ranks. */
+static bool is_uniform(const struct weft_function *function, const struct weft_parameter *data)
+{
+    int count = data->about[0], type = data->about[1];
+    return count >= 0 && type >= 0 && function->parameter[count].length == WEFT_LENGTH_ONE &&
+           function->parameter[type].length == WEFT_LENGTH_ONE;
+}
+
+/* The number of the data whose signature is compared; -1: none. At the root its own side of a gather or
+ * scatter, elsewhere the other; else what is received, which MPI_IN_PLACE does not replace. */
+static int compared_data(const struct weft_call *call, bool is_root)
+{
+    const struct weft_function *function = call->function;
+    int found = -1;
+    bool has_root_side = false;
+    for (int i = 0; i < function->parameters; i++)
+        has_root_side |= function->parameter[i].kind == WEFT_KIND_DATA && function->parameter[i].root;
+    for (int i = 0; i < function->parameters; i++) {
+        const struct weft_parameter *parameter = &function->parameter[i];
+        if (parameter->kind != WEFT_KIND_DATA || (has_root_side && parameter->root != is_root))
+            continue;
+        found = i;
+    }
+    return found >= 0 && is_uniform(function, &function->parameter[found]) ? found : -1;
+}
+
+static bool is_neighbor(const struct weft_function *function)
+{
+    return strstr(function->name, "eighbor_") != NULL;
+}
+
+static void fill(const struct weft_call *call, const struct check_comm *comm, struct check_record *record)
+{
+    const struct weft_function *function = call->function;
+    struct check_collective *collective = &record->collective;
+    struct check_place here = check_place_of(call);
+    int root = find_named(function, "root");
+    void *op = weft_call_handle(call, WEFT_OBJECT_OP);
+    *record = (struct check_record){.kind = CHECK_RECORD_COLLECTIVE, .call = function->plain, .site = weft_site_pack(here.site)};
+    collective->comm = comm->key;
+    collective->number = comm->calls;
+    collective->size = comm->size;
+    collective->root = root < 0 ? -1 : (int)weft_call_number(call, root, 0);
+    collective->op = weft_object_is_predefined(op) ? (uintptr_t)op : 1; /* 1: one of the program's */
+    int data = is_neighbor(function) ? -1 : compared_data(call, collective->root == comm->rank);
+    if (data < 0)
+        return;
+    const struct weft_parameter *parameter = &function->parameter[data];
+    collective->is_compared = true;
+    collective->signature = check_signature_of(weft_call_element(call, parameter->about[1], 0),
+                                               weft_call_number(call, parameter->about[0], 0));
+}
+
+/* ---- Comparing, at rank 0 of the communicator */
+
+static void describe(const struct check_record *record, char *text, size_t size)
+{
+    struct check_place place = {&weft_functions[record->call], weft_site_unpack(record->site)};
+    check_place_print(&place, text, size);
+}
+
+static bool is_broken(uint64_t key)
+{
+    for (int i = 0; i < state.n_broken; i++)
+        if (state.broken[i] == key)
+            return true;
+    return false;
+}
+
+static void break_comm(uint64_t key)
+{
+    uint64_t *list = check_allocate((size_t)state.n_broken + 1, sizeof *list);
+    if (state.n_broken)
+        memcpy(list, state.broken, (size_t)state.n_broken * sizeof *list);
+    free(state.broken);
+    state.broken = list;
+    state.broken[state.n_broken++] = key;
+}
+
+static void report(enum check_rule rule, const struct check_record *a, const struct check_record *b,
+                   const char *what)
+{
+    char other[512];
+    struct check_place place = {&weft_functions[b->call], weft_site_unpack(b->site)};
+    describe(a, other, sizeof other);
+    check_report_of(b->rank, rule, &place, true, "%s than rank %d in %s", what, a->rank, other);
+}
+
+/* Compares a record with the first of its number; false: the ranks' calls differ. */
+static bool compare(const struct check_record *first, const struct check_record *record)
+{
+    const struct check_collective *a = &first->collective, *b = &record->collective;
+    char text[128];
+    if (first->call != record->call) {
+        report(CHECK_OTHER_COLLECTIVE, first, record, "this is another call on the communicator");
+        return false;
+    }
+    if (a->root != b->root) {
+        snprintf(text, sizeof text, "root is %d instead of %d: it differs", b->root, a->root);
+        report(CHECK_OTHER_ROOT, first, record, text);
+        return false;
+    }
+    if (a->op != b->op)
+        report(CHECK_OTHER_OPERATION, first, record, "the operation is another");
+    if (a->is_compared && b->is_compared && !check_signature_fits(&a->signature, &b->signature)) {
+        snprintf(text, sizeof text, "count and datatype give %llu basic elements, not %llu, or others",
+                 (unsigned long long)b->signature.length, (unsigned long long)a->signature.length);
+        report(CHECK_OTHER_SIGNATURE, first, record, text);
+    }
+    return true;
+}
+
+static struct round **find_round(const struct check_collective *collective)
+{
+    struct round **at = &state.rounds;
+    while (*at && ((*at)->first.collective.comm != collective->comm ||
+                   (*at)->first.collective.number != collective->number))
+        at = &(*at)->next;
+    return at;
+}
+
+static void take(const struct check_record *record)
+{
+    const struct check_collective *collective = &record->collective;
+    if (is_broken(collective->comm) || collective->size == 1)
+        return;
+    struct round **at = find_round(collective), *round = *at;
+    if (!round) {
+        round = *at = check_allocate(1, sizeof *round);
+        round->first = *record;
+    } else if (!compare(&round->first, record)) {
+        break_comm(collective->comm);
+    }
+    if (++round->arrived == collective->size) {
+        *at = round->next;
+        free(round);
+    }
+}
+
+void check_collectives_take(const struct check_record *record)
+{
+    pthread_mutex_lock(&state.lock);
+    take(record);
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* True if a rank has not made the call, and may. */
+static bool is_open(const struct check_collective *collective)
+{
+    pthread_mutex_lock(&state.lock);
+    bool open = *find_round(collective) && !is_broken(collective->comm);
+    pthread_mutex_unlock(&state.lock);
+    return open;
+}
+
+/* ---- Calls */
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Rank 0 of the communicator waits for the records of a call that synchronizes. */
+static void await(const struct check_collective *collective)
+{
+    const double limit = now() + 1;
+    while (is_open(collective) && now() < limit)
+        check_channel_poll();
+}
+
+/* True if all processes of the communicator that the call reads call it. */
+static bool is_collective(const struct weft_function *function)
+{
+    return (function->does & WEFT_DOES_COLLECTIVE) && function->plain != WEFT_CALL_Comm_create_group &&
+           function->plain != WEFT_CALL_Intercomm_create;
+}
+
+void check_collectives_begin(struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    struct check_record record;
+    check_channel_poll();
+    if (!is_collective(function))
+        return;
+    MPI_Comm handle = weft_call_handle(call, WEFT_OBJECT_COMM);
+    check_lock();
+    struct check_comm *found = handle ? check_comm_find(handle) : NULL;
+    struct check_comm comm = found ? *found : (struct check_comm){0};
+    if (found)
+        found->calls++;
+    check_unlock();
+    check_comms_free(call);
+    if (!found)
+        return;
+    fill(call, &comm, &record);
+    check_channel_send(comm.leader, &record);
+    bool is_blocking = !(function->does & (WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT));
+    if (comm.leader == check.rank && is_blocking && record.collective.root < 0)
+        await(&record.collective);
+}
+
+void check_collectives_finish(void)
+{
+    while (state.rounds) {
+        struct round *round = state.rounds;
+        const struct check_record *first = &round->first;
+        struct check_place place = {&weft_functions[first->call], weft_site_unpack(first->site)};
+        if (!is_broken(first->collective.comm))
+            check_report_of(first->rank, CHECK_COLLECTIVE_MISSING, &place, false,
+                            "%d of %d ranks of the communicator have made this call",
+                            round->arrived, first->collective.size);
+        break_comm(first->collective.comm); /* the later ones follow from this */
+        state.rounds = round->next;
+        free(round);
+    }
+}

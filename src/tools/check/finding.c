@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Findings: see finding.h.
+ */
+#include "tools/check/finding.h"
+#include "tools/check/check.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FINDINGS_MAX = 1000 }; /* of a rank: a program that has more needs the first ones mended */
+
+static void print_place(const char *call, const struct weft_site *site, char *text, size_t size)
+{
+    const char *slash = strrchr(site->file, '/'), *file = slash ? slash + 1 : site->file;
+    char line[16] = "";
+    if (site->line)
+        snprintf(line, sizeof line, ":%d", site->line);
+    snprintf(text, size, "%s%s%s%s%s%s%s", call, *file ? " at " : "", file, line,
+             site->function[0] ? " (" : "", site->function, site->function[0] ? ")" : "");
+}
+
+void check_place_print(const struct check_place *place, char *text, size_t size)
+{
+    struct weft_site site;
+    weft_site_lookup(place->site, &site);
+    print_place(place->function->name, &site, text, size);
+}
+
+/* ---- Printing */
+
+static void print_finding(struct check_finding *finding)
+{
+    const struct check_rule_text *rule = &check_rules[finding->rule];
+    char place[512], who[64], times[32] = "";
+    print_place(finding->call, &finding->where, place, sizeof place);
+    if (finding->ranks == 1)
+        snprintf(who, sizeof who, "rank %d", finding->rank);
+    else if (finding->last_rank - finding->rank + 1 == finding->ranks)
+        snprintf(who, sizeof who, "ranks %d-%d", finding->rank, finding->last_rank);
+    else
+        snprintf(who, sizeof who, "%d ranks from %d to %d", finding->ranks, finding->rank,
+                 finding->last_rank);
+    if (finding->times > finding->ranks)
+        snprintf(times, sizeof times, " (%d times)", finding->times);
+    fprintf(stderr,
+            "weft check: %s: %s: %s: %s%s\n"
+            "    MPI 5.0, section %s: %s.\n"
+            "    Change: %s.\n",
+            rule->id, who, place, finding->text, times, rule->section, rule->says, rule->change);
+    finding->printed = true;
+}
+
+/* ---- Recording */
+
+/* The finding of a rule at a place; NULL: there is none yet. */
+static struct check_finding *find_equal(const struct check_finding *like)
+{
+    for (int i = 0; i < check.findings.n; i++) {
+        struct check_finding *finding = &check.findings.list[i];
+        if (finding->rule == like->rule && strcmp(finding->call, like->call) == 0 &&
+            finding->where.line == like->where.line &&
+            strcmp(finding->where.file, like->where.file) == 0)
+            return finding;
+    }
+    return NULL;
+}
+
+static void append(const struct check_finding *finding)
+{
+    struct check_findings *findings = &check.findings;
+    if (findings->n == FINDINGS_MAX)
+        return;
+    if (findings->n == findings->capacity) {
+        int capacity = findings->capacity ? 2 * findings->capacity : 16;
+        struct check_finding *list = check_allocate((size_t)capacity, sizeof *list);
+        if (findings->n)
+            memcpy(list, findings->list, (size_t)findings->n * sizeof *list);
+        free(findings->list);
+        findings->list = list;
+        findings->capacity = capacity;
+    }
+    findings->list[findings->n++] = *finding;
+}
+
+static void report(int rank, enum check_rule rule, const struct check_place *place, bool now,
+                   const char *format, va_list arguments)
+{
+    struct check_finding finding = {
+        .rule = rule, .rank = rank, .last_rank = rank, .ranks = 1, .times = 1};
+    snprintf(finding.call, sizeof finding.call, "%s", place->function->name);
+    weft_site_lookup(place->site, &finding.where);
+    vsnprintf(finding.text, sizeof finding.text, format, arguments);
+    check_lock();
+    struct check_finding *old = find_equal(&finding);
+    if (old)
+        old->times++;
+    else if (now)
+        print_finding(&finding);
+    if (!old)
+        append(&finding);
+    check_unlock();
+}
+
+void check_report(enum check_rule rule, const struct check_place *place, bool now,
+                  const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    report(check.rank, rule, place, now, format, arguments);
+    va_end(arguments);
+}
+
+void check_report_of(int rank, enum check_rule rule, const struct check_place *place, bool now,
+                     const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    report(rank, rule, place, now, format, arguments);
+    va_end(arguments);
+}
+
+void check_findings_print_own(void)
+{
+    for (int i = 0; i < check.findings.n; i++)
+        if (!check.findings.list[i].printed)
+            print_finding(&check.findings.list[i]);
+}
+
+/* ---- The end */
+
+static bool is_same(const struct check_finding *a, const struct check_finding *b)
+{
+    return a->rule == b->rule && a->where.line == b->where.line && strcmp(a->call, b->call) == 0 &&
+           strcmp(a->where.file, b->where.file) == 0 &&
+           strcmp(a->where.function, b->where.function) == 0 && strcmp(a->text, b->text) == 0;
+}
+
+/* Joins findings that differ in the rank alone; returns how many there are then. */
+static int join(struct check_finding *list, int n)
+{
+    int joined = 0;
+    for (int i = 0; i < n; i++) {
+        int at = 0;
+        while (at < joined && !is_same(&list[at], &list[i]))
+            at++;
+        if (at == joined) {
+            list[joined++] = list[i];
+            continue;
+        }
+        list[at].last_rank = list[i].rank;
+        list[at].ranks++;
+        list[at].times += list[i].times;
+        list[at].printed |= list[i].printed;
+    }
+    return joined;
+}
+
+static void print_all(struct check_finding *list, int n)
+{
+    int errors = 0;
+    for (int i = 0; i < n; i++) {
+        errors += check_rules[list[i].rule].error;
+        if (!list[i].printed)
+            print_finding(&list[i]);
+    }
+    if (n == 0)
+        fprintf(stderr, "weft check: no findings in %d ranks\n", check.size);
+    else
+        fprintf(stderr, "weft check: %d %s in %d ranks: %d errors, %d warnings\n", n,
+                n == 1 ? "finding" : "findings", check.size, errors, n - errors);
+}
+
+int check_findings_end(void)
+{
+    const size_t each = sizeof(struct check_finding);
+    struct check_findings *own = &check.findings;
+    int all = 0, n = own->n;
+    int *counts = check_allocate((size_t)check.size * 2, sizeof *counts), *at = counts + check.size;
+    weft_next.Gather(&n, 1, MPI_INT, counts, 1, MPI_INT, 0, check.channel);
+    for (int i = 0; i < check.size; i++) {
+        at[i] = all;
+        all += counts[i];
+    }
+    struct check_finding *list = check_allocate((size_t)all + 1, each);
+    MPI_Datatype finding;
+    weft_next.Type_contiguous((int)each, MPI_BYTE, &finding);
+    weft_next.Type_commit(&finding);
+    weft_next.Gatherv(own->list, n, finding, list, counts, at, finding, 0, check.channel);
+    weft_next.Type_free(&finding);
+    if (check.rank == 0) {
+        all = join(list, all);
+        print_all(list, all);
+        const char *path = getenv("WEFT_CHECK_SARIF");
+        if (path && *path)
+            check_sarif_write(path, list, all);
+    }
+    weft_next.Bcast(&all, 1, MPI_INT, 0, check.channel);
+    for (int i = 0; i < own->n; i++)
+        own->list[i].printed = true;
+    free(list);
+    free(counts);
+    return all;
+}

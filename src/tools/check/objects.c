@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Objects: see objects.h.
+ */
+#include "tools/check/objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNKNOWN = -1 }; /* uses of an object that was freed, and whose handle may stand for another */
+
+/* ---- The table: open addressing, one for all kinds; freed objects stay until it grows */
+
+static struct {
+    struct check_object *slots;
+    size_t size, used; /* size: a power of 2 */
+} table;
+
+static size_t slot_of(enum weft_object_kind kind, const void *handle)
+{
+    uint64_t key = (uint64_t)(uintptr_t)handle ^ (uint64_t)kind << 56;
+    return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (table.size - 1);
+}
+
+static struct check_object *slot(enum weft_object_kind kind, const void *handle)
+{
+    size_t at = slot_of(kind, handle);
+    while (table.slots[at].handle &&
+           (table.slots[at].handle != handle || table.slots[at].kind != kind))
+        at = (at + 1) & (table.size - 1);
+    return &table.slots[at];
+}
+
+struct check_object *check_object_find(enum weft_object_kind kind, const void *handle)
+{
+    if (!table.size || weft_object_is_predefined(handle))
+        return NULL;
+    struct check_object *object = slot(kind, handle);
+    return object->handle ? object : NULL;
+}
+
+/* Makes space; freed objects are dropped. */
+static void grow(void)
+{
+    struct check_object *old = table.slots;
+    size_t n = table.size, live = 0;
+    for (size_t i = 0; i < n; i++)
+        live += old[i].uses > 0;
+    if (!n || live * 4 >= n)
+        table.size = n ? 2 * n : 256;
+    table.slots = check_allocate(table.size, sizeof *table.slots);
+    table.used = live;
+    for (size_t i = 0; i < n; i++)
+        if (old[i].uses > 0)
+            *slot(old[i].kind, old[i].handle) = old[i];
+    free(old);
+}
+
+static struct check_object *insert(enum weft_object_kind kind, const void *handle)
+{
+    if (2 * (table.used + 1) > table.size)
+        grow();
+    struct check_object *object = slot(kind, handle);
+    table.used += !object->handle;
+    return object;
+}
+
+/* ---- Handles that a call changes: kept from begin to end, because the call overwrites them */
+
+struct change {
+    int parameter;
+    int64_t element;
+    const void *handle;
+};
+
+struct changes {
+    int64_t n;
+    struct change list[];
+};
+
+static bool changes_handle(const struct weft_parameter *parameter)
+{
+    return parameter->object != WEFT_OBJECT_NONE && parameter->flow == WEFT_FLOW_INOUT;
+}
+
+static void keep_changes(struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    int64_t n = 0;
+    for (int i = 0; i < function->parameters; i++)
+        if (changes_handle(&function->parameter[i]) && weft_call_length(call, i) > 0)
+            n += weft_call_length(call, i);
+    if (n == 0)
+        return;
+    struct changes *changes = check_allocate(1, sizeof *changes + (size_t)n * sizeof changes->list[0]);
+    for (int i = 0; i < function->parameters; i++)
+        for (int64_t k = 0; changes_handle(&function->parameter[i]) && k < weft_call_length(call, i); k++)
+            changes->list[changes->n++] = (struct change){i, k, weft_call_element(call, i, k)};
+    call->state = changes;
+}
+
+/* ---- Before the call */
+
+static void check_use(const struct weft_call *call, const struct weft_parameter *parameter,
+                      const void *handle)
+{
+    char freed[512];
+    check_lock();
+    struct check_object *object = check_object_find(parameter->object, handle);
+    struct check_place place = object ? object->freed : (struct check_place){0};
+    bool is_freed = object && object->uses == 0;
+    check_unlock();
+    if (!is_freed)
+        return;
+    struct check_place here = check_place_of(call);
+    check_place_print(&place, freed, sizeof freed);
+    check_report(CHECK_FREED, &here, true, "%s is a %s that %s has freed", parameter->name,
+                 weft_object_name(parameter->object), freed);
+}
+
+static void check_start(const struct weft_call *call, const void *handle)
+{
+    check_lock();
+    struct check_object *object = check_object_find(WEFT_OBJECT_REQUEST, handle);
+    bool twice = object && object->uses > 0 && object->active;
+    struct check_place made = object ? object->made : (struct check_place){0};
+    if (object && object->persistent)
+        object->active = true;
+    check_unlock();
+    if (!twice)
+        return;
+    struct check_place here = check_place_of(call);
+    char text[512];
+    check_place_print(&made, text, sizeof text);
+    check_report(CHECK_REQUEST_ACTIVE, &here, true, "the request of %s is still active", text);
+}
+
+/* The datatypes of data have to be committed. */
+static void check_types(const struct weft_call *call, const struct weft_parameter *data)
+{
+    int types = data->about[1];
+    int64_t n = types < 0 ? 0 : weft_call_length(call, types);
+    for (int64_t i = 0; i < n; i++) {
+        check_lock();
+        struct check_object *type =
+            check_object_find(WEFT_OBJECT_DATATYPE, weft_call_element(call, types, i));
+        bool missing = type && type->uses > 0 && !type->committed;
+        struct check_place made = type ? type->made : (struct check_place){0};
+        check_unlock();
+        if (!missing)
+            continue;
+        struct check_place here = check_place_of(call);
+        char text[512];
+        check_place_print(&made, text, sizeof text);
+        check_report(CHECK_NOT_COMMITTED, &here, true, "the datatype of %s, made by %s, is not committed",
+                     data->name, text);
+    }
+}
+
+void check_objects_begin(struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    for (int i = 0; i < function->parameters; i++) {
+        const struct weft_parameter *parameter = &function->parameter[i];
+        if (parameter->kind == WEFT_KIND_DATA)
+            check_types(call, parameter);
+        if (parameter->object == WEFT_OBJECT_NONE || parameter->flow == WEFT_FLOW_OUT)
+            continue;
+        for (int64_t k = 0; k < weft_call_length(call, i); k++) {
+            const void *handle = weft_call_element(call, i, k);
+            if (weft_object_is_predefined(handle))
+                continue;
+            check_use(call, parameter, handle);
+            if (function->does & WEFT_DOES_START)
+                check_start(call, handle);
+        }
+    }
+    keep_changes(call);
+}
+
+/* ---- After the call */
+
+/* The object that the call returns belongs to the library, or to another handle. */
+static bool returns_other(const struct weft_function *function)
+{
+    switch (function->plain) {
+    case WEFT_CALL_Comm_get_parent:
+    case WEFT_CALL_Type_create_f90_real:
+    case WEFT_CALL_Type_create_f90_integer:
+    case WEFT_CALL_Type_create_f90_complex:
+    case WEFT_CALL_Type_match_size:
+    case WEFT_CALL_Type_get_value_index:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void make(const struct weft_call *call, const struct weft_parameter *parameter,
+                 const void *handle)
+{
+    const struct weft_function *function = call->function;
+    struct check_place here = check_place_of(call);
+    check_lock();
+    struct check_object *object = insert(parameter->object, handle);
+    if (object->handle && object->uses > 0 && parameter->object != WEFT_OBJECT_REQUEST) {
+        object->uses++;
+    } else {
+        *object = (struct check_object){.handle = handle, .kind = parameter->object, .uses = 1, .made = here};
+        object->persistent = function->does & WEFT_DOES_PERSISTENT;
+        object->active = !object->persistent;
+        if (function->plain == WEFT_CALL_Type_dup) {
+            const void *old = weft_call_handle(call, WEFT_OBJECT_DATATYPE);
+            struct check_object *copied = check_object_find(WEFT_OBJECT_DATATYPE, old);
+            object->committed = !copied || copied->committed;
+        }
+    }
+    check_unlock();
+}
+
+/* Types of MPI_Type_get_contents and the like are new, and are not recorded: what had their handles
+ * before is forgotten. */
+static void forget_freed(enum weft_object_kind kind)
+{
+    check_lock();
+    for (size_t i = 0; i < table.size; i++)
+        if (table.slots[i].handle && table.slots[i].kind == kind && table.slots[i].uses == 0)
+            table.slots[i].uses = UNKNOWN;
+    check_unlock();
+}
+
+static void see_results(const struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    if (returns_other(function))
+        return;
+    for (int i = 0; i < function->parameters; i++) {
+        const struct weft_parameter *parameter = &function->parameter[i];
+        if (parameter->object == WEFT_OBJECT_NONE || parameter->flow != WEFT_FLOW_OUT ||
+            !weft_call_is_set(call, i))
+            continue;
+        if (parameter->length != WEFT_LENGTH_ONE) {
+            forget_freed(parameter->object);
+            continue;
+        }
+        const void *handle = weft_call_element(call, i, 0);
+        if (!weft_object_is_predefined(handle))
+            make(call, parameter, handle);
+    }
+}
+
+/* True if a completing call has ended the operation of element i of its requests. */
+static bool has_completed(const struct weft_call *call, int64_t element)
+{
+    int index = weft_call_find(call, WEFT_KIND_INDEX, 0);
+    int flag = weft_call_find(call, WEFT_KIND_LOGICAL, 0);
+    if (flag >= 0 && !weft_call_number(call, flag, 0))
+        return false;
+    if (index < 0)
+        return true;
+    /* MPI_Waitsome has a number of indices before them. */
+    const struct weft_parameter *before = &call->function->parameter[index - 1];
+    int64_t n = before->kind == WEFT_KIND_LENGTH ? weft_call_number(call, index - 1, 0) : 1;
+    for (int64_t i = 0; i < n; i++)
+        if (weft_call_number(call, index, i) == element)
+            return true;
+    return false;
+}
+
+static void see_change(const struct weft_call *call, const struct change *change)
+{
+    const struct weft_function *function = call->function;
+    const struct weft_parameter *parameter = &function->parameter[change->parameter];
+    const void *after = weft_call_element(call, change->parameter, change->element);
+    bool gone = after != change->handle && weft_object_is_predefined(after);
+    struct check_place here = gone ? check_place_of(call) : (struct check_place){0};
+    check_lock();
+    struct check_object *object = check_object_find(parameter->object, change->handle);
+    if (object && object->uses > 0) {
+        if (gone && --object->uses == 0)
+            object->freed = here;
+        else if (!gone && object->persistent && (function->does & WEFT_DOES_COMPLETE) &&
+                 has_completed(call, change->element))
+            object->active = false;
+        if (function->plain == WEFT_CALL_Type_commit)
+            object->committed = true;
+    }
+    check_unlock();
+}
+
+void check_objects_end(struct weft_call *call)
+{
+    struct changes *changes = call->state;
+    for (int64_t i = 0; changes && i < changes->n; i++)
+        see_change(call, &changes->list[i]);
+    free(changes);
+    call->state = NULL;
+    if (call->result == MPI_SUCCESS)
+        see_results(call);
+}
+
+/* ---- The end */
+
+static enum check_rule rule_of(const struct check_object *object)
+{
+    switch (object->kind) {
+    case WEFT_OBJECT_REQUEST:
+        return object->active ? CHECK_REQUEST_LOST : CHECK_NOT_FREED;
+    case WEFT_OBJECT_MESSAGE:
+        return CHECK_MESSAGE_LOST;
+    case WEFT_OBJECT_FILE:
+    case WEFT_OBJECT_WIN:
+    case WEFT_OBJECT_SESSION:
+        return CHECK_NOT_CLOSED;
+    default:
+        return CHECK_NOT_FREED;
+    }
+}
+
+void check_objects_finish(void)
+{
+    for (size_t i = 0; i < table.size; i++) {
+        struct check_object *object = &table.slots[i];
+        if (!object->handle || object->uses <= 0)
+            continue;
+        enum check_rule rule = rule_of(object);
+        const char *state = rule == CHECK_REQUEST_LOST   ? "was never completed"
+                            : rule == CHECK_MESSAGE_LOST ? "was never received"
+                                                         : "was not freed before MPI_Finalize";
+        check_report(rule, &object->made, false, "the %s that this call made %s",
+                     weft_object_name(object->kind), state);
+    }
+}

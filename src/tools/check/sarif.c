@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Findings as SARIF 2.1.0 (OASIS), which code hosts show beside the source.
+ */
+#include "tools/check/finding.h"
+
+#include <errno.h>
+#include <string.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "unconfigured"
+#endif
+
+/* A JSON string. */
+static void put_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(file, "\\%c", c);
+        else if (c < ' ')
+            fprintf(file, "\\u%04x", c);
+        else
+            fputc(c, file);
+    }
+    fputc('"', file);
+}
+
+static void put_rules(FILE *file)
+{
+    for (int i = 0; i < CHECK_RULES; i++) {
+        fprintf(file, "%s\n        {\"id\": ", i ? "," : "");
+        put_string(file, check_rules[i].id);
+        fprintf(file, ", \"shortDescription\": {\"text\": ");
+        put_string(file, check_rules[i].says);
+        fprintf(file, "}, \"help\": {\"text\": ");
+        put_string(file, check_rules[i].change);
+        fprintf(file, "}}");
+    }
+}
+
+static void put_result(FILE *file, const struct check_finding *finding)
+{
+    char text[sizeof finding->call + sizeof finding->text + 64];
+    snprintf(text, sizeof text, "%s on %d of the ranks, first on rank %d: %s", finding->call,
+             finding->ranks, finding->rank, finding->text);
+    fprintf(file, "{\"ruleId\": ");
+    put_string(file, check_rules[finding->rule].id);
+    fprintf(file, ", \"level\": \"%s\", \"message\": {\"text\": ",
+            check_rules[finding->rule].error ? "error" : "warning");
+    put_string(file, text);
+    fprintf(file, "}");
+    if (finding->where.line) {
+        fprintf(file,
+                ", \"locations\": [{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
+        put_string(file, finding->where.file);
+        fprintf(file, "}, \"region\": {\"startLine\": %d}}}]", finding->where.line);
+    }
+    fprintf(file, "}");
+}
+
+void check_sarif_write(const char *path, const struct check_finding *list, int n)
+{
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        fprintf(stderr, "weft check: %s of WEFT_CHECK_SARIF cannot be written: %s\n", path,
+                strerror(errno));
+        return;
+    }
+    fprintf(file, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
+                  "  \"version\": \"2.1.0\",\n  \"runs\": [{\n    \"tool\": {\"driver\": {\"name\": "
+                  "\"weft check\", \"version\": \"" PACKAGE_VERSION "\", \"rules\": [");
+    put_rules(file);
+    fprintf(file, "]}},\n    \"results\": [");
+    for (int i = 0; i < n; i++) {
+        fprintf(file, "%s\n      ", i ? "," : "");
+        put_result(file, &list[i]);
+    }
+    fprintf(file, "]\n  }]\n}\n");
+    if (fclose(file))
+        fprintf(stderr, "weft check: %s of WEFT_CHECK_SARIF is not complete: %s\n", path,
+                strerror(errno));
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Type signatures (MPI 5.0, section 5.1): the sequence of basic types that a count of a datatype
+ * describes, as its length and a hash. The hash is a polynomial in the basic types, so that the
+ * signature of a sequence follows from those of its parts, and a repetition costs O(log n).
+ *
+ * A datatype is read by MPI_Type_get_envelope and MPI_Type_get_contents. The result is kept with the
+ * object (objects.h). Types whose contents are one datatype only (all but structures) have its signature as
+ * often as its size divides theirs. Pair types are their two members.
+ *
+ * Invariant: equal sequences have equal signatures, however they were made.
+ */
+#ifndef WEFT_CHECK_SIGNATURE_H
+#define WEFT_CHECK_SIGNATURE_H
+
+#include "mpi.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct check_signature {
+    uint64_t length, hash;
+    bool packed; /* has MPI_PACKED, which fits everything */
+};
+
+/* The signature of `count` elements of a datatype. The lock is not held. */
+struct check_signature check_signature_of(MPI_Datatype type, int64_t count);
+
+/* False: data of the two cannot be sent and received as each other. */
+bool check_signature_fits(const struct check_signature *a, const struct check_signature *b);
+
+#endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Values of calls, and the next definitions: see call.h.
+ */
+#include "tools/interpose/call.h"
+#include "tools/interpose/wrapper.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct weft_next weft_next;
+
+_Static_assert(sizeof(struct weft_next) == WEFT_CALLS * sizeof(void *),
+               "struct weft_next has one pointer for each call");
+
+void weft_next_resolve(void)
+{
+    for (int i = 0; i < WEFT_CALLS; i++) {
+        char name[128];
+        const char *bare = weft_functions[i].name + sizeof "MPI_" - 1;
+        snprintf(name, sizeof name, WEFT_WRAPPER_PREFIX "%s", bare);
+        void *next = dlsym(RTLD_NEXT, name);
+        if (!next) {
+            fprintf(stderr,
+                    "weft: the preloaded tool finds no %s behind itself; preload it only for "
+                    "programs that use Weft of the same version\n",
+                    name);
+            abort();
+        }
+        memcpy((char *)&weft_next + (size_t)i * sizeof next, &next, sizeof next);
+    }
+}
+
+int weft_call_find(const struct weft_call *call, enum weft_parameter_kind kind, int from)
+{
+    for (int i = from; i < call->function->parameters; i++)
+        if (call->function->parameter[i].kind == kind)
+            return i;
+    return -1;
+}
+
+void *weft_call_handle(const struct weft_call *call, enum weft_object_kind object)
+{
+    for (int i = 0; i < call->function->parameters; i++) {
+        const struct weft_parameter *p = &call->function->parameter[i];
+        if (p->object == object && p->flow != WEFT_FLOW_OUT)
+            return weft_call_element(call, i, 0);
+    }
+    return NULL;
+}
+
+int64_t weft_call_length(const struct weft_call *call, int parameter)
+{
+    int length = call->function->parameter[parameter].length;
+    if (length == WEFT_LENGTH_ONE)
+        return 1;
+    return length < 0 ? 0 : weft_call_number(call, length, 0);
+}
+
+/* The address of element i of a parameter that points at its values; NULL: the program passed
+ * NULL. */
+static const char *element_at(const struct weft_call *call, int parameter, int64_t i)
+{
+    const char *base = call->values[parameter].pointer;
+    return base ? base + (size_t)i * call->function->parameter[parameter].width : NULL;
+}
+
+int64_t weft_call_number(const struct weft_call *call, int parameter, int64_t i)
+{
+    const struct weft_parameter *p = &call->function->parameter[parameter];
+    if (!p->pointer)
+        return call->values[parameter].number;
+    const char *at = element_at(call, parameter, i);
+    int64_t wide = 0;
+    int narrow = 0;
+    if (at && p->width == sizeof narrow) {
+        memcpy(&narrow, at, sizeof narrow);
+        return narrow;
+    }
+    if (at)
+        memcpy(&wide, at, sizeof wide);
+    return wide;
+}
+
+void *weft_call_element(const struct weft_call *call, int parameter, int64_t i)
+{
+    void *handle = NULL;
+    if (!call->function->parameter[parameter].pointer)
+        return call->values[parameter].pointer;
+    const char *at = element_at(call, parameter, i);
+    if (at)
+        memcpy(&handle, at, sizeof handle);
+    return handle;
+}
+
+bool weft_call_is_set(const struct weft_call *call, int parameter)
+{
+    int flag = call->function->parameter[parameter].flag;
+    return flag < 0 || weft_call_number(call, flag, 0) != 0;
+}
+
+const char *weft_object_name(enum weft_object_kind object)
+{
+    static const char *const names[WEFT_OBJECTS] = {
+        "object", "communicator", "datatype",  "error handler", "file",    "group",
+        "info",   "message",      "operation", "request",       "session", "window",
+    };
+    return names[object];
+}

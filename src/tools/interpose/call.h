@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * How a tool (check, profile, trace) sees the calls of a program.
+ *
+ * A tool is a shared library that weftrun preloads. It has a wrapper for each function of
+ * functions.tsv (abi/interpose.py writes them). A wrapper puts the arguments into a struct
+ * weft_call, calls weft_call_begin of the tool, the next definition of the function, and
+ * weft_call_end. Nothing in libmpi_abi refers to a tool: without the preload no instruction differs.
+ *
+ * Names. A program of the standard ABI and libmpifort_abi call MPI_X. The front ends, and above them
+ * the Fortran libraries of Open MPI and MPICH, call weft_abi_X, because MPI_X and PMPI_X are their own
+ * names with other types. So each tool is linked twice from the same objects: libweft_<tool>.so
+ * defines MPI_X, libweft_<tool>_front.so defines weft_abi_X; weftrun preloads the one that fits the
+ * program. A wrapper calls the definition of the same name that follows in the loader's order
+ * (RTLD_NEXT): that of another tool, of a profiler on PMPI, or of libmpi_abi, which the tool is
+ * linked with, so that it is in the global scope also when an interpreter loads MPI for itself.
+ * What a program calls as PMPI_X is not seen.
+ *
+ * The tables state what each parameter means, so that a tool handles most functions by their kinds
+ * and few by their names.
+ *
+ * Callbacks of the program (attributes, error handlers, operations) run inside the next definition,
+ * and the calls that they make are seen like all others. Between weft_call_begin and weft_call_end a
+ * tool holds no lock.
+ *
+ * Invariant: values of parameters are read with the functions below, which use the widths of the
+ * table, never by their C types.
+ */
+#ifndef WEFT_TOOLS_CALL_H
+#define WEFT_TOOLS_CALL_H
+
+#include "calls.h" /* made by abi/interpose.py */
+#include "mpi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Words of the column `does` of functions.tsv. */
+enum weft_does {
+    WEFT_DOES_SEND = 1 << 0,
+    WEFT_DOES_RECEIVE = 1 << 1,
+    WEFT_DOES_EXCHANGE = 1 << 2,
+    WEFT_DOES_PROBE = 1 << 3,
+    WEFT_DOES_RMA = 1 << 4,
+    WEFT_DOES_FILE = 1 << 5,
+    WEFT_DOES_EPOCH = 1 << 6,
+    WEFT_DOES_START = 1 << 7,
+    WEFT_DOES_COMPLETE = 1 << 8,
+    WEFT_DOES_COLLECTIVE = 1 << 9,
+    WEFT_DOES_LOCAL = 1 << 10,
+    WEFT_DOES_NONBLOCKING = 1 << 11,
+    WEFT_DOES_PERSISTENT = 1 << 12,
+    WEFT_DOES_BEGIN = 1 << 13,
+    WEFT_DOES_END = 1 << 14,
+};
+
+/* Kinds of parameters; WEFT_KIND_OTHER: those that no tool distinguishes. */
+enum weft_parameter_kind {
+    WEFT_KIND_OTHER,
+    WEFT_KIND_HANDLE,
+    WEFT_KIND_DATA,
+    WEFT_KIND_TARGET,
+    WEFT_KIND_MEMORY,
+    WEFT_KIND_ALLOCATED,
+    WEFT_KIND_PACKED,
+    WEFT_KIND_RAW,
+    WEFT_KIND_VALUE,
+    WEFT_KIND_COUNT,
+    WEFT_KIND_LENGTH,
+    WEFT_KIND_RANK,
+    WEFT_KIND_SOURCE,
+    WEFT_KIND_MEMBER,
+    WEFT_KIND_TAG,
+    WEFT_KIND_DISPLACEMENT,
+    WEFT_KIND_INDEX,
+    WEFT_KIND_LOGICAL,
+    WEFT_KIND_STATUS,
+    WEFT_KIND_STRING,
+};
+
+enum weft_object_kind {
+    WEFT_OBJECT_NONE,
+    WEFT_OBJECT_COMM,
+    WEFT_OBJECT_DATATYPE,
+    WEFT_OBJECT_ERRHANDLER,
+    WEFT_OBJECT_FILE,
+    WEFT_OBJECT_GROUP,
+    WEFT_OBJECT_INFO,
+    WEFT_OBJECT_MESSAGE,
+    WEFT_OBJECT_OP,
+    WEFT_OBJECT_REQUEST,
+    WEFT_OBJECT_SESSION,
+    WEFT_OBJECT_WIN,
+    WEFT_OBJECTS
+};
+
+enum weft_flow { WEFT_FLOW_IN, WEFT_FLOW_OUT, WEFT_FLOW_INOUT };
+
+/* The length of an array, if it is no parameter: the blocks that a collective sends or receives, or
+ * one that follows from other arguments or from a constant. */
+enum { WEFT_LENGTH_ONE = -1, WEFT_LENGTH_SENDS = -2, WEFT_LENGTH_RECEIVES = -3, WEFT_LENGTH_OTHER = -4 };
+
+/* Numbers of parameters count from 0; -1: none. */
+struct weft_parameter {
+    const char *name;
+    enum weft_parameter_kind kind;
+    enum weft_object_kind object; /* of a handle */
+    enum weft_flow flow;
+    bool pointer;      /* the argument points at the value or the array */
+    uint8_t width;     /* bytes of an element */
+    int8_t length;     /* of an array: the parameter, or WEFT_LENGTH_ */
+    int8_t about[3];   /* the parameters ABOUT, as in functions.tsv */
+    int8_t flag;       /* the result is set if this parameter is true after the call */
+    bool root;         /* significant at the root only */
+};
+
+struct weft_function {
+    const char *name; /* with MPI_ */
+    int does;         /* bits of enum weft_does */
+    enum weft_call_number plain; /* of the form without _c */
+    int parameters;
+    const struct weft_parameter *parameter;
+};
+
+extern const struct weft_function weft_functions[WEFT_CALLS];
+
+union weft_value {
+    void *pointer; /* also a handle */
+    int64_t number;
+};
+
+/* One call of the program, from weft_call_begin to weft_call_end. */
+struct weft_call {
+    const struct weft_function *function;
+    union weft_value *values; /* in the order of the parameters; a status may be replaced */
+    const void *site;         /* return address of the wrapper */
+    int result;
+    void *state; /* of the tool: from its begin to its end */
+};
+
+/* The next definitions, which tools also call for themselves. */
+extern struct weft_next weft_next;
+
+/* ---- The tool defines these two. False: the tool has made the call, and set call->result. */
+bool weft_call_begin(struct weft_call *call);
+void weft_call_end(struct weft_call *call);
+
+/* ---- Values */
+
+/* The number of the first parameter of a kind, from `from` on; -1: there is none. */
+int weft_call_find(const struct weft_call *call, enum weft_parameter_kind kind, int from);
+
+/* The first handle of a kind of objects that the call reads; its null handle if there is none. */
+void *weft_call_handle(const struct weft_call *call, enum weft_object_kind object);
+
+/* The number of elements of a parameter: 1 if it is no array, 0 if that is not known here. */
+int64_t weft_call_length(const struct weft_call *call, int parameter);
+
+/* Element i of a parameter: a number, or a handle. */
+int64_t weft_call_number(const struct weft_call *call, int parameter, int64_t i);
+void *weft_call_element(const struct weft_call *call, int parameter, int64_t i);
+
+/* True if the call has no ?FLAG for the parameter or the flag is true after the call. */
+bool weft_call_is_set(const struct weft_call *call, int parameter);
+
+/* Fills weft_next; a tool's constructor calls this before all else. */
+void weft_next_resolve(void);
+
+/* "communicator", "request". */
+const char *weft_object_name(enum weft_object_kind object);
+
+/* True for handles of constants of the standard: MPI_COMM_WORLD, MPI_INT, MPI_REQUEST_NULL. */
+static inline bool weft_object_is_predefined(const void *handle)
+{
+    return (uintptr_t)handle < 0x1000;
+}
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Sites: see site.h.
+ */
+#include "tools/interpose/site.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#ifdef HAVE_LIBDW
+#include <elfutils/libdwfl.h>
+#endif
+
+enum { MODULES_MAX = 512, FRAMES_MAX = 32 };
+
+/* The program and its libraries; an address outside of them was loaded later. */
+static struct {
+    int n;
+    struct module {
+        uintptr_t begin, end, base;
+        uint32_t name; /* a hash of the file's name without its directory */
+        bool is_mpi;
+    } at[MODULES_MAX];
+} modules;
+
+static const char *file_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static uint32_t hash_of(const char *text)
+{
+    uint32_t hash = 2166136261U; /* FNV-1a */
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 16777619U;
+    return hash;
+}
+
+static bool is_mpi_library(const char *file)
+{
+    return strncmp(file, "libmpi", 6) == 0 || strncmp(file, "libweft_", 8) == 0;
+}
+
+static int read_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size, (void)arg;
+    if (modules.n == MODULES_MAX)
+        return 1;
+    struct module *module = &modules.at[modules.n++];
+    const char *file = file_of(info->dlpi_name); /* of the program: "" */
+    *module = (struct module){UINTPTR_MAX, 0, info->dlpi_addr, hash_of(file), is_mpi_library(file)};
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        uintptr_t first = info->dlpi_addr + header->p_vaddr;
+        if (header->p_type != PT_LOAD)
+            continue;
+        module->begin = first < module->begin ? first : module->begin;
+        if (first + header->p_memsz > module->end)
+            module->end = first + header->p_memsz;
+    }
+    return 0;
+}
+
+void weft_site_read_modules(void)
+{
+    modules.n = 0;
+    dl_iterate_phdr(read_module, NULL);
+}
+
+static const struct module *module_of(uintptr_t address)
+{
+    for (int i = 0; i < modules.n; i++)
+        if (address >= modules.at[i].begin && address < modules.at[i].end)
+            return &modules.at[i];
+    return NULL;
+}
+
+static bool in_library(uintptr_t address)
+{
+    const struct module *module = module_of(address);
+    return module && module->is_mpi;
+}
+
+struct weft_portable_site weft_site_pack(const void *address)
+{
+    const struct module *module = module_of((uintptr_t)address);
+    if (!module)
+        return (struct weft_portable_site){0};
+    return (struct weft_portable_site){(uintptr_t)address - module->base, module->name};
+}
+
+const void *weft_site_unpack(struct weft_portable_site site)
+{
+    for (int i = 0; i < modules.n; i++)
+        if (site.offset && modules.at[i].name == site.module)
+            return (const void *)(modules.at[i].base + site.offset);
+    return NULL;
+}
+
+/* ---- Unwinding */
+
+struct walk {
+    uintptr_t found;
+    int frames;
+};
+
+static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *arg)
+{
+    struct walk *walk = arg;
+    uintptr_t address = _Unwind_GetIP(context);
+    if (address && !in_library(address))
+        walk->found = address;
+    return walk->found || ++walk->frames == FRAMES_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+const void *weft_site_of(const void *returns)
+{
+    struct walk walk = {0};
+    if (!in_library((uintptr_t)returns))
+        return returns;
+    _Unwind_Backtrace(see_frame, &walk);
+    return walk.found ? (const void *)walk.found : returns;
+}
+
+/* ---- Lookup */
+
+#ifdef HAVE_LIBDW
+static void look_up_line(const void *address, struct weft_site *site)
+{
+    static const Dwfl_Callbacks callbacks = {
+        .find_elf = dwfl_linux_proc_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+    };
+    Dwfl *dwfl = dwfl_begin(&callbacks);
+    Dwarf_Addr at = (uintptr_t)address - 1; /* inside the call, not behind it */
+    if (!dwfl)
+        return;
+    if (dwfl_linux_proc_report(dwfl, getpid()) == 0 && dwfl_report_end(dwfl, NULL, NULL) == 0) {
+        Dwfl_Module *module = dwfl_addrmodule(dwfl, at);
+        Dwfl_Line *line = module ? dwfl_module_getsrc(module, at) : NULL;
+        const char *function = module ? dwfl_module_addrname(module, at) : NULL;
+        const char *file = line ? dwfl_lineinfo(line, NULL, &site->line, NULL, NULL, NULL) : NULL;
+        snprintf(site->function, sizeof site->function, "%s", function ? function : "");
+        snprintf(site->file, sizeof site->file, "%s", file ? file : "");
+    }
+    dwfl_end(dwfl);
+}
+#else
+static void look_up_line(const void *address, struct weft_site *site)
+{
+    (void)address, (void)site;
+}
+#endif
+
+void weft_site_lookup(const void *address, struct weft_site *site)
+{
+    Dl_info info;
+    *site = (struct weft_site){0};
+    if (!address)
+        return;
+    look_up_line(address, site);
+    if (site->file[0] || !dladdr(address, &info) || !info.dli_fname)
+        return;
+    snprintf(site->file, sizeof site->file, "%s+0x%zx", file_of(info.dli_fname),
+             (size_t)((uintptr_t)address - 1 - (uintptr_t)info.dli_fbase));
+    if (!site->function[0])
+        snprintf(site->function, sizeof site->function, "%s", info.dli_sname ? info.dli_sname : "");
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The place in the program that made a call.
+ *
+ * While the program runs a site is an address in the program: one compare for a call from C. A call
+ * that comes through an MPI library (Fortran, a front end) is unwound to the first frame outside of
+ * the MPI libraries. File, line and function are looked up when a finding is reported, with libdw
+ * of elfutils if Weft was built with it; else a site is a file of the program with an offset.
+ *
+ * Invariant: weft_site_lookup allocates and reads files; it runs only when something is reported.
+ */
+#ifndef WEFT_TOOLS_SITE_H
+#define WEFT_TOOLS_SITE_H
+
+#include <stdint.h>
+
+struct weft_site {
+    char function[64];
+    char file[256]; /* of the source, or of the program and an offset; "": not known */
+    int line;       /* 0: not known */
+};
+
+/* A site that another rank can look up, whose addresses differ. */
+struct weft_portable_site {
+    uint64_t offset; /* in the module; 0: not known */
+    uint32_t module; /* a hash of the module's name */
+};
+
+/* Reads what is loaded: at the start, and again in MPI_Init, because interpreters load libraries
+ * late. */
+void weft_site_read_modules(void);
+
+/* The address in the program behind the return address of a wrapper. */
+const void *weft_site_of(const void *returns);
+
+struct weft_portable_site weft_site_pack(const void *address);
+
+/* NULL: the module is not loaded here. */
+const void *weft_site_unpack(struct weft_portable_site site);
+
+void weft_site_lookup(const void *address, struct weft_site *site);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What the generated wrappers are made of: see call.h. wrappers.c is compiled twice: with
+ * WEFT_TOOL_FRONT it defines the names that front ends call.
+ */
+#ifndef WEFT_TOOLS_WRAPPER_H
+#define WEFT_TOOLS_WRAPPER_H
+
+#include "tools/interpose/call.h"
+
+#ifdef WEFT_TOOL_FRONT
+#define WEFT_WRAPPER_PREFIX "weft_abi_"
+#else
+#define WEFT_WRAPPER_PREFIX "MPI_"
+#endif
+
+/* Exports wrap_<name>; stands behind its definition. */
+#define WEFT_EXPORT_WRAPPER(name)                                                                  \
+    __attribute__((visibility("default"), alias("wrap_" #name))) extern __typeof__(wrap_##name)    \
+        export_##name __asm__(WEFT_WRAPPER_PREFIX #name)
+
+#define WEFT_CALL_HERE(name, values)                                                               \
+    {                                                                                              \
+        &weft_functions[WEFT_CALL_##name], (values), __builtin_return_address(0), MPI_SUCCESS,     \
+            NULL                                                                                   \
+    }
+
+#endif

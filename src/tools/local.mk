@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tools that see a program's calls: libraries above libmpi_abi that weftrun preloads
+# (src/tools/interpose/call.h).
+dist_noinst_SCRIPTS += abi/interpose.py
+TOOLS_DIR = src/tools/interpose/generated
+TOOLS_STAMP = $(TOOLS_DIR)/stamp
+TOOLS_FILES = $(TOOLS_DIR)/calls.h $(TOOLS_DIR)/calls.c $(TOOLS_DIR)/wrappers.c
+EXTRA_DIST += $(TOOLS_STAMP) $(TOOLS_FILES)
+$(TOOLS_STAMP): abi/interpose.py abi/tables.py abi/functions.tsv
+	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/abi/interpose.py $(TOOLS_DIR) && touch $@
+$(TOOLS_FILES): $(TOOLS_STAMP) ;
+
+# What every tool has. Wrappers and the names of the next definitions are compiled twice: for programs
+# of the standard ABI, and for front ends.
+TOOLS_CPPFLAGS = $(AM_CPPFLAGS) -I$(TOOLS_DIR) -I$(srcdir)/$(TOOLS_DIR)
+TOOLS_CFLAGS = $(WEFT_CFLAGS) $(DEBUG_CFLAGS) -fPIC -fvisibility=hidden -fno-lto
+INTERPOSE_SOURCES = src/tools/interpose/call.c src/tools/interpose/call.h \
+    src/tools/interpose/site.c src/tools/interpose/site.h src/tools/interpose/wrapper.h
+noinst_LIBRARIES += libinterpose.a libinterpose_front.a
+libinterpose_a_CPPFLAGS = $(TOOLS_CPPFLAGS)
+libinterpose_a_CFLAGS = $(TOOLS_CFLAGS)
+libinterpose_a_SOURCES = $(INTERPOSE_SOURCES)
+nodist_libinterpose_a_SOURCES = $(TOOLS_DIR)/calls.c $(TOOLS_DIR)/wrappers.c
+libinterpose_front_a_CPPFLAGS = $(TOOLS_CPPFLAGS) -DWEFT_TOOL_FRONT
+libinterpose_front_a_CFLAGS = $(TOOLS_CFLAGS)
+libinterpose_front_a_SOURCES = $(INTERPOSE_SOURCES) src/tools/interpose/integers.c
+nodist_libinterpose_front_a_SOURCES = $(TOOLS_DIR)/calls.c $(TOOLS_DIR)/wrappers.c
+$(libinterpose_a_OBJECTS) $(libinterpose_front_a_OBJECTS): | $(TOOLS_STAMP)
+
+# ---- The checker
+noinst_LIBRARIES += libcheck.a
+libcheck_a_CPPFLAGS = $(TOOLS_CPPFLAGS)
+libcheck_a_CFLAGS = $(TOOLS_CFLAGS)
+libcheck_a_SOURCES = src/tools/check/check.c src/tools/check/check.h \
+    src/tools/check/channel.c src/tools/check/channel.h \
+    src/tools/check/collectives.c \
+    src/tools/check/comms.c src/tools/check/comms.h \
+    src/tools/check/finding.c src/tools/check/finding.h \
+    src/tools/check/objects.c src/tools/check/objects.h \
+    src/tools/check/rules.c src/tools/check/sarif.c \
+    src/tools/check/signature.c src/tools/check/signature.h
+$(libcheck_a_OBJECTS): | $(TOOLS_STAMP)
+
+toolsdir = $(libdir)/weft/tools
+tools_DATA = lib/weft/tools/libweft_check.so lib/weft/tools/libweft_check_front.so
+link_tool = $(link_shared) -Wl,-rpath,'$$ORIGIN/../..' $(call all_of,$(filter %.a,$^)) \
+    lib/libmpi_abi.so $(LIBDW_LIBS)
+lib/weft/tools/libweft_check.so: libcheck.a libinterpose.a lib/libmpi_abi.so Makefile
+	$(link_tool)
+lib/weft/tools/libweft_check_front.so: libcheck.a libinterpose_front.a lib/libmpi_abi.so Makefile
+	$(link_tool)

@@ -48,7 +48,7 @@ static int find_named(const struct weft_function *function, const char *name)
     return -1;
 }
 
-/* True if the signature of this data is that of all ranks. */
+/* True if data have one count and datatype, and not some for each rank. */
 static bool is_uniform(const struct weft_function *function, const struct weft_parameter *data)
 {
     int count = data->about[0], type = data->about[1];
@@ -56,22 +56,25 @@ static bool is_uniform(const struct weft_function *function, const struct weft_p
            function->parameter[type].length == WEFT_LENGTH_ONE;
 }
 
-/* The number of the data whose signature is compared; -1: none. At the root its own side of a gather or
- * scatter, elsewhere the other; else what is received, which MPI_IN_PLACE does not replace. */
+/* The number of the data whose signature is compared; -1: none. At the root its own side of a gather
+ * or scatter, elsewhere the other; else what is received, which MPI_IN_PLACE does not replace. */
 static int compared_data(const struct weft_call *call, bool is_root)
 {
     const struct weft_function *function = call->function;
     int found = -1;
     bool has_root_side = false;
-    for (int i = 0; i < function->parameters; i++)
-        has_root_side |= function->parameter[i].kind == WEFT_KIND_DATA && function->parameter[i].root;
     for (int i = 0; i < function->parameters; i++) {
         const struct weft_parameter *parameter = &function->parameter[i];
-        if (parameter->kind != WEFT_KIND_DATA || (has_root_side && parameter->root != is_root))
-            continue;
-        found = i;
+        if (parameter->kind == WEFT_KIND_DATA && !is_uniform(function, parameter))
+            return -1;
+        has_root_side |= parameter->kind == WEFT_KIND_DATA && parameter->root;
     }
-    return found >= 0 && is_uniform(function, &function->parameter[found]) ? found : -1;
+    for (int i = 0; i < function->parameters; i++) {
+        const struct weft_parameter *parameter = &function->parameter[i];
+        if (parameter->kind == WEFT_KIND_DATA && (!has_root_side || parameter->root == is_root))
+            found = i;
+    }
+    return found;
 }
 
 static bool is_neighbor(const struct weft_function *function)

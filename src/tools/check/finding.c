@@ -157,6 +157,11 @@ static int join(struct check_finding *list, int n)
     return joined;
 }
 
+static const char *plural(int n)
+{
+    return n == 1 ? "" : "s";
+}
+
 static void print_all(struct check_finding *list, int n)
 {
     int errors = 0;
@@ -168,8 +173,8 @@ static void print_all(struct check_finding *list, int n)
     if (n == 0)
         fprintf(stderr, "weft check: no findings in %d ranks\n", check.size);
     else
-        fprintf(stderr, "weft check: %d %s in %d ranks: %d errors, %d warnings\n", n,
-                n == 1 ? "finding" : "findings", check.size, errors, n - errors);
+        fprintf(stderr, "weft check: %d finding%s in %d ranks: %d error%s, %d warning%s\n", n,
+                plural(n), check.size, errors, plural(errors), n - errors, plural(n - errors));
 }
 
 int check_findings_end(void)

@@ -130,36 +130,35 @@ static void break_comm(uint64_t key)
     state.broken[state.n_broken++] = key;
 }
 
+/* Reports at the call of the higher rank, whichever record came first. */
 static void report(enum check_rule rule, const struct check_record *a, const struct check_record *b,
                    const char *what)
 {
+    const struct check_record *low = a->rank < b->rank ? a : b, *high = low == a ? b : a;
+    struct check_place place = {&weft_functions[high->call], weft_site_unpack(high->site)};
     char other[512];
-    struct check_place place = {&weft_functions[b->call], weft_site_unpack(b->site)};
-    describe(a, other, sizeof other);
-    check_report_of(b->rank, rule, &place, true, "%s than rank %d in %s", what, a->rank, other);
+    describe(low, other, sizeof other);
+    check_report_of(high->rank, rule, &place, true, "%s differs from that of rank %d, in %s", what, low->rank, other);
 }
 
 /* Compares a record with the first of its number; false: the ranks' calls differ. */
 static bool compare(const struct check_record *first, const struct check_record *record)
 {
     const struct check_collective *a = &first->collective, *b = &record->collective;
-    char text[128];
     if (first->call != record->call) {
-        report(CHECK_OTHER_COLLECTIVE, first, record, "this is another call on the communicator");
+        report(CHECK_OTHER_COLLECTIVE, first, record, "the call on the communicator");
         return false;
     }
     if (a->root != b->root) {
-        snprintf(text, sizeof text, "root is %d instead of %d: it differs", b->root, a->root);
-        report(CHECK_OTHER_ROOT, first, record, text);
+        report(CHECK_OTHER_ROOT, first, record, "root");
         return false;
     }
     if (a->op != b->op)
-        report(CHECK_OTHER_OPERATION, first, record, "the operation is another");
-    if (a->is_compared && b->is_compared && !check_signature_fits(&a->signature, &b->signature)) {
-        snprintf(text, sizeof text, "count and datatype give %llu basic elements, not %llu, or others",
-                 (unsigned long long)b->signature.length, (unsigned long long)a->signature.length);
-        report(CHECK_OTHER_SIGNATURE, first, record, text);
-    }
+        report(CHECK_OTHER_OPERATION, first, record, "the operation");
+    if (a->is_compared && b->is_compared && !check_signature_fits(&a->signature, &b->signature))
+        report(CHECK_OTHER_SIGNATURE, first, record,
+               a->signature.length == b->signature.length ? "the type of the elements"
+                                                          : "the number of elements");
     return true;
 }
 

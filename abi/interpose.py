@@ -11,7 +11,8 @@
 Functions that return no error code (MPI_Wtime, MPI_Comm_fromint) have no wrapper: none of them
 changes an object, a buffer or a message.
 
-Invariant: a generated file is never edited by hand, and clang-format changes nothing in it.
+Invariant: a generated file is never edited by hand; clang-format changes nothing in calls.h, and would
+arrange the lists of values in the others by columns.
 """
 
 import re
@@ -119,9 +120,8 @@ def wrapper(function):
     arguments = [f"values[{i}].pointer" if p.kind.word == "status" and p.kind.flow == ">" else p.name
                  for i, p in enumerate(parameters)]
     head = prototype(function._replace(name="wrap_" + bare(function), returns="static int"), "", ")")
-    under = "    union weft_value values[] = {"
     return "\n".join([
-        head, "{", *filled(under, values, "};", len(under)),
+        head, "{", "    union weft_value values[] = {", *[f"        {value}," for value in values], "    };",
         f"    struct weft_call call = WEFT_CALL_HERE({bare(function)}, values);",
         "    if (weft_call_begin(&call))",
         *call_lines("call.result", f"weft_next.{bare(function)}", arguments or [""], ");", 8),

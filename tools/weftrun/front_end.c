@@ -137,6 +137,13 @@ static int refuse(const struct job *job, const struct app *app, const char *need
     return LAUNCH_NOT_USABLE;
 }
 
+/* NULL: no memory. */
+static char *path_of(const char *folder, const char *name)
+{
+    char *path;
+    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
 int weft_front_end_choose(const struct job *job, struct app *app)
 {
     char library[256];
@@ -157,14 +164,13 @@ int weft_front_end_choose(const struct job *job, struct app *app)
         code = LAUNCH_NOT_USABLE;
     } else if (!needed && !standard) {
         app->front_end = search_path(job, app, NULL);
-        app->calls_front_end = folder != NULL;
         /* Scripts such as R's put other folders first. The library for C alone, because those for
          * Fortran define names that an extension module may have, too. */
-        if (folder && asprintf(&app->preload, "%s/%s", folder, interface->library) < 0)
-            app->preload = NULL;
+        app->front_library = folder ? path_of(folder, interface->library) : NULL;
+        app->preload = folder ? path_of(folder, interface->library) : NULL;
     } else if (needed && folder) {
         app->front_end = search_path(job, app, interface);
-        app->calls_front_end = true;
+        app->front_library = path_of(folder, interface->library);
         if (weft_other_mpi_has_rpath(app->path))
             app->preload = weft_other_mpi_preload(app->path, folder, interface->library);
         needed = weft_other_mpi_missing(app->path, folder, library, sizeof library);

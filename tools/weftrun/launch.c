@@ -215,7 +215,8 @@ static int set_rank_variables(const struct job *job, const struct rank *rank, ch
 static int set_check(const struct job *job, char **env)
 {
     char setting[256];
-    snprintf(setting, sizeof setting, "WEFT_CHECK=%s", job->check && *job->check ? job->check : "all");
+    snprintf(setting, sizeof setting, "WEFT_CHECK=%s",
+             job->check && *job->check ? job->check : "all");
     return job->check ? set_env(env, setting) : 0;
 }
 

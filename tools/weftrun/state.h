@@ -33,14 +33,14 @@ struct variables {
 };
 
 struct app {
-    char **argv;        /* NULL-terminated, as typed */
-    char *path;         /* the executable, found in PATH */
-    const char *dir;    /* working directory or NULL */
-    const char *search; /* directories of the program before those of PATH, or NULL */
-    const char *set;    /* the process set of its ranks, or NULL */
-    char *front_end;    /* folders for LD_LIBRARY_PATH, or NULL: see front_end.h */
-    bool calls_front_end; /* the program was linked with another MPI's library */
-    char *preload;      /* libraries for LD_PRELOAD, or NULL */
+    char **argv;         /* NULL-terminated, as typed */
+    char *path;          /* the executable, found in PATH */
+    const char *dir;     /* working directory or NULL */
+    const char *search;  /* directories of the program before those of PATH, or NULL */
+    const char *set;     /* the process set of its ranks, or NULL */
+    char *front_end;     /* folders for LD_LIBRARY_PATH, or NULL: see front_end.h */
+    char *front_library; /* path of the front end that the program uses, or NULL */
+    char *preload;       /* libraries for LD_PRELOAD, or NULL */
     struct variables env;
     int first, count; /* world ranks first .. first + count - 1; while options are read 0: no -n */
     int per_node;     /* 0: no limit */

@@ -6,8 +6,8 @@
 
 #include "state.h"
 
-/* Puts the library of each tool that the job asks for in front of app->preload. Called when the front
- * end is chosen. Returns an exit code after printing what lacks, else 0. */
+/* Puts the library of each tool that the job asks for in front of app->preload. Called when the
+ * front end is chosen. Returns an exit code after printing what lacks, else 0. */
 int weft_tools_choose(const struct job *job, struct app *app);
 
 #endif

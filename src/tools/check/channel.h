@@ -2,8 +2,9 @@
 /*
  * Records between ranks, on a duplicate of MPI_COMM_WORLD that only the checker uses.
  *
- * A record is sent nonblocking, and received when a rank polls: at each call of the program. A module
- * takes the records of its kind by a function in channel.c's table. Records of one sender arrive in order.
+ * A record is sent nonblocking, and received when a rank polls: at each call of the program. A
+ * module takes the records of its kind by a function in channel.c's table. Records of one sender
+ * arrive in order.
  *
  * Invariants:
  *  - Sending and polling never wait for another rank; only check_channel_finish does.
@@ -26,7 +27,7 @@ struct check_record {
     struct weft_portable_site site;
     union {
         struct check_collective {
-            uint64_t comm; /* key of the communicator */
+            uint64_t comm;   /* key of the communicator */
             uint64_t number; /* of the call among the collective calls on it */
             uint64_t op;
             struct check_signature signature;

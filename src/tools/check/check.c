@@ -44,7 +44,9 @@ static void read_word(const char *word, size_t length)
             return;
         }
     }
-    fprintf(stderr, "weft check: WEFT_CHECK has the word \"%.*s\"; it takes all, objects, collectives and fail\n",
+    fprintf(stderr,
+            "weft check: WEFT_CHECK has the word \"%.*s\"; it takes all, objects, collectives and "
+            "fail\n",
             (int)length, word);
 }
 

@@ -4,16 +4,16 @@
  * communicator, which compares it with the first record of the same number: the call, root,
  * operation and signature.
  *
- * In a blocking call that synchronizes anyway (all but rooted ones), rank 0 waits up to a second for
- * the records before it enters the real call, so that a mismatch is reported before data move.
+ * In a blocking call that synchronizes anyway (all but rooted ones), rank 0 waits up to a second
+ * for the records before it enters the real call, so that a mismatch is reported before data move.
  *
  * The signature that is the same on all ranks: of the data of MPI_Bcast and reductions; of a block
- * of the others, at the root of MPI_Gather and MPI_Scatter that of its side of all ranks. Calls with a count
- * for each rank are compared without the signature.
+ * of the others, at the root of MPI_Gather and MPI_Scatter that of its side of all ranks. Calls
+ * with a count for each rank are compared without the signature.
  *
  * Invariants:
- *  - A communicator whose ranks differ in a call is not compared any more: what follows would differ,
- *    too.
+ *  - A communicator whose ranks differ in a call is not compared any more: what follows would
+ * differ, too.
  *  - Records of one number are kept until all ranks have sent theirs.
  */
 #include "tools/check/channel.h"
@@ -56,8 +56,9 @@ static bool is_uniform(const struct weft_function *function, const struct weft_p
            function->parameter[type].length == WEFT_LENGTH_ONE;
 }
 
-/* The number of the data whose signature is compared; -1: none. At the root its own side of a gather
- * or scatter, elsewhere the other; else what is received, which MPI_IN_PLACE does not replace. */
+/* The number of the data whose signature is compared; -1: none. At the root its own side of a
+ * gather or scatter, elsewhere the other; else what is received, which MPI_IN_PLACE does not
+ * replace. */
 static int compared_data(const struct weft_call *call, bool is_root)
 {
     const struct weft_function *function = call->function;
@@ -82,19 +83,23 @@ static bool is_neighbor(const struct weft_function *function)
     return strstr(function->name, "eighbor_") != NULL;
 }
 
-static void fill(const struct weft_call *call, const struct check_comm *comm, struct check_record *record)
+static void fill(const struct weft_call *call, const struct check_comm *comm,
+                 struct check_record *record)
 {
     const struct weft_function *function = call->function;
     struct check_collective *collective = &record->collective;
-    struct check_place here = check_place_of(call);
+    struct check_location here = check_location_of(call);
     int root = find_named(function, "root");
     void *op = weft_call_handle(call, WEFT_OBJECT_OP);
-    *record = (struct check_record){.kind = CHECK_RECORD_COLLECTIVE, .call = function->plain, .site = weft_site_pack(here.site)};
+    *record = (struct check_record){.kind = CHECK_RECORD_COLLECTIVE,
+                                    .call = function->plain,
+                                    .site = weft_site_pack(here.site)};
     collective->comm = comm->key;
     collective->number = comm->calls;
     collective->size = comm->size;
     collective->root = root < 0 ? -1 : (int)weft_call_number(call, root, 0);
-    collective->op = weft_object_is_predefined(op) ? (uintptr_t)op : 1; /* 1: one of the program's */
+    collective->op =
+        weft_object_is_predefined(op) ? (uintptr_t)op : 1; /* 1: one of the program's */
     int data = is_neighbor(function) ? -1 : compared_data(call, collective->root == comm->rank);
     if (data < 0)
         return;
@@ -108,8 +113,9 @@ static void fill(const struct weft_call *call, const struct check_comm *comm, st
 
 static void describe(const struct check_record *record, char *text, size_t size)
 {
-    struct check_place place = {&weft_functions[record->call], weft_site_unpack(record->site)};
-    check_place_print(&place, text, size);
+    struct check_location location = {&weft_functions[record->call],
+                                      weft_site_unpack(record->site)};
+    check_location_print(&location, text, size);
 }
 
 static bool is_broken(uint64_t key)
@@ -135,10 +141,11 @@ static void report(enum check_rule rule, const struct check_record *a, const str
                    const char *what)
 {
     const struct check_record *low = a->rank < b->rank ? a : b, *high = low == a ? b : a;
-    struct check_place place = {&weft_functions[high->call], weft_site_unpack(high->site)};
+    struct check_location location = {&weft_functions[high->call], weft_site_unpack(high->site)};
     char other[512];
     describe(low, other, sizeof other);
-    check_report_of(high->rank, rule, &place, true, "%s differs from that of rank %d, in %s", what, low->rank, other);
+    check_report_of(high->rank, rule, &location, true, "%s differs from that of rank %d, in %s",
+                    what, low->rank, other);
 }
 
 /* Compares a record with the first of its number; false: the ranks' calls differ. */
@@ -225,7 +232,8 @@ static void await(const struct check_collective *collective)
 /* True if all processes of the communicator that the call reads call it. */
 static bool is_collective(const struct weft_function *function)
 {
-    return (function->does & WEFT_DOES_COLLECTIVE) && function->plain != WEFT_CALL_Comm_create_group &&
+    return (function->does & WEFT_DOES_COLLECTIVE) &&
+           function->plain != WEFT_CALL_Comm_create_group &&
            function->plain != WEFT_CALL_Intercomm_create;
 }
 
@@ -258,9 +266,10 @@ void check_collectives_finish(void)
     while (state.rounds) {
         struct round *round = state.rounds;
         const struct check_record *first = &round->first;
-        struct check_place place = {&weft_functions[first->call], weft_site_unpack(first->site)};
+        struct check_location location = {&weft_functions[first->call],
+                                          weft_site_unpack(first->site)};
         if (!is_broken(first->collective.comm))
-            check_report_of(first->rank, CHECK_COLLECTIVE_MISSING, &place, false,
+            check_report_of(first->rank, CHECK_COLLECTIVE_MISSING, &location, false,
                             "%d of %d ranks of the communicator have made this call",
                             round->arrived, first->collective.size);
         break_comm(first->collective.comm); /* the later ones follow from this */

@@ -56,7 +56,8 @@ static bool describe(struct check_comm *comm, uint64_t parent)
     weft_next.Comm_size(comm->handle, &comm->size);
     weft_next.Comm_group(comm->handle, &group);
     weft_next.Comm_group(MPI_COMM_WORLD, &world);
-    int *ranks = check_allocate((size_t)comm->size * 2, sizeof *ranks), *in_world = ranks + comm->size;
+    int *ranks = check_allocate((size_t)comm->size * 2, sizeof *ranks),
+        *in_world = ranks + comm->size;
     for (int i = 0; i < comm->size; i++)
         ranks[i] = i;
     weft_next.Group_translate_ranks(group, comm->size, ranks, world, in_world);
@@ -94,15 +95,15 @@ void check_comms_begin(void)
     add(MPI_COMM_SELF, 2);
 }
 
-/* What the members know of the call that makes a communicator: its parent and number there, or the
- * tag of a constructor that only the members of a group call. */
+/* Members derive the same number from the call that makes a communicator: from its parent and
+ * number there, or from the tag of a constructor that only the members of a group call. */
 static uint64_t origin_of(const struct weft_call *call)
 {
     MPI_Comm parent = weft_call_handle(call, WEFT_OBJECT_COMM);
     int tag = weft_call_find(call, WEFT_KIND_TAG, 0);
     check_lock();
     const struct check_comm *comm = parent ? check_comm_find(parent) : NULL;
-    uint64_t origin = !comm    ? 0
+    uint64_t origin = !comm      ? 0
                       : tag >= 0 ? mix(comm->key, (uint64_t)weft_call_number(call, tag, 0))
                                  : mix(comm->key, ~comm->calls);
     check_unlock();
@@ -113,7 +114,8 @@ void check_comms_free(const struct weft_call *call)
 {
     const struct weft_function *function = call->function;
     for (int i = 0; i < function->parameters; i++) {
-        if (function->parameter[i].object != WEFT_OBJECT_COMM || function->parameter[i].flow != WEFT_FLOW_INOUT)
+        if (function->parameter[i].object != WEFT_OBJECT_COMM ||
+            function->parameter[i].flow != WEFT_FLOW_INOUT)
             continue;
         check_lock();
         struct check_comm *comm = check_comm_find(weft_call_element(call, i, 0));
@@ -127,7 +129,8 @@ void check_comms_end(const struct weft_call *call)
 {
     const struct weft_function *function = call->function;
     for (int i = 0; i < function->parameters; i++) {
-        if (function->parameter[i].object != WEFT_OBJECT_COMM || function->parameter[i].flow != WEFT_FLOW_OUT)
+        if (function->parameter[i].object != WEFT_OBJECT_COMM ||
+            function->parameter[i].flow != WEFT_FLOW_OUT)
             continue;
         MPI_Comm handle = weft_call_element(call, i, 0);
         uint64_t origin = weft_object_is_predefined(handle) ? 0 : origin_of(call);

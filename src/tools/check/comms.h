@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Communicators by a key that all their members compute without a message: from the key of the parent,
- * the number of the constructor among the collective calls on it, and the members' ranks in
+ * Communicators by a key that all their members compute without a message: from the key of the
+ * parent, the number of the constructor among the collective calls on it, and the members' ranks in
  * MPI_COMM_WORLD. The counter of a communicator numbers the collective calls on it.
  *
- * Inter-communicators and those with processes that are not in MPI_COMM_WORLD have no key and are not
- * compared.
+ * Inter-communicators and those with processes that are not in MPI_COMM_WORLD have no key and are
+ * not compared.
  *
  * Invariant: on all members the counter of a communicator is the same between two collective calls
  * on it, if the program is right.

@@ -11,7 +11,7 @@
 
 enum { FINDINGS_MAX = 1000 }; /* of a rank: a program that has more needs the first ones mended */
 
-static void print_place(const char *call, const struct weft_site *site, char *text, size_t size)
+static void print_location(const char *call, const struct weft_site *site, char *text, size_t size)
 {
     const char *slash = strrchr(site->file, '/'), *file = slash ? slash + 1 : site->file;
     char line[16] = "";
@@ -21,11 +21,11 @@ static void print_place(const char *call, const struct weft_site *site, char *te
              site->function[0] ? " (" : "", site->function, site->function[0] ? ")" : "");
 }
 
-void check_place_print(const struct check_place *place, char *text, size_t size)
+void check_location_print(const struct check_location *location, char *text, size_t size)
 {
     struct weft_site site;
-    weft_site_lookup(place->site, &site);
-    print_place(place->function->name, &site, text, size);
+    weft_site_lookup(location->site, &site);
+    print_location(location->function->name, &site, text, size);
 }
 
 /* ---- Printing */
@@ -33,8 +33,8 @@ void check_place_print(const struct check_place *place, char *text, size_t size)
 static void print_finding(struct check_finding *finding)
 {
     const struct check_rule_text *rule = &check_rules[finding->rule];
-    char place[512], who[64], times[32] = "";
-    print_place(finding->call, &finding->where, place, sizeof place);
+    char location[512], who[64], times[32] = "";
+    print_location(finding->call, &finding->where, location, sizeof location);
     if (finding->ranks == 1)
         snprintf(who, sizeof who, "rank %d", finding->rank);
     else if (finding->last_rank - finding->rank + 1 == finding->ranks)
@@ -48,13 +48,14 @@ static void print_finding(struct check_finding *finding)
             "weft check: %s: %s: %s: %s%s\n"
             "    MPI 5.0, section %s: %s.\n"
             "    Change: %s.\n",
-            rule->id, who, place, finding->text, times, rule->section, rule->says, rule->change);
+            rule->id, who, location, finding->text, times, rule->section, rule->standard,
+            rule->change);
     finding->printed = true;
 }
 
 /* ---- Recording */
 
-/* The finding of a rule at a place; NULL: there is none yet. */
+/* The finding of a rule at a location; NULL: there is none yet. */
 static struct check_finding *find_equal(const struct check_finding *like)
 {
     for (int i = 0; i < check.findings.n; i++) {
@@ -84,13 +85,13 @@ static void append(const struct check_finding *finding)
     findings->list[findings->n++] = *finding;
 }
 
-static void report(int rank, enum check_rule rule, const struct check_place *place, bool now,
+static void report(int rank, enum check_rule rule, const struct check_location *location, bool now,
                    const char *format, va_list arguments)
 {
     struct check_finding finding = {
         .rule = rule, .rank = rank, .last_rank = rank, .ranks = 1, .times = 1};
-    snprintf(finding.call, sizeof finding.call, "%s", place->function->name);
-    weft_site_lookup(place->site, &finding.where);
+    snprintf(finding.call, sizeof finding.call, "%s", location->function->name);
+    weft_site_lookup(location->site, &finding.where);
     vsnprintf(finding.text, sizeof finding.text, format, arguments);
     check_lock();
     struct check_finding *old = find_equal(&finding);
@@ -103,21 +104,21 @@ static void report(int rank, enum check_rule rule, const struct check_place *pla
     check_unlock();
 }
 
-void check_report(enum check_rule rule, const struct check_place *place, bool now,
+void check_report(enum check_rule rule, const struct check_location *location, bool now,
                   const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    report(check.rank, rule, place, now, format, arguments);
+    report(check.rank, rule, location, now, format, arguments);
     va_end(arguments);
 }
 
-void check_report_of(int rank, enum check_rule rule, const struct check_place *place, bool now,
-                     const char *format, ...)
+void check_report_of(int rank, enum check_rule rule, const struct check_location *location,
+                     bool now, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    report(rank, rule, place, now, format, arguments);
+    report(rank, rule, location, now, format, arguments);
     va_end(arguments);
 }
 

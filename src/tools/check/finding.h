@@ -2,13 +2,15 @@
 /*
  * Findings: what was found, where, on which ranks, and what to do about it.
  *
- * A finding belongs to a rule. The table of rules has what does not depend on the place: an identifier
- * (ruleId in SARIF), the kind of checks (--check=KINDS), the level, the section of the standard with
- * what it says, and what to change. A finding adds the calls with their places and one sentence.
+ * A finding belongs to a rule. The table of rules has what does not depend on the location: an
+ * identifier (ruleId in SARIF), the kind of checks (--check=KINDS), the level, the section of the
+ * standard with what it says, and what to change. A finding adds the calls with their locations and
+ * one sentence.
  *
- * A rank keeps one finding for each rule and place, with a count. At the end (check.h) rank 0
+ * A rank keeps one finding for each rule and location, with a count. At the end (check.h) rank 0
  * collects the findings of all ranks, joins those that are equal but for the rank, and prints each
- * once. A finding after which the job may hang or abort is printed at once by the rank that found it.
+ * once. A finding after which the job may hang or abort is printed at once by the rank that found
+ * it.
  *
  * Invariant: a finding has no pointers, because it is sent as bytes; ranks of a job run the same
  * library.
@@ -48,8 +50,8 @@ enum check_rule {
     CHECK_RULES
 };
 
-/* A call and its place, as kept while the program runs. */
-struct check_place {
+/* A call and its location, as kept while the program runs. */
+struct check_location {
     const struct weft_function *function;
     const void *site;
 };
@@ -72,22 +74,23 @@ struct check_findings {
 };
 
 /* "MPI_Irecv at pair.c:12 (main)" */
-void check_place_print(const struct check_place *place, char *text, size_t size);
+void check_location_print(const struct check_location *location, char *text, size_t size);
 
-/* Records that a rule is broken at a place; the text is a sentence without the rank. now: print it
- * at once. */
-void check_report(enum check_rule rule, const struct check_place *place, bool now,
+/* Records that a rule is broken at a location; the text is a sentence without the rank. now: print
+ * it at once. */
+void check_report(enum check_rule rule, const struct check_location *location, bool now,
                   const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* The same of a call that another rank has made. */
-void check_report_of(int rank, enum check_rule rule, const struct check_place *place, bool now,
-                     const char *format, ...) __attribute__((format(printf, 5, 6)));
+void check_report_of(int rank, enum check_rule rule, const struct check_location *location,
+                     bool now, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Collects the findings of all ranks on rank 0, which prints them and writes the SARIF file. Returns the
- * number of findings of the job. Collective over the channel's communicator. */
+/* Collects the findings of all ranks on rank 0, which prints them and writes the SARIF file.
+ * Returns the number of findings of the job. Collective over the channel's communicator. */
 int check_findings_end(void);
 
-/* Prints the findings of this rank that have not been printed: the job ends without MPI_Finalize. */
+/* Prints the findings of this rank that have not been printed: the job ends without MPI_Finalize.
+ */
 void check_findings_print_own(void);
 
 /* The text of a rule for SARIF and the printed finding. */
@@ -95,7 +98,7 @@ struct check_rule_text {
     const char *id;
     enum check_kind kind;
     bool error; /* else a warning */
-    const char *section, *says, *change;
+    const char *section, *standard, *change;
 };
 extern const struct check_rule_text check_rules[CHECK_RULES];
 

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNKNOWN = -1 }; /* uses of an object that was freed, and whose handle may stand for another */
+enum {
+    UNKNOWN = -1
+}; /* uses of an object that was freed, and whose handle may stand for another */
 
 /* ---- The table: open addressing, one for all kinds; freed objects stay until it grows */
 
@@ -92,9 +94,11 @@ static void keep_changes(struct weft_call *call)
             n += weft_call_length(call, i);
     if (n == 0)
         return;
-    struct changes *changes = check_allocate(1, sizeof *changes + (size_t)n * sizeof changes->list[0]);
+    struct changes *changes =
+        check_allocate(1, sizeof *changes + (size_t)n * sizeof changes->list[0]);
     for (int i = 0; i < function->parameters; i++)
-        for (int64_t k = 0; changes_handle(&function->parameter[i]) && k < weft_call_length(call, i); k++)
+        for (int64_t k = 0;
+             changes_handle(&function->parameter[i]) && k < weft_call_length(call, i); k++)
             changes->list[changes->n++] = (struct change){i, k, weft_call_element(call, i, k)};
     call->state = changes;
 }
@@ -107,13 +111,13 @@ static void check_use(const struct weft_call *call, const struct weft_parameter 
     char freed[512];
     check_lock();
     struct check_object *object = check_object_find(parameter->object, handle);
-    struct check_place place = object ? object->freed : (struct check_place){0};
+    struct check_location location = object ? object->freed : (struct check_location){0};
     bool is_freed = object && object->uses == 0;
     check_unlock();
     if (!is_freed)
         return;
-    struct check_place here = check_place_of(call);
-    check_place_print(&place, freed, sizeof freed);
+    struct check_location here = check_location_of(call);
+    check_location_print(&location, freed, sizeof freed);
     check_report(CHECK_FREED, &here, true, "%s is a %s that %s has freed", parameter->name,
                  weft_object_name(parameter->object), freed);
 }
@@ -123,15 +127,15 @@ static void check_start(const struct weft_call *call, const void *handle)
     check_lock();
     struct check_object *object = check_object_find(WEFT_OBJECT_REQUEST, handle);
     bool twice = object && object->uses > 0 && object->active;
-    struct check_place made = object ? object->made : (struct check_place){0};
+    struct check_location made = object ? object->made : (struct check_location){0};
     if (object && object->persistent)
         object->active = true;
     check_unlock();
     if (!twice)
         return;
-    struct check_place here = check_place_of(call);
+    struct check_location here = check_location_of(call);
     char text[512];
-    check_place_print(&made, text, sizeof text);
+    check_location_print(&made, text, sizeof text);
     check_report(CHECK_REQUEST_ACTIVE, &here, true, "the request of %s is still active", text);
 }
 
@@ -145,15 +149,15 @@ static void check_types(const struct weft_call *call, const struct weft_paramete
         struct check_object *type =
             check_object_find(WEFT_OBJECT_DATATYPE, weft_call_element(call, types, i));
         bool missing = type && type->uses > 0 && !type->committed;
-        struct check_place made = type ? type->made : (struct check_place){0};
+        struct check_location made = type ? type->made : (struct check_location){0};
         check_unlock();
         if (!missing)
             continue;
-        struct check_place here = check_place_of(call);
+        struct check_location here = check_location_of(call);
         char text[512];
-        check_place_print(&made, text, sizeof text);
-        check_report(CHECK_NOT_COMMITTED, &here, true, "the datatype of %s, made by %s, is not committed",
-                     data->name, text);
+        check_location_print(&made, text, sizeof text);
+        check_report(CHECK_NOT_COMMITTED, &here, true,
+                     "the datatype of %s, made by %s, is not committed", data->name, text);
     }
 }
 
@@ -200,13 +204,14 @@ static void make(const struct weft_call *call, const struct weft_parameter *para
                  const void *handle)
 {
     const struct weft_function *function = call->function;
-    struct check_place here = check_place_of(call);
+    struct check_location here = check_location_of(call);
     check_lock();
     struct check_object *object = insert(parameter->object, handle);
     if (object->handle && object->uses > 0 && parameter->object != WEFT_OBJECT_REQUEST) {
         object->uses++;
     } else {
-        *object = (struct check_object){.handle = handle, .kind = parameter->object, .uses = 1, .made = here};
+        *object = (struct check_object){
+            .handle = handle, .kind = parameter->object, .uses = 1, .made = here};
         object->persistent = function->does & WEFT_DOES_PERSISTENT;
         object->active = !object->persistent;
         if (function->plain == WEFT_CALL_Type_dup) {
@@ -273,7 +278,7 @@ static void see_change(const struct weft_call *call, const struct change *change
     const struct weft_parameter *parameter = &function->parameter[change->parameter];
     const void *after = weft_call_element(call, change->parameter, change->element);
     bool gone = after != change->handle && weft_object_is_predefined(after);
-    struct check_place here = gone ? check_place_of(call) : (struct check_place){0};
+    struct check_location here = gone ? check_location_of(call) : (struct check_location){0};
     check_lock();
     struct check_object *object = check_object_find(parameter->object, change->handle);
     if (object && object->uses > 0) {

@@ -3,13 +3,13 @@
  * Objects: what handles stand for, from the call that made them to the one that freed them.
  *
  * By the kinds of parameters (call.h): a handle that a call returns is made by it; a handle that a
- * call changes to a constant (MPI_Comm_free, MPI_Wait of a nonblocking request) is freed by it; each
- * handle that a call reads has to be live. objects.c names only the functions that differ from that:
- * those that return another's object, and what is peculiar to requests and datatypes.
+ * call changes to a constant (MPI_Comm_free, MPI_Wait of a nonblocking request) is freed by it;
+ * each handle that a call reads has to be live. objects.c names only the functions that differ from
+ * that: those that return another's object, and what is peculiar to requests and datatypes.
  *
  * Handles are addresses, which the library uses again: a freed object is kept until its handle
- * returns. A handle that is in no table is not judged, because there are calls that make objects and
- * are not seen (PMPI_X).
+ * returns. A handle that is in no table is not judged, because there are calls that make objects
+ * and are not seen (PMPI_X).
  *
  * Invariants:
  *  - A live object has uses > 0: MPI_Comm_get_errhandler and the like return a handle that exists,
@@ -25,12 +25,12 @@
 struct check_object {
     const void *handle; /* NULL: the slot is empty */
     enum weft_object_kind kind;
-    int uses; /* 0: freed, below: not known */
+    int uses;                /* 0: freed, below: not known */
     bool persistent, active; /* of a request */
     bool committed;          /* of a datatype */
     bool described;          /* its signature is known */
     struct check_signature signature;
-    struct check_place made, freed;
+    struct check_location made, freed;
 };
 
 /* The object of a handle, NULL if there is none. The lock is held. */

@@ -5,10 +5,11 @@
 #include "tools/check/finding.h"
 
 const struct check_rule_text check_rules[CHECK_RULES] = {
-    [CHECK_REQUEST_LOST] = {"request-lost", CHECK_OBJECTS, true, "3.7.3",
-                            "a nonblocking operation ends only by a call that completes its request",
-                            "complete the request with MPI_Wait, MPI_Test or their kin before "
-                            "MPI_Finalize"},
+    [CHECK_REQUEST_LOST] =
+        {"request-lost", CHECK_OBJECTS, true, "3.7.3",
+         "a nonblocking operation ends only by a call that completes its request",
+         "complete the request with MPI_Wait, MPI_Test or their kin before "
+         "MPI_Finalize"},
     [CHECK_REQUEST_ACTIVE] = {"request-active", CHECK_OBJECTS, true, "3.9",
                               "a persistent request may be started only while it is inactive",
                               "complete the request with MPI_Wait before it is started again"},

@@ -36,7 +36,7 @@ static void put_rules(FILE *file)
         fprintf(file, "%s\n        {\"id\": ", i ? "," : "");
         put_string(file, check_rules[i].id);
         fprintf(file, ", \"shortDescription\": {\"text\": ");
-        put_string(file, check_rules[i].says);
+        put_string(file, check_rules[i].standard);
         fprintf(file, "}, \"help\": {\"text\": ");
         put_string(file, check_rules[i].change);
         fprintf(file, "}}");
@@ -55,8 +55,7 @@ static void put_result(FILE *file, const struct check_finding *finding)
     put_string(file, text);
     fprintf(file, "}");
     if (finding->where.line) {
-        fprintf(file,
-                ", \"locations\": [{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
+        fprintf(file, ", \"locations\": [{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
         put_string(file, finding->where.file);
         fprintf(file, "}, \"region\": {\"startLine\": %d}}}]", finding->where.line);
     }
@@ -71,9 +70,10 @@ void check_sarif_write(const char *path, const struct check_finding *list, int n
                 strerror(errno));
         return;
     }
-    fprintf(file, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
-                  "  \"version\": \"2.1.0\",\n  \"runs\": [{\n    \"tool\": {\"driver\": {\"name\": "
-                  "\"weft check\", \"version\": \"" PACKAGE_VERSION "\", \"rules\": [");
+    fprintf(file,
+            "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
+            "  \"version\": \"2.1.0\",\n  \"runs\": [{\n    \"tool\": {\"driver\": {\"name\": "
+            "\"weft check\", \"version\": \"" PACKAGE_VERSION "\", \"rules\": [");
     put_rules(file);
     fprintf(file, "]}},\n    \"results\": [");
     for (int i = 0; i < n; i++) {

@@ -108,15 +108,16 @@ static struct check_signature read_contents(MPI_Datatype type, const struct cont
 static struct check_signature read_derived(MPI_Datatype type)
 {
     struct contents c = {0};
-    weft_next.Type_get_envelope_c(type, &c.integers, &c.addresses, &c.counts, &c.types, &c.combiner);
+    weft_next.Type_get_envelope_c(type, &c.integers, &c.addresses, &c.counts, &c.types,
+                                  &c.combiner);
     if (c.combiner == MPI_COMBINER_NAMED)
         return named(type);
     c.integer = check_allocate((size_t)c.integers, sizeof *c.integer);
     c.address = check_allocate((size_t)c.addresses, sizeof *c.address);
     c.count = check_allocate((size_t)c.counts, sizeof *c.count);
     c.type = check_allocate((size_t)c.types, sizeof *c.type);
-    weft_next.Type_get_contents_c(type, c.integers, c.addresses, c.counts, c.types, c.integer, c.address,
-                                  c.count, c.type);
+    weft_next.Type_get_contents_c(type, c.integers, c.addresses, c.counts, c.types, c.integer,
+                                  c.address, c.count, c.type);
     struct check_signature signature = read_contents(type, &c);
     for (MPI_Count i = 0; i < c.types; i++)
         if (!weft_object_is_predefined(c.type[i]))

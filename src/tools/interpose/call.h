@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * How a tool (check, profile, trace) sees the calls of a program.
+ * Calls of a program, as a tool (check, profile, trace) sees them.
  *
  * A tool is a shared library that weftrun preloads. It has a wrapper for each function of
  * functions.tsv (abi/interpose.py writes them). A wrapper puts the arguments into a struct
  * weft_call, calls weft_call_begin of the tool, the next definition of the function, and
- * weft_call_end. Nothing in libmpi_abi refers to a tool: without the preload no instruction differs.
+ * weft_call_end. Nothing in libmpi_abi refers to a tool: without the preload no instruction
+ * differs.
  *
- * Names. A program of the standard ABI and libmpifort_abi call MPI_X. The front ends, and above them
- * the Fortran libraries of Open MPI and MPICH, call weft_abi_X, because MPI_X and PMPI_X are their own
- * names with other types. So each tool is linked twice from the same objects: libweft_<tool>.so
- * defines MPI_X, libweft_<tool>_front.so defines weft_abi_X; weftrun preloads the one that fits the
- * program. A wrapper calls the definition of the same name that follows in the loader's order
- * (RTLD_NEXT): that of another tool, of a profiler on PMPI, or of libmpi_abi, which the tool is
- * linked with, so that it is in the global scope also when an interpreter loads MPI for itself.
- * What a program calls as PMPI_X is not seen.
+ * Names. A program of the standard ABI and libmpifort_abi call MPI_X. The front ends, and above
+ * them the Fortran libraries of Open MPI and MPICH, call weft_abi_X, because MPI_X and PMPI_X are
+ * their own names with other types. So each tool is linked twice from the same objects:
+ * libweft_<tool>.so defines MPI_X, libweft_<tool>_front.so defines weft_abi_X; weftrun preloads the
+ * one that fits the program. A wrapper calls the definition of the same name that follows in the
+ * loader's order (RTLD_NEXT): that of another tool, of a profiler on PMPI, or of libmpi_abi, which
+ * the tool is linked with, so that it is in the global scope also when an interpreter loads MPI for
+ * itself. What a program calls as PMPI_X is not seen.
  *
  * The tables state what each parameter means, so that a tool handles most functions by their kinds
  * and few by their names.
  *
  * Callbacks of the program (attributes, error handlers, operations) run inside the next definition,
- * and the calls that they make are seen like all others. Between weft_call_begin and weft_call_end a
- * tool holds no lock.
+ * and the calls that they make are seen like all others. Between weft_call_begin and weft_call_end
+ * a tool holds no lock.
  *
  * Invariant: values of parameters are read with the functions below, which use the widths of the
  * table, never by their C types.
@@ -99,7 +100,12 @@ enum weft_flow { WEFT_FLOW_IN, WEFT_FLOW_OUT, WEFT_FLOW_INOUT };
 
 /* The length of an array, if it is no parameter: the blocks that a collective sends or receives, or
  * one that follows from other arguments or from a constant. */
-enum { WEFT_LENGTH_ONE = -1, WEFT_LENGTH_SENDS = -2, WEFT_LENGTH_RECEIVES = -3, WEFT_LENGTH_OTHER = -4 };
+enum {
+    WEFT_LENGTH_ONE = -1,
+    WEFT_LENGTH_SENDS = -2,
+    WEFT_LENGTH_RECEIVES = -3,
+    WEFT_LENGTH_OTHER = -4
+};
 
 /* Numbers of parameters count from 0; -1: none. */
 struct weft_parameter {
@@ -107,17 +113,17 @@ struct weft_parameter {
     enum weft_parameter_kind kind;
     enum weft_object_kind object; /* of a handle */
     enum weft_flow flow;
-    bool pointer;      /* the argument points at the value or the array */
-    uint8_t width;     /* bytes of an element */
-    int8_t length;     /* of an array: the parameter, or WEFT_LENGTH_ */
-    int8_t about[3];   /* the parameters ABOUT, as in functions.tsv */
-    int8_t flag;       /* the result is set if this parameter is true after the call */
-    bool root;         /* significant at the root only */
+    bool pointer;    /* the argument points at the value or the array */
+    uint8_t width;   /* bytes of an element */
+    int8_t length;   /* of an array: the parameter, or WEFT_LENGTH_* */
+    int8_t about[3]; /* the parameters ABOUT, as in functions.tsv */
+    int8_t flag;     /* the result is set if this parameter is true after the call */
+    bool root;       /* significant at the root only */
 };
 
 struct weft_function {
-    const char *name; /* with MPI_ */
-    int does;         /* bits of enum weft_does */
+    const char *name;            /* with MPI_ */
+    int does;                    /* bits of enum weft_does */
     enum weft_call_number plain; /* of the form without _c */
     int parameters;
     const struct weft_parameter *parameter;

@@ -22,7 +22,7 @@ EXPORTED int weft_abi_irecv_integer(void *buf, int count, MPI_Datatype datatype,
 EXPORTED int weft_abi_wait_integer(int *integer, MPI_Status *status);
 MPI_Request weft_abi_request_of_integer(int value);
 
-/* What the front end has stated: how it returns an error, and its MPI_REQUEST_NULL. */
+/* The front end has stated how it returns an error, and its MPI_REQUEST_NULL. */
 static struct {
     int (*error)(int code);
     int null;
@@ -49,8 +49,7 @@ int weft_abi_isend_integer(const void *buf, int count, MPI_Datatype datatype, in
                            MPI_Comm comm, int *integer)
 {
     MPI_Request request;
-    int code = weft_abi_Isend(buf, count, datatype, dest, tag, comm,
-                              integer ? &request : NULL);
+    int code = weft_abi_Isend(buf, count, datatype, dest, tag, comm, integer ? &request : NULL);
     if (code == MPI_SUCCESS)
         *integer = weft_next.Request_toint(request);
     return returned(code);
@@ -60,8 +59,7 @@ int weft_abi_irecv_integer(void *buf, int count, MPI_Datatype datatype, int sour
                            MPI_Comm comm, int *integer)
 {
     MPI_Request request;
-    int code = weft_abi_Irecv(buf, count, datatype, source, tag, comm,
-                              integer ? &request : NULL);
+    int code = weft_abi_Irecv(buf, count, datatype, source, tag, comm, integer ? &request : NULL);
     if (code == MPI_SUCCESS)
         *integer = weft_next.Request_toint(request);
     return returned(code);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The place in the program that made a call.
+ * The location in the program that made a call.
  *
  * While the program runs a site is an address in the program: one compare for a call from C. A call
  * that comes through an MPI library (Fortran, a front end) is unwound to the first frame outside of

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the generated wrappers are made of: see call.h. wrappers.c is compiled twice: with
- * WEFT_TOOL_FRONT it defines the names that front ends call.
+ * Macros of the generated wrappers: see call.h. The wrappers are compiled twice: with
+ * WEFT_TOOL_FRONT they have the names that front ends call.
  */
 #ifndef WEFT_TOOLS_WRAPPER_H
 #define WEFT_TOOLS_WRAPPER_H

@@ -4,7 +4,7 @@
  *
  * A finding belongs to a rule. The table of rules has what does not depend on the location: an
  * identifier (ruleId in SARIF), the kind of checks (--check=KINDS), the level, the section of the
- * standard with what it says, and what to change. A finding adds the calls with their locations and
+ * standard with its text, and what to change. A finding adds the calls with their locations and
  * one sentence.
  *
  * A rank keeps one finding for each rule and location, with a count. At the end (check.h) rank 0

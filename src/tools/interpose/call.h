@@ -113,12 +113,12 @@ struct weft_parameter {
     enum weft_parameter_kind kind;
     enum weft_object_kind object; /* of a handle */
     enum weft_flow flow;
-    bool pointer;    /* the argument points at the value or the array */
-    uint8_t width;   /* bytes of an element */
-    int8_t length;   /* of an array: the parameter, or WEFT_LENGTH_* */
-    int8_t about[3]; /* the parameters ABOUT, as in functions.tsv */
-    int8_t flag;     /* the result is set if this parameter is true after the call */
-    bool root;       /* significant at the root only */
+    bool pointer;   /* the argument points at the value or the array */
+    uint8_t width;  /* bytes of an element */
+    short length;   /* of an array: the parameter, or WEFT_LENGTH_* */
+    short about[3]; /* the parameters ABOUT, as in functions.tsv */
+    short flag;     /* the result is set if this parameter is true after the call */
+    bool root;      /* significant at the root only */
 };
 
 struct weft_function {

@@ -48,7 +48,7 @@ static int returned(int code)
 int weft_abi_isend_integer(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                            MPI_Comm comm, int *integer)
 {
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     int code = weft_abi_Isend(buf, count, datatype, dest, tag, comm, integer ? &request : NULL);
     if (code == MPI_SUCCESS)
         *integer = weft_next.Request_toint(request);
@@ -58,7 +58,7 @@ int weft_abi_isend_integer(const void *buf, int count, MPI_Datatype datatype, in
 int weft_abi_irecv_integer(void *buf, int count, MPI_Datatype datatype, int source, int tag,
                            MPI_Comm comm, int *integer)
 {
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     int code = weft_abi_Irecv(buf, count, datatype, source, tag, comm, integer ? &request : NULL);
     if (code == MPI_SUCCESS)
         *integer = weft_next.Request_toint(request);

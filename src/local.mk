@@ -298,6 +298,8 @@ libmpi_abi_a_SOURCES += \
     src/ofi/signals.c \
     src/ofi/state.h \
     src/ofi/tag_word.h \
+    src/ofi/tunnel.c src/ofi/tunnel.h \
+    src/ofi/tunnel_pump.c src/ofi/tunnel_pump.h \
     src/ofi/wire.h
 
 # The list of lanes, and the lane of a process to itself

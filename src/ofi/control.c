@@ -20,6 +20,7 @@
 #include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
 #include "ofi/rendezvous.h"
+#include "ofi/tunnel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -417,8 +418,11 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
     }
     if (is_counted(&control))
         weft_net_took(net, control.stream, control.from);
-    if (control.kind == WEFT_NET_CONNECTED && !control.count)
+    if (control.kind == WEFT_NET_CONNECTED && !control.count) {
+        if (peer)
+            weft_tunnel_connected(peer);
         return;
+    }
     if (is_query(&control)) {
         if (control.kind != WEFT_NET_CONNECTED ||
             !weft_net_connected_by(control.stream, control.from))

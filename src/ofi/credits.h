@@ -41,12 +41,14 @@ static inline int32_t weft_net_credits_left(const struct weft_peer *peer)
     return (int32_t)(weft_net_peer(peer)->credits_end - peer->sequence);
 }
 
-/* True if user messages to a peer wait in the backlog for the reply to a flow check. */
+/* True if user messages to a peer wait in the backlog for the reply to a flow check, or for a
+ * tunnel. */
 enum { WEFT_NET_FLOW_CHECKS_MAX = 2 };
 
 static inline bool weft_net_must_wait(const struct weft_peer *peer)
 {
-    return weft_net_peer(peer)->flow_checks_pending >= WEFT_NET_FLOW_CHECKS_MAX;
+    const struct weft_net_peer *to = weft_net_peer(peer);
+    return to->flow_checks_pending >= WEFT_NET_FLOW_CHECKS_MAX || to->held;
 }
 
 static inline bool weft_net_affordable(const struct weft_peer *peer, size_t bytes)

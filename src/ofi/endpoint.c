@@ -27,6 +27,7 @@
 #include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
 #include "ofi/rendezvous.h"
+#include "ofi/tunnel.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,6 +50,8 @@ struct record {
     uint16_t endpoints, vcis;
     uint16_t key_from_launcher; /* whether the key is the launcher's, and not in the record */
     uint16_t rails;
+    uint32_t tunnel_count;
+    struct weft_tunnel_entry tunnels[WEFT_TUNNEL_NETWORKS];
     /* The addresses of the endpoints, then a network and an address of each rail (rails.c). */
     char addresses[WEFT_VCIS_MAX * WEFT_ADDRESS_BYTES +
                    (WEFT_RAILS_MAX - 1) * (sizeof(uint64_t) + WEFT_ADDRESS_BYTES)];
@@ -358,6 +361,7 @@ int weft_net_open(const struct weft_job *job, unsigned vcis, uint64_t network, c
         return -1;
     open_others(job, vcis);
     weft_net_rails_open(job);
+    own.tunnel_count = weft_tunnels_open(job, own.tunnels);
     own.vcis = (uint16_t)vcis;
     if (!network && weft_net_publish_networks(job, &weft_net.choice.networks, why, len))
         return -1;
@@ -404,7 +408,7 @@ static int fetch(int rank, struct record *record, char *why, size_t len)
     }
     if (bytes >= fixed && record->address_bytes <= WEFT_ADDRESS_BYTES &&
         record->endpoints - 1U < WEFT_VCIS_MAX && record->vcis - 1U < WEFT_VCIS_MAX &&
-        record->rails < WEFT_RAILS_MAX &&
+        record->rails < WEFT_RAILS_MAX && record->tunnel_count <= WEFT_TUNNEL_NETWORKS &&
         bytes == fixed + (size_t)record->endpoints * record->address_bytes +
                      record->rails * (sizeof(uint64_t) + record->address_bytes))
         return 0;
@@ -472,6 +476,7 @@ int weft_net_agree(const struct weft_job *job, unsigned *streams, char *why, siz
 void weft_net_close(void)
 {
     close_from(0);
+    weft_tunnels_close();
     weft_provider_free(&weft_net.choice);
     weft_net = (struct weft_net){0};
 }
@@ -608,6 +613,7 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
     weft_net_credits_start(peer, record.credits);
     weft_net_rails_connect(peer, record.addresses + record.endpoints * record.address_bytes,
                            record.rails, record.address_bytes);
+    weft_tunnels_connect(peer, record.tunnels, record.tunnel_count);
     if (weft_settings.verbose > 1) {
         char there[128], host[256];
         weft_warn("peer rank %d on %s at %s", peer->world,

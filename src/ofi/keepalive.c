@@ -32,6 +32,7 @@
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 #include "ofi/select/interface.h"
+#include "ofi/tunnel.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -238,7 +239,8 @@ static bool probe_peer(const struct look *look, struct weft_peer *peer)
     struct fid_av *av = weft_net_of_peer(peer)->objects.av;
     size_t bytes = sizeof address;
     char text[128], host[256];
-    if (peer->world == weft.job.rank || fi_av_lookup(av, to->fast.address, &address, &bytes))
+    if (peer->world == weft.job.rank || weft_tunnel_joins(peer) ||
+        fi_av_lookup(av, to->fast.address, &address, &bytes))
         return false;
     if (has_link(look, &address)) {
         to->refusals = 0;
@@ -310,7 +312,18 @@ static bool connects(int fd, const struct sockaddr_storage *peer)
            (same(&there, peer, true) || (is_own(&here) && same(&there, peer, false)));
 }
 
-bool weft_net_is_connected(const struct weft_peer *peer)
+static bool is_connection_to(int fd, const struct sockaddr_storage *peer)
+{
+    struct sockaddr_storage here = {0}, there = {0};
+    struct tcp_info info = {0};
+    return read_socket(fd, &info, &here, &there) && info.tcpi_state == TCP_ESTABLISHED &&
+           same(&there, peer, true);
+}
+
+/* True if one of the sockets of this process is such a connection with the peer, or none can be
+ * looked at. */
+static bool any_socket(const struct weft_peer *peer,
+                       bool (*is)(int fd, const struct sockaddr_storage *peer))
 {
     struct sockaddr_storage address = {0};
     size_t bytes = sizeof address;
@@ -319,10 +332,20 @@ bool weft_net_is_connected(const struct weft_peer *peer)
     bool found = !fds || fi_av_lookup(weft_net_of_peer(peer)->objects.av,
                                       weft_net_peer(peer)->fast.address, &address, &bytes);
     while (!found && (entry = readdir(fds)) != NULL)
-        found = entry->d_name[0] != '.' && connects(atoi(entry->d_name), &address);
+        found = entry->d_name[0] != '.' && is(atoi(entry->d_name), &address);
     if (fds)
         closedir(fds);
     return found;
+}
+
+bool weft_net_is_connected(const struct weft_peer *peer)
+{
+    return any_socket(peer, connects);
+}
+
+bool weft_net_is_established(const struct weft_peer *peer)
+{
+    return any_socket(peer, is_connection_to);
 }
 
 /* A connection that is not made: the kernel ends an attempt, and the provider begins the next one,
@@ -385,6 +408,7 @@ void weft_net_check_hosts(void)
     bool first = weft_net.look_at == 0;
     const struct dirent *entry;
     weft_net_check_buffers(look.now);
+    weft_tunnels_check(look.now);
     if (wait == 0)
         return;
     weft_net_compare_peers(look.now);

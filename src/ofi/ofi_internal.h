@@ -127,6 +127,9 @@ void weft_net_rma_done(struct weft_request *request, int error, const char *text
  * exists or is being made. Slow. */
 bool weft_net_is_connected(const struct weft_peer *peer);
 
+/* True if a TCP connection of this rank to the address of the peer is established. Slow. */
+bool weft_net_is_established(const struct weft_peer *peer);
+
 /* compare.c */
 
 /* Called by a rank that waits: sends COMPARE to peers for which it is due. */

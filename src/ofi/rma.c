@@ -12,6 +12,7 @@
 #include "core/progress/failure.h"
 #include "ofi/ofi_internal.h"
 #include "ofi/rendezvous.h"
+#include "ofi/tunnel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,10 +137,14 @@ static int start(struct weft_request *request, bool put, struct weft_remote_memo
     state->phase = WEFT_NET_NO_RENDEZVOUS;
     state->out.kind = WEFT_NET_OUT_EAGER;
     state->put = put;
-    int rc = weft_net.local_mr ? prepare_transfer(request, put) : 0;
+    struct weft_net_peer *to = weft_net_peer(request->peer);
+    int rc = to->held ? -FI_EAGAIN : 0;
+    if (!rc && weft_net.local_mr)
+        rc = prepare_transfer(request, put);
     if (!rc)
         rc = start_transfer(request, put, at);
     if (!rc) {
+        to->reached = true;
         state->op.in_flight = true;
         weft_net_of(request)->outstanding++;
         return MPI_SUCCESS;
@@ -147,7 +152,11 @@ static int start(struct weft_request *request, bool put, struct weft_remote_memo
     weft_net_release(request);
     if (request->peer->dead)
         return weft_failure_report(request->peer);
-    return rc == -FI_EAGAIN ? WEFT_REMOTE_LATER : fail(request, fi_strerror(-rc));
+    if (rc != -FI_EAGAIN)
+        return fail(request, fi_strerror(-rc));
+    if (to->tunnel)
+        weft_tunnel_contact(request->peer);
+    return WEFT_REMOTE_LATER;
 }
 
 int weft_net_rma_write(struct weft_request *request, struct weft_remote_memory at)

@@ -140,6 +140,7 @@ struct weft_net_peer {
     bool reached;                /* the provider has accepted a message to it */
     bool connected_back;         /* its connection to this rank exists */
     bool backlogged;             /* in the list of peers with a backlog */
+    bool held;                   /* nothing is sent until a tunnel is agreed on or connected */
     uint8_t refusals;            /* looks in a row at which its address refused a connection */
     struct weft_peer *next_backlogged;
     double report_after; /* seconds without a connection before the next report; 0: the first */
@@ -154,6 +155,7 @@ struct weft_net_peer {
     uint64_t sent_before; /* and how many messages there had been then */
     struct weft_net_compare compare;
     struct weft_net_peer_rails *rails; /* rails that reach it, or NULL (rails.c) */
+    struct weft_tunnel *tunnel; /* another network that both nodes have, or NULL (tunnel.c) */
 };
 
 _Static_assert(sizeof(struct weft_net_peer) <= WEFT_PEER_LANE_BYTES, "lane state of a peer");
@@ -262,6 +264,7 @@ struct weft_net {
     size_t read_window; /* of all the reads from one peer; 0: measured (read_window.c) */
     size_t nbuffers, buffer_bytes, few;
     struct weft_provider_choice choice;
+    struct weft_tunnels *tunnels; /* NULL: this rank has no other network (tunnel.c) */
     char name[160];
     uint32_t credits;        /* what each peer gets from this rank */
     uint32_t check_interval; /* messages between two flow checks of a peer */

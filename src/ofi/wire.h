@@ -14,7 +14,7 @@
 
 enum { WEFT_NET_HEADER_BYTES = 32, WEFT_NET_CONTROL_BYTES = 56 };
 
-enum { WEFT_NET_WIRE_VERSION = 19 };
+enum { WEFT_NET_WIRE_VERSION = 20 };
 
 /* The form of a user message, two bits of its tag word. */
 enum weft_message_form {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Every rank exchanges the same number of bytes with each other rank, and compares what arrives.
+ * Argument: the number of rounds.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BYTES = 1 << 20, ROUNDS = 8 };
+enum { BYTES = 1 << 20 };
 
 int main(int argc, char **argv)
 {
@@ -18,7 +19,8 @@ int main(int argc, char **argv)
     char *out = malloc(BYTES), *in = malloc(BYTES);
     if (!out || !in)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    for (int round = 0; round < ROUNDS; round++)
+    int rounds = argc > 1 ? atoi(argv[1]) : 8;
+    for (int round = 0; round < rounds; round++)
         for (int step = 1; step < size; step++) {
             int to = (rank + step) % size, from = (rank + size - step) % size;
             memset(out, rank + 10 * round, BYTES);

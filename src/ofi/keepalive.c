@@ -7,11 +7,12 @@
  * While no file descriptor is free these providers accept no connection, and do not report it
  * either: then the job ends if a connection is not accepted between two looks.
  *
- * A process that ended closed its sockets, and its host refuses connections to its address. So at
- * each look a rank connects to the address of peers with which it has no connection, and closes
- * that connection at once. A peer whose address refuses DEAD times in a row has died. The address
- * of a rank that computes or is stopped accepts connections. While ranks leave the job, a peer may
- * have left before this rank, whose fence then completes soon: more refusals are needed.
+ * A process that ended closed its sockets, and its host refuses connections to its address. So
+ * every PROBE_SECONDS a rank that waits connects to the address of peers with which it has no
+ * connection, and closes that connection at once. A peer whose address refuses DEAD times in a row
+ * has died. The address of a rank that computes or is stopped accepts connections. While ranks
+ * leave the job, a peer may have left before this rank, whose fence then completes soon: more
+ * refusals are needed, at looks at the hosts only.
  *
  * Over adapters that report a send to a lost host (verbs, efa) a rank that waits sends a control
  * message to its peers every WEFT_NETWORK_TIMEOUT seconds; if that fails, the job ends
@@ -46,13 +47,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The sockets are looked at LOOKS times in the time limit. The kernel never closes a connection
+/* The hosts are looked at LOOKS times in the time limit. The kernel never closes a connection
  * because of MOST_PROBES unanswered probes; their number also marks a socket as probed. */
 enum { LOOKS = 8, PROBES = 3, MOST_PROBES = 127 };
 
-/* Refusals of a dead peer, and while ranks leave; connections that a look makes, and how long it
- * waits for each. */
-enum { DEAD = 2, DEAD_AT_END = 6, CONNECTS = 16, CONNECT_MS = 100 };
+/* Refusals of a dead peer, and while ranks leave; seconds between looks for dead peers; connections
+ * that a look makes, and how long it waits for each. */
+enum { DEAD = 2, DEAD_AT_END = 6, PROBE_SECONDS = 2, CONNECTS = 16, CONNECT_MS = 100 };
 
 /* The other end of a connection: an IP address, and its port; 0 if the connection was accepted, so
  * that it may be that of any rank of that host. */
@@ -63,6 +64,7 @@ struct link {
 
 struct look {
     double now;
+    bool hosts;                         /* the look is at the hosts, too, not only for dead peers */
     const struct weft_peer *connecting; /* a peer to which a connection is being made */
     bool again;                         /* so is one to weft_net.connecting, as at the last look */
     struct link *links;                 /* the connections that exist */
@@ -289,6 +291,8 @@ static void look_at(struct look *look, int fd)
     }
     if (info.tcpi_state == TCP_ESTABLISHED)
         add_link(look, link_to(&there, is_own(&here)));
+    if (!look->hosts)
+        return;
     if (info.tcpi_state == TCP_SYN_SENT) {
         const struct weft_peer *peer = peer_at(&there, true);
         if (peer && peer == weft_net.connecting)
@@ -400,35 +404,45 @@ static void probe_peers(void)
     }
 }
 
+/* A look at the sockets of this process. */
+static void look_at_sockets(struct look *look)
+{
+    DIR *fds = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    if (look->hosts)
+        check_descriptors(!fds && errno == EMFILE);
+    while (fds && (entry = readdir(fds)) != NULL)
+        if (entry->d_name[0] != '.')
+            look_at(look, atoi(entry->d_name));
+    if (fds)
+        closedir(fds);
+    if (look->hosts)
+        check_connecting(look);
+    if (look->listens && !look->failed && (look->hosts || !weft_net.leaving))
+        probe_unconnected(look);
+    free(look->links);
+}
+
 void weft_net_check_hosts(void)
 {
     struct look look = {.now = weft_seconds()};
     bool reports = weft_net.choice.row->flags & WEFT_PROVIDER_REPORTS;
     double wait = (double)weft_settings.network_timeout / (reports ? 1 : LOOKS);
     bool first = weft_net.look_at == 0;
-    const struct dirent *entry;
     weft_net_check_buffers(look.now);
     weft_tunnels_check(look.now);
     if (wait == 0)
         return;
     weft_net_compare_peers(look.now);
-    if (look.now < weft_net.look_at)
+    look.hosts = look.now >= weft_net.look_at;
+    if (!look.hosts && look.now < weft_net.probe_at)
         return;
-    weft_net.look_at = look.now + wait;
-    if (reports && !first)
+    if (look.hosts)
+        weft_net.look_at = look.now + wait;
+    weft_net.probe_at = look.now + PROBE_SECONDS;
+    if (reports && look.hosts && !first)
         probe_peers();
     uint32_t format = weft_net.choice.info->addr_format;
-    if (first || reports || (format != FI_SOCKADDR_IN && format != FI_SOCKADDR_IN6))
-        return;
-    DIR *fds = opendir("/proc/self/fd");
-    check_descriptors(!fds && errno == EMFILE);
-    while (fds && (entry = readdir(fds)) != NULL)
-        if (entry->d_name[0] != '.')
-            look_at(&look, atoi(entry->d_name));
-    if (fds)
-        closedir(fds);
-    check_connecting(&look);
-    if (look.listens && !look.failed)
-        probe_unconnected(&look);
-    free(look.links);
+    if (!first && !reports && (format == FI_SOCKADDR_IN || format == FI_SOCKADDR_IN6))
+        look_at_sockets(&look);
 }

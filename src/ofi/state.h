@@ -270,7 +270,8 @@ struct weft_net {
     uint32_t check_interval; /* messages between two flow checks of a peer */
     unsigned check_shift;    /* log2 of the bytes that count as one more of these messages */
     int next_probed;         /* rank at which the next look begins to probe peers */
-    double look_at;          /* when the hosts of peers are to be checked again (keepalive.c) */
+    double look_at;          /* when the hosts of peers are to be checked again (keepalive.c), */
+    double probe_at;         /* and peers without a connection probed */
     double compare_at;       /* when the messages of peers are to be compared again (compare.c) */
     double buffers_at;       /* when buffers are to be looked at again (completion.c), */
     unsigned buffers_from;   /* from this one on */

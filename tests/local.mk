@@ -50,6 +50,7 @@ tests_weftrun_client_SOURCES = tests/weftrun/client.c
 tests_weftrun_client_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
 tests_weftrun_client_LDADD = $(PMIX_LIBS)
 dist_check_SCRIPTS += tests/weftrun/run
+EXTRA_DIST += tests/weftrun/lines
 TESTS += tests/weftrun/run
 
 # ---- The checker: programs with a mistake, and without it

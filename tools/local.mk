@@ -78,10 +78,15 @@ tools_weft_info_weft_info_LDADD = $(LIBRARY)
 bin_PROGRAMS += weftrun
 weftrun_SOURCES = tools/weftrun/main.c tools/weftrun/state.h
 weftrun_SOURCES += tools/weftrun/options.c tools/weftrun/options.h
+weftrun_SOURCES += tools/weftrun/option_table.c tools/weftrun/option_table.h
 weftrun_SOURCES += tools/weftrun/config_file.c tools/weftrun/config_file.h
 weftrun_SOURCES += tools/weftrun/hosts.c tools/weftrun/hosts.h
 weftrun_SOURCES += tools/weftrun/limits.c tools/weftrun/limits.h
+weftrun_SOURCES += tools/weftrun/placement.c tools/weftrun/placement.h
+weftrun_SOURCES += tools/weftrun/rank_file.c tools/weftrun/rank_file.h
 weftrun_SOURCES += tools/weftrun/bind.c tools/weftrun/bind.h
+weftrun_SOURCES += tools/weftrun/other_launchers.c tools/weftrun/other_launchers.h
+weftrun_SOURCES += tools/weftrun/output_files.c tools/weftrun/output_files.h
 weftrun_SOURCES += tools/weftrun/debuggers.c tools/weftrun/debuggers.h
 weftrun_SOURCES += tools/weftrun/guard.c tools/weftrun/guard.h
 weftrun_SOURCES += tools/weftrun/phases.c tools/weftrun/phases.h
@@ -103,6 +108,14 @@ weftrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) -DWEFT_LIBDIR='"$(l
 weftrun_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic-symbol=MPIR_*
 weftrun_LDADD = $(PMIX_LIBS) $(HWLOC_LIBS) -lm
 
+# The names by which Meson looks for an MPI before it calls mpicc
+MESON_LINKS = ompi-c ompi-cxx $(if $(filter weft-fortran.pc,$(pkgconfig_DATA)),ompi-fort)
+install-data-local:
+	@$(MKDIR_P) '$(DESTDIR)$(pkgconfigdir)'
+	@cd '$(DESTDIR)$(pkgconfigdir)' && for name in $(MESON_LINKS); do rm -f $$name.pc && \
+	    case $$name in *fort) $(LN_S) weft-fortran.pc $$name.pc ;; *) $(LN_S) weft.pc $$name.pc ;; esac; \
+	done
+
 # The names that build systems and test scripts look for
 LAUNCHER_NAMES = mpiexec mpirun
 install-exec-local:
@@ -113,3 +126,4 @@ install-exec-local:
 	done
 uninstall-local:
 	@for name in $(LAUNCHER_NAMES); do rm -f '$(DESTDIR)$(bindir)'/$$name; done
+	@for name in $(MESON_LINKS); do rm -f '$(DESTDIR)$(pkgconfigdir)'/$$name.pc; done

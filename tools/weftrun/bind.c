@@ -2,14 +2,19 @@
 /*
  * Binding of ranks to processors with hwloc.
  *
+ * Each rank is mapped to an object (--map-by), gets processors within it (--bind), and then the
+ * ranks are numbered anew (--rank-by).
+ *
  * Invariants:
  *  - Ranks get only processors that weftrun may use, so the limits of taskset, cgroups and batch
  *    systems apply.
  *  - Two ranks share a core or hardware thread only if the user allows it, by ":overload-allowed".
- *  - They share a NUMA node or package only if ranks outnumber these, and then in equal blocks.
+ *  - They share a NUMA node or package only if ranks outnumber these, and then in equal blocks,
+ *    unless they are mapped to such objects in turn.
  */
 #include "bind.h"
 #include "lines.h"
+#include "rank_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,42 +23,90 @@
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
 
-/* The *n objects of one kind with processors, to be freed. NULL without memory. */
-static hwloc_obj_t *list_objects(hwloc_topology_t topo, hwloc_obj_type_t type, int *n)
+/* The objects of one kind that have processors, and the number of ranks that each has got. */
+struct objects {
+    hwloc_obj_t *list;
+    int *uses;
+    int n;
+};
+
+/* The processors of a rank while ranks are in the order of mapping. */
+struct slot {
+    hwloc_bitmap_t set;
+    hwloc_obj_t first; /* the object that the rank is bound to, or the first one; or NULL */
+    int mapped;        /* index of the object that it is mapped to */
+    long major, minor; /* the order of ranks */
+};
+
+static int list_objects(hwloc_topology_t topo, enum object object, struct objects *o)
 {
-    int all = hwloc_get_nbobjs_by_type(topo, type);
-    hwloc_obj_t *list = calloc(all > 0 ? (size_t)all : 1, sizeof *list);
-    *n = 0;
-    for (int i = 0; list && i < all; i++) {
-        hwloc_obj_t obj = hwloc_get_obj_by_type(topo, type, (unsigned)i);
+    static const hwloc_obj_type_t types[] = {
+        [OBJECT_HWTHREAD] = HWLOC_OBJ_PU,     [OBJECT_CORE] = HWLOC_OBJ_CORE,
+        [OBJECT_L1CACHE] = HWLOC_OBJ_L1CACHE, [OBJECT_L2CACHE] = HWLOC_OBJ_L2CACHE,
+        [OBJECT_L3CACHE] = HWLOC_OBJ_L3CACHE, [OBJECT_NUMA] = HWLOC_OBJ_NUMANODE,
+        [OBJECT_PACKAGE] = HWLOC_OBJ_PACKAGE};
+    *o = (struct objects){0};
+    if (object == OBJECT_NONE)
+        return 0;
+    int all = hwloc_get_nbobjs_by_type(topo, types[object]);
+    size_t space = all > 0 ? (size_t)all : 1;
+    o->list = calloc(space, sizeof *o->list);
+    o->uses = calloc(space, sizeof *o->uses);
+    for (int i = 0; o->list && o->uses && i < all; i++) {
+        hwloc_obj_t obj = hwloc_get_obj_by_type(topo, types[object], (unsigned)i);
         if (obj && obj->cpuset && !hwloc_bitmap_iszero(obj->cpuset))
-            list[(*n)++] = obj;
+            o->list[o->n++] = obj;
     }
-    return list;
+    if (o->n > 0)
+        return 0;
+    weft_lines_print("hwloc finds nothing of the kind \"%s\" on this machine; use --bind core, or "
+                     "--bind none without --map-by.",
+                     weft_placement_name(object));
+    return -1;
 }
 
-static void report(hwloc_topology_t topo, const struct rank *r, const char *what, int which)
+static void free_objects(struct objects *o)
 {
-    char text[1024];
-    if (!r->bound) {
-        hwloc_bitmap_list_snprintf(text, sizeof text, hwloc_topology_get_topology_cpuset(topo));
-        weft_lines_print("rank %d is not bound (processors %s).", r->rank, text);
-        return;
-    }
+    free(o->list);
+    free(o->uses);
+}
+
+/* Keeps the processors of --cpu-set only. */
+static int restrict_topology(hwloc_topology_t topo, const char *cpus)
+{
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
-    hwloc_cpuset_from_glibc_sched_affinity(topo, set, &r->cpus, sizeof r->cpus);
-    hwloc_bitmap_list_snprintf(text, sizeof text, set);
+    bool good = hwloc_bitmap_list_sscanf(set, cpus) == 0 && !hwloc_bitmap_iszero(set) &&
+                hwloc_bitmap_isincluded(set, hwloc_topology_get_topology_cpuset(topo)) &&
+                hwloc_topology_restrict(topo, set, 0) == 0;
     hwloc_bitmap_free(set);
-    weft_lines_print("rank %d is bound to %s %d (processors %s).", r->rank, what, which, text);
+    if (good)
+        return 0;
+    char text[1024];
+    hwloc_bitmap_list_snprintf(text, sizeof text, hwloc_topology_get_topology_cpuset(topo));
+    weft_lines_print("--cpu-set needs a list of processors of %s, such as 0-3,8, not \"%s\".", text,
+                     cpus);
+    return -1;
 }
 
-static int load(hwloc_topology_t *topo)
+/* True if hwloc's variables describe another machine, on which no rank is started. */
+static bool is_elsewhere(const struct job *job)
 {
+    return job->plans && (getenv("HWLOC_SYNTHETIC") || getenv("HWLOC_XMLFILE"));
+}
+
+static int load(const struct job *job, hwloc_topology_t *topo)
+{
+    unsigned long flags =
+        HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING | HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM;
     if (hwloc_topology_init(topo) == 0) {
-        if (hwloc_topology_set_flags(*topo, HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING |
-                                                HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) == 0 &&
-            hwloc_topology_load(*topo) == 0)
-            return 0;
+        if (hwloc_topology_set_flags(*topo, is_elsewhere(job) ? 0 : flags) == 0 &&
+            hwloc_topology_load(*topo) == 0) {
+            if (!job->placement.cpus || job->placement.in_turn ||
+                restrict_topology(*topo, job->placement.cpus) == 0)
+                return 0;
+            hwloc_topology_destroy(*topo);
+            return -1;
+        }
         hwloc_topology_destroy(*topo);
     }
     weft_lines_print("hwloc cannot read this machine's topology: %s; use --bind none.",
@@ -61,68 +114,231 @@ static int load(hwloc_topology_t *topo)
     return -1;
 }
 
-/* The first object of a rank: one after the other for cores, and equal blocks of ranks for what
- * they share. */
-static int bind_object(const struct job *job, int rank, int cores, int n)
+int weft_bind_count(const struct job *job, enum object object)
 {
-    if (job->bind < BIND_NUMA)
-        return (int)((long)rank * cores % n);
-    return job->size > n ? (int)((long)rank * n / job->size) : rank;
+    hwloc_topology_t topo;
+    struct objects o;
+    if (load(job, &topo))
+        return -1;
+    int status = list_objects(topo, object, &o);
+    free_objects(&o);
+    hwloc_topology_destroy(topo);
+    return status ? -1 : o.n;
+}
+
+/* The object that fewest ranks have got, of those with processors in a set (NULL: of all). */
+static int least_used(const struct objects *o, hwloc_const_bitmap_t inside)
+{
+    int best = -1;
+    for (int i = 0; i < o->n; i++)
+        if ((!inside || hwloc_bitmap_intersects(o->list[i]->cpuset, inside)) &&
+            (best < 0 || o->uses[i] < o->uses[best]))
+            best = i;
+    return best;
+}
+
+/* The first object of a rank that is not mapped: equal blocks of ranks for what they share. */
+static int shared_object(const struct job *job, int rank, int n)
+{
+    int each = job->placement.objects;
+    return job->size * (long)each > n ? (int)((long)rank * n / job->size) : rank * each;
+}
+
+/* Binds one rank within an object (NULL: the machine). False: no core is left. */
+static bool choose(const struct job *job, int rank, struct objects *o, hwloc_obj_t within,
+                   struct slot *s)
+{
+    bool shared = job->placement.bind >= OBJECT_L1CACHE;
+    int start = shared && !within ? shared_object(job, rank, o->n) : -1;
+    for (int k = 0; k < job->placement.objects && k < o->n; k++) {
+        int which = start >= 0 ? (start + k) % o->n : least_used(o, within ? within->cpuset : NULL);
+        if (which < 0 || (o->uses[which] && !shared && !job->placement.overload))
+            return false;
+        o->uses[which]++;
+        s->first = s->first ? s->first : o->list[which];
+        hwloc_bitmap_or(s->set, s->set, o->list[which]->cpuset);
+    }
+    return job->placement.overload || shared || job->placement.objects <= o->n;
+}
+
+/* Ranks that the line only maps are bound if there is a core for each. */
+static int refuse(const struct job *job, const struct objects *o, const struct objects *map)
+{
+    const char *name = weft_placement_name(job->placement.bind);
+    char within[64] = "";
+    if (map->n > 0)
+        snprintf(within, sizeof within, " in %d %s", map->n,
+                 weft_placement_name(job->placement.map));
+    weft_lines_print(
+        "--bind %s needs %d %s for each of %d ranks, but %s offers %d%s; start fewer "
+        "ranks, allow them to share by --bind %s:overload-allowed, or use --bind none.",
+        name, job->placement.objects, name, job->size, job->host, o->n, within, name);
+    return -1;
+}
+
+/* Maps and binds all ranks. *unbound: there are too few cores, and the line requests none. */
+static int map_ranks(const struct job *job, hwloc_topology_t topo, struct slot *slots,
+                     bool *unbound)
+{
+    const struct placement *p = &job->placement;
+    struct objects bind, map;
+    bool good = list_objects(topo, p->bind, &bind) == 0;
+    int status = list_objects(topo, p->map, &map) || !good ? -1 : 0;
+    for (int i = 0; good && status == 0 && i < job->size; i++) {
+        if (map.n > 0)
+            slots[i].mapped = (p->per_object ? i / p->per_object : i) % map.n;
+        good = choose(job, i, &bind, map.n > 0 ? map.list[slots[i].mapped] : NULL, &slots[i]);
+    }
+    *unbound = status == 0 && !good && !p->binds && !p->elements;
+    if (status == 0 && !good && !*unbound)
+        status = refuse(job, &bind, &map);
+    free_objects(&bind);
+    free_objects(&map);
+    return status;
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+    const struct slot *x = a, *y = b;
+    if (x->major != y->major)
+        return x->major < y->major ? -1 : 1;
+    return x->minor < y->minor ? -1 : x->minor > y->minor;
+}
+
+/* The index of the object with the first processor of a set. */
+static int find_owner(const struct objects *o, hwloc_const_bitmap_t set)
+{
+    for (int i = 0; i < o->n; i++)
+        if (hwloc_bitmap_isset(o->list[i]->cpuset, (unsigned)hwloc_bitmap_first(set)))
+            return i;
+    return 0;
+}
+
+/* Numbers the ranks: object after object (fills), or over the objects of rank_by in turn. */
+static int number_ranks(const struct job *job, hwloc_topology_t topo, struct slot *slots)
+{
+    const struct placement *p = &job->placement;
+    struct objects o;
+    if (!p->fills && !p->rank_by)
+        return 0;
+    if (list_objects(topo, p->fills ? OBJECT_NONE : p->rank_by, &o)) {
+        free_objects(&o);
+        return -1;
+    }
+    for (int i = 0; i < job->size; i++) {
+        slots[i].major = slots[i].mapped;
+        slots[i].minor = i;
+        if (!p->fills) {
+            int owner = find_owner(&o, slots[i].set);
+            slots[i].major = o.uses[owner]++;
+            slots[i].minor = owner;
+        }
+    }
+    free_objects(&o);
+    qsort(slots, (size_t)job->size, sizeof *slots, compare_slots);
+    return 0;
+}
+
+/* Reads the entries of a list such as "0+2,1,4-7": one for each rank, and again from the first. */
+static int bind_in_turn(const struct job *job, hwloc_topology_t topo, struct slot *slots)
+{
+    const char *at = job->placement.cpus;
+    for (int i = 0; i < job->size; i++) {
+        long first = -1, last = -1;
+        char *end = (char *)(uintptr_t)at;
+        do {
+            at = end + (*end == '+');
+            first = last = strtol(at, &end, 10);
+            bool number = end > at;
+            if (*end == '-')
+                last = strtol(end + 1, &end, 10);
+            if (!number || first < 0 || last < first || last >= CPU_SETSIZE ||
+                !strchr("+,", *end) ||
+                !hwloc_bitmap_isset(hwloc_topology_get_topology_cpuset(topo), (unsigned)first)) {
+                weft_lines_print("\"%s\" is no list of processors that weftrun may use, one entry "
+                                 "for each rank, such as 0+1,2+3 or 0-3.",
+                                 job->placement.cpus);
+                return -1;
+            }
+            hwloc_bitmap_set(slots[i].set, (unsigned)first);
+        } while (*end == '+');
+        for (; first < last && i + 1 < job->size; i++)
+            hwloc_bitmap_set(slots[i + 1].set, (unsigned)++first);
+        at = *end ? end + 1 : job->placement.cpus;
+    }
+    return 0;
+}
+
+static int bind_all(struct job *job, hwloc_topology_t topo, struct slot *slots, bool *unbound)
+{
+    const struct placement *p = &job->placement;
+    if (p->rank_file) {
+        hwloc_bitmap_t *sets = calloc((size_t)job->size, sizeof *sets);
+        for (int i = 0; sets && i < job->size; i++)
+            sets[i] = slots[i].set;
+        int status = sets ? weft_rank_file_bind(p->rank_file, topo, job->size, sets) : -1;
+        free(sets);
+        return status;
+    }
+    if (p->in_turn)
+        return bind_in_turn(job, topo, slots);
+    if (p->bind != OBJECT_NONE)
+        return map_ranks(job, topo, slots, unbound) ||
+               (!*unbound && number_ranks(job, topo, slots));
+    *unbound = !p->cpus;
+    for (int i = 0; i < job->size; i++)
+        hwloc_bitmap_copy(slots[i].set, hwloc_topology_get_topology_cpuset(topo));
+    return 0;
+}
+
+static void report(const struct job *job, hwloc_topology_t topo, int rank, const struct slot *s,
+                   bool bound)
+{
+    char text[1024], what[64] = "";
+    hwloc_const_bitmap_t all = hwloc_topology_get_topology_cpuset(topo);
+    hwloc_bitmap_list_snprintf(text, sizeof text, bound ? s->set : all);
+    if (!bound) {
+        weft_lines_print("rank %d is not bound (processors %s).", rank, text);
+        return;
+    }
+    if (s->first)
+        snprintf(what, sizeof what, " to %s %u", weft_placement_name(job->placement.bind),
+                 s->first->logical_index);
+    weft_lines_print("rank %d is bound%s (processors %s).", rank, what, text);
 }
 
 static int plan(struct job *job, hwloc_topology_t topo)
 {
-    static const char *const names[] = {[BIND_HWTHREAD] = "hwthread",
-                                        [BIND_CORE] = "core",
-                                        [BIND_NUMA] = "numa",
-                                        [BIND_PACKAGE] = "package"};
-    static const hwloc_obj_type_t types[] = {[BIND_HWTHREAD] = HWLOC_OBJ_PU,
-                                             [BIND_CORE] = HWLOC_OBJ_CORE,
-                                             [BIND_NUMA] = HWLOC_OBJ_NUMANODE,
-                                             [BIND_PACKAGE] = HWLOC_OBJ_PACKAGE};
-    int n = 0, status = 0, cores = job->cores ? job->cores : 1;
-    hwloc_obj_t *objs = list_objects(topo, types[job->bind], &n);
-    if (!objs || n == 0) {
-        weft_lines_print("hwloc finds nothing of the kind \"%s\" on %s; use --bind none.",
-                         names[job->bind], job->host);
-        status = -1;
-    } else if (job->bind < BIND_NUMA && !job->overload && (long)job->size * cores > n) {
-        weft_lines_print("--bind %s needs %d %s for each of %d ranks, but %s offers %d; start "
-                         "fewer ranks, allow them to share by --bind %s:overload-allowed, or use "
-                         "--bind none.",
-                         names[job->bind], cores, names[job->bind], job->size, job->host, n,
-                         names[job->bind]);
-        status = -1;
+    bool unbound = false;
+    struct slot *slots = calloc((size_t)job->size, sizeof *slots);
+    if (!slots) {
+        weft_lines_print("No memory for the binding of %d ranks.", job->size);
+        return -1;
     }
-    for (int i = 0; status == 0 && i < job->size; i++) {
+    for (int i = 0; i < job->size; i++)
+        slots[i].set = hwloc_bitmap_alloc();
+    int status = bind_all(job, topo, slots, &unbound);
+    for (int i = 0; i < job->size; i++) {
         struct rank *r = &job->ranks[i];
-        int which = bind_object(job, i, cores, n);
-        hwloc_bitmap_t set = hwloc_bitmap_alloc();
-        for (int k = 0; k < cores && k < n; k++)
-            hwloc_bitmap_or(set, set, objs[(which + k) % n]->cpuset);
-        hwloc_cpuset_to_glibc_sched_affinity(topo, set, &r->cpus, sizeof r->cpus);
-        hwloc_bitmap_free(set);
-        r->bound = true;
-        if (job->report_bindings)
-            report(topo, r, names[job->bind], (int)objs[which]->logical_index);
+        r->bound = status == 0 && !unbound;
+        hwloc_cpuset_to_glibc_sched_affinity(topo, slots[i].set, &r->cpus, sizeof r->cpus);
+        if (status == 0 && job->report_bindings)
+            report(job, topo, i, &slots[i], r->bound);
+        hwloc_bitmap_free(slots[i].set);
     }
-    free(objs);
+    free(slots);
     return status;
 }
 
 int weft_bind_plan(struct job *job)
 {
+    const struct placement *p = &job->placement;
     hwloc_topology_t topo;
-    if (job->bind == BIND_NONE && !job->report_bindings)
+    if (p->bind == OBJECT_NONE && !p->cpus && !p->rank_file && !job->report_bindings)
         return 0;
-    if (load(&topo))
+    if (load(job, &topo))
         return -1;
-    int status = 0;
-    if (job->bind != BIND_NONE)
-        status = plan(job, topo);
-    else
-        for (int i = 0; i < job->size; i++)
-            report(topo, &job->ranks[i], "", 0);
+    int status = plan(job, topo);
     hwloc_topology_destroy(topo);
-    return status;
+    return status ? -1 : 0;
 }

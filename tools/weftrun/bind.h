@@ -5,8 +5,13 @@
 
 #include "state.h"
 
-/* Sets cpus and bound of every rank by job->bind, and prints them for --report-bindings. Returns 0,
- * or -1 after printing why. Reads the topology only if one of the two options is given. */
+/* Sets cpus and bound of every rank by job->placement, and prints them for --report-bindings.
+ * Returns 0, or -1 after printing why. Reads the topology only if something is to be bound or
+ * printed. */
 int weft_bind_plan(struct job *job);
+
+/* The number of objects of a kind that the ranks of the job may use. -1 after printing why there
+ * are none. */
+int weft_bind_count(const struct job *job, enum object object);
 
 #endif

@@ -2,10 +2,11 @@
 /*
  * Standard input.
  *
- * Invariant: rank 0 inherits a file or pipe, so nothing is copied or read ahead, and unread data
- * stay for the next reader (a shell's read loop). Only a terminal is forwarded through a pipe,
- * because rank 0's process group is not the terminal's foreground group and may not read it.
- * weftrun reads the terminal only while it is in the foreground.
+ * Invariant: one rank (--stdin, by default rank 0) inherits a file or pipe, so nothing is copied or
+ * read ahead, and unread data stay for the next reader (a shell's read loop). Only a terminal is
+ * forwarded through a pipe, because the rank's process group is not the terminal's foreground group
+ * and may not read it. weftrun reads the terminal only while it is in the foreground. With --stdin
+ * all each rank opens a file for itself.
  */
 #include "input.h"
 #include "lines.h"
@@ -17,25 +18,28 @@
 #include <unistd.h>
 
 static struct {
+    int reader; /* the rank, READER_NONE or READER_ALL */
     int null;
+    int copy;              /* the file as the last rank has opened it, or -1 */
     int pipe_in, pipe_out; /* forward a terminal; -1 if not used or closed */
     char buf[4096];
     size_t begin, end;
     bool eof;
-} input = {.null = -1, .pipe_in = -1, .pipe_out = -1};
+} input = {.null = -1, .copy = -1, .pipe_in = -1, .pipe_out = -1};
 
-int weft_input_start(void)
+int weft_input_start(int reader)
 {
     int fds[2];
+    input.reader = reader;
     input.null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (input.null < 0) {
         weft_lines_print("/dev/null cannot be opened: %s.", strerror(errno));
         return -1;
     }
-    if (!isatty(0))
+    if (reader < 0 || !isatty(0))
         return 0;
     if (pipe2(fds, O_CLOEXEC) || fcntl(fds[1], F_SETFL, O_NONBLOCK)) {
-        weft_lines_print("No pipe for rank 0's input: %s.", strerror(errno));
+        weft_lines_print("No pipe for the input of rank %d: %s.", reader, strerror(errno));
         return -1;
     }
     input.pipe_out = fds[0];
@@ -43,20 +47,34 @@ int weft_input_start(void)
     return 0;
 }
 
+/* Opens stdin, a regular file, at its present position. */
+static int copy_file(void)
+{
+    if (input.copy >= 0)
+        close(input.copy);
+    input.copy = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
+    lseek(input.copy, lseek(0, 0, SEEK_CUR), SEEK_SET);
+    return input.copy >= 0 ? input.copy : input.null;
+}
+
 int weft_input_of(int rank)
 {
-    if (rank != 0)
+    if (input.reader == READER_ALL)
+        return copy_file();
+    if (rank != input.reader)
         return input.null;
     return input.pipe_out >= 0 ? input.pipe_out : 0;
 }
 
-void weft_input_started(void)
+void weft_input_started(int rank)
 {
+    if (rank != input.reader)
+        return;
     if (input.pipe_out >= 0) {
         close(input.pipe_out);
         input.pipe_out = -1;
     } else {
-        dup2(input.null, 0); /* rank 0 is the only reader, so the writer notices its end */
+        dup2(input.null, 0); /* the rank is the only reader, so the writer notices its end */
     }
 }
 
@@ -102,6 +120,12 @@ void weft_input_move(void)
         input.begin += (size_t)n;
     else if (n < 0 && errno != EAGAIN && errno != EINTR)
         end_forwarding();
+}
+
+void weft_input_ended(int rank)
+{
+    if (rank == input.reader)
+        weft_input_stop();
 }
 
 void weft_input_stop(void)

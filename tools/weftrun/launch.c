@@ -12,6 +12,7 @@
 #include "front_end.h"
 #include "guard.h"
 #include "lines.h"
+#include "output_files.h"
 #include "server.h"
 #include "tools.h"
 
@@ -351,7 +352,7 @@ int weft_launch_rank(struct job *job, struct rank *rank, int in, const struct la
         goto out;
     }
     env = make_env(job, rank);
-    if (!env)
+    if (!env || weft_output_files_open(job, rank))
         goto out;
     pid = fork();
     if (pid == 0)

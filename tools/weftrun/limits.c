@@ -17,10 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* For each rank: the pipes of stdout and stderr, and PMIx's socket. For the job: weftrun's
- * (signals, wake, guard, lock, tie, /dev/null, the terminal's pipe, six ends while a rank starts)
- * and libpmix's (listener, event loops): about 28, and a reserve for files that libpmix opens
- * briefly. */
+/* For each rank: the pipes of stdout and stderr (and files for their output), and PMIx's socket.
+ * For the job: weftrun's (signals, wake, guard, lock, tie, /dev/null, the terminal's pipe, six ends
+ * while a rank starts) and libpmix's (listener, event loops): about 28, and a reserve for files
+ * that libpmix opens briefly. */
 #define FILES_PER_RANK 3
 #define FILES_BESIDES  44
 
@@ -43,7 +43,7 @@ int weft_limits_check_stack(void)
     return -1;
 }
 
-static int check_files(int size, struct rlimit *before)
+static int check_files(int size, int each, struct rlimit *before)
 {
     if (getrlimit(RLIMIT_NOFILE, before)) {
         *before = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
@@ -52,10 +52,10 @@ static int check_files(int size, struct rlimit *before)
     struct rlimit raised = {before->rlim_max, before->rlim_max};
     if (setrlimit(RLIMIT_NOFILE, &raised))
         raised = *before;
-    rlim_t need = (rlim_t)size * FILES_PER_RANK + FILES_BESIDES;
+    rlim_t need = (rlim_t)size * (rlim_t)each + FILES_BESIDES;
     if (raised.rlim_cur == RLIM_INFINITY || raised.rlim_cur >= need)
         return 0;
-    long fit = ((long)raised.rlim_cur - FILES_BESIDES) / FILES_PER_RANK;
+    long fit = ((long)raised.rlim_cur - FILES_BESIDES) / each;
     weft_lines_print("%d ranks need %lu open files in weftrun, but the limit (RLIMIT_NOFILE) is "
                      "%lu; raise it (ulimit -Hn) or start at most %ld ranks.",
                      size, (unsigned long)need, (unsigned long)raised.rlim_cur, fit > 0 ? fit : 0);
@@ -145,7 +145,8 @@ static int check_tasks(int size)
 
 int weft_limits_check(const struct job *job, struct rlimit *before)
 {
-    if (check_files(job->size, before) || check_tasks(job->size))
+    bool files = job->output.out || job->output.err || job->output.dir;
+    if (check_files(job->size, FILES_PER_RANK + (files ? 2 : 0), before) || check_tasks(job->size))
         return -1;
     return 0;
 }

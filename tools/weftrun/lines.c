@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define QUEUE_HIGH     (1u << 20)   /* bytes queued above which ranks' pipes are not read */
@@ -41,6 +42,9 @@ struct queue {
 
 static struct {
     bool on, tag, single;
+    bool stamp;     /* lines begin with the time */
+    bool only;      /* output with a file goes nowhere else */
+    int file_error; /* of the first failure to write such a file */
     struct queue queues[2];
     struct queue *to[2]; /* for stdout and stderr; both the same queue if the same file */
     bool regular[3];     /* by fd: a regular file, so a write of any size does not block */
@@ -53,11 +57,13 @@ static bool same_file(void)
     return fstat(1, &a) == 0 && fstat(2, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-void weft_lines_start(bool tag, bool single)
+void weft_lines_start(const struct job *job)
 {
     lines.on = true;
-    lines.tag = tag;
-    lines.single = single;
+    lines.tag = job->tag;
+    lines.stamp = job->stamp;
+    lines.only = job->output.only;
+    lines.single = job->size == 1;
     lines.to[0] = &lines.queues[0];
     lines.to[1] = same_file() ? &lines.queues[0] : &lines.queues[1];
     for (int fd = 1; fd <= 2; fd++) {
@@ -114,6 +120,23 @@ static void queue_turn(struct queue *q, const struct stream *s, int fd)
         q->cut = NULL;
 }
 
+/* Writes the beginning of each line of s; returns its length. */
+static size_t make_tag(const struct stream *s, char *tag, size_t size)
+{
+    size_t len = 0;
+    if (lines.stamp) {
+        struct timespec now;
+        struct tm local;
+        clock_gettime(CLOCK_REALTIME, &now);
+        localtime_r(&now.tv_sec, &local);
+        len = strftime(tag, size, "%F %T", &local);
+        len += (size_t)snprintf(tag + len, size - len, ".%03ld ", now.tv_nsec / 1000000);
+    }
+    if (lines.tag)
+        len += (size_t)snprintf(tag + len, size - len, "[%d] ", s->rank);
+    return len;
+}
+
 /* Queues len bytes of s, each line with its tag; the last line may be unfinished. */
 static void put(struct stream *s, const char *data, size_t len)
 {
@@ -122,10 +145,10 @@ static void put(struct stream *s, const char *data, size_t len)
     queue_turn(q, s, fd);
     if (s->mid_line && q->cut != s)
         s->mid_line = false; /* another stream ended its long line: begin a new one */
-    char tag[16];
-    size_t tag_len = lines.tag ? (size_t)snprintf(tag, sizeof tag, "[%d] ", s->rank) : 0;
+    char tag[64];
+    size_t tag_len = make_tag(s, tag, sizeof tag);
     while (len > 0) {
-        const char *nl = lines.tag ? memchr(data, '\n', len) : memrchr(data, '\n', len);
+        const char *nl = tag_len ? memchr(data, '\n', len) : memrchr(data, '\n', len);
         size_t n = nl ? (size_t)(nl - data) + 1 : len;
         if (!s->mid_line && tag_len)
             queue_add(q, fd, tag, tag_len);
@@ -187,6 +210,30 @@ static void close_stream(struct stream *s)
     s->cap = 0;
     close(s->fd);
     s->fd = -1;
+    if (s->file > 0)
+        close(s->file);
+    s->file = 0;
+}
+
+/* Writes to the file of a stream. After a failure it gets no more, and the job is stopped. */
+static void write_file(struct stream *s, const char *data, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(s->file, data, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            int error = errno;
+            weft_lines_print("Writing the file of rank %d's %s failed: %s; the job is stopped.",
+                             s->rank, s->err ? "stderr" : "stdout", strerror(error));
+            lines.file_error = lines.file_error ? lines.file_error : error;
+            close(s->file);
+            s->file = 0;
+            return;
+        }
+        data += n;
+        len -= (size_t)n;
+    }
 }
 
 /* One read. True if there may be more data. */
@@ -195,7 +242,11 @@ static bool read_once(struct stream *s)
     static char buf[CHUNK_MAX];
     ssize_t n = read(s->fd, buf, sizeof buf);
     if (n > 0) {
-        take(s, buf, (size_t)n);
+        bool goes_on = s->file == 0 || !lines.only;
+        if (s->file > 0)
+            write_file(s, buf, (size_t)n);
+        if (goes_on)
+            take(s, buf, (size_t)n);
         return true;
     }
     if (n < 0 && errno == EINTR)
@@ -283,7 +334,9 @@ int weft_lines_write(void)
 {
     int first = queue_write(&lines.queues[0]);
     int second = queue_write(&lines.queues[1]);
-    return first ? first : second;
+    int error = lines.file_error;
+    lines.file_error = 0;
+    return first ? first : second ? second : error;
 }
 
 bool weft_lines_empty(void)

@@ -7,9 +7,9 @@
 
 struct pollfd;
 
-/* Starts. tag: lines begin with the rank. single: the job has one rank, whose bytes are written as
- * they arrive, because no other rank can interrupt its lines. */
-void weft_lines_start(bool tag, bool single);
+/* Starts. The bytes of a job of one rank are written as they arrive, because no other rank can
+ * interrupt its lines. */
+void weft_lines_start(const struct job *job);
 
 /* Prints one sentence (printf's arguments, no newline) on stderr, after "weftrun: ". Before
  * weft_lines_start and after weft_lines_stop it is written at once. */
@@ -27,8 +27,8 @@ void weft_lines_finish(struct stream *s);
 /* Writes the descriptors to poll into fds (space for 2). Returns their number. */
 int weft_lines_poll(struct pollfd *fds);
 
-/* Writes without blocking. Returns 0; EPIPE if the reader has closed its end, or another errno
- * (already reported), after which that output is dropped. */
+/* Writes without blocking, but for the files of ranks. Returns 0; EPIPE if the reader has closed
+ * its end, or another errno (already reported), after which that output is dropped. */
 int weft_lines_write(void);
 
 /* True if the queues are empty. */

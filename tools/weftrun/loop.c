@@ -79,11 +79,11 @@ static int reap(struct rank *rank)
     while (waitpid(rank->pid, &status, 0) < 0 && errno == EINTR)
         ;
     rank->running = false;
+    rank->status = status;
     loop.running--;
     weft_lines_finish(&rank->out);
     weft_lines_finish(&rank->err);
-    if (rank->rank == 0)
-        weft_input_stop();
+    weft_input_ended(rank->rank);
     if (loop.job->verbose)
         weft_lines_print("rank %d (pid %d) ended with wait status 0x%x.", rank->rank,
                          (int)rank->pid, (unsigned)status);
@@ -163,8 +163,7 @@ static void launch_next(void)
     }
     loop.launched++;
     loop.running++;
-    if (rank->rank == 0)
-        weft_input_started();
+    weft_input_started(rank->rank);
     if (loop.job->verbose)
         weft_lines_print("rank %d is pid %d on %s: %s.", rank->rank, (int)rank->pid, loop.job->host,
                          rank->app->path);
@@ -257,7 +256,7 @@ static int prepare(struct job *job)
     loop.polled = calloc(space, sizeof *loop.polled);
     loop.signals = signalfd(-1, &loop.handled, SFD_NONBLOCK | SFD_CLOEXEC);
     if (loop.ended && loop.fds && loop.polled && loop.signals >= 0)
-        return weft_input_start();
+        return weft_input_start(job->reader);
     weft_lines_print("The launcher's loop cannot be set up: %s.", strerror(errno));
     return -1;
 }
@@ -269,7 +268,7 @@ int weft_loop_run(struct job *job, const struct launch_context *ctx, int wake)
     loop.wake = wake;
     int code = 1;
     if (prepare(job) == 0) {
-        weft_lines_start(job->tag, job->size == 1);
+        weft_lines_start(job);
         weft_policy_start(job);
         while (loop.running > 0 || (loop.launched < job->size && !weft_policy_stopping())) {
             bool launching = loop.launched < job->size && !weft_policy_stopping();
@@ -277,6 +276,8 @@ int weft_loop_run(struct job *job, const struct launch_context *ctx, int wake)
                 launch_next();
             turn(launching);
         }
+        if (job->prints_codes)
+            weft_policy_print_codes();
         drain();
         code = weft_policy_exit_code();
     }

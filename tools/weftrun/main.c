@@ -130,6 +130,10 @@ int main(int argc, char **argv)
     gethostname(job.host, sizeof job.host - 1);
     if (make_name(&job) || make_ranks(&job))
         goto out;
+    if (job.plans) {
+        code = weft_bind_plan(&job) ? EXIT_REFUSED : 0;
+        goto out;
+    }
     code = weft_launch_resolve(&job);
     if (code)
         goto out;

@@ -8,16 +8,21 @@
  * here.
  */
 #include "options.h"
+#include "bind.h"
 #include "config_file.h"
 #include "hosts.h"
 #include "lines.h"
+#include "option_table.h"
+#include "other_launchers.h"
+#include "output_files.h"
+#include "rank_file.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifdef HAVE_CONFIG_H
@@ -29,171 +34,6 @@
 
 #define RANKS_MAX    100000 /* more than one machine runs; products of it do not overflow */
 #define SET_NAME_MAX 256    /* below the limits of libpmix and MPI */
-
-enum option_id {
-    OPT_COUNT,
-    OPT_TAG,
-    OPT_BIND,
-    OPT_REPORT,
-    OPT_TIMEOUT,
-    OPT_KEEP,
-    OPT_DEBUG,
-    OPT_CHECK,
-    OPT_DIR,
-    OPT_ENV,
-    OPT_EXPORT,
-    OPT_SET,
-    OPT_VERBOSE,
-    OPT_HELP,
-    OPT_VERSION,
-    OPT_ANYWAY,
-    OPT_HERE,
-    OPT_ABI,
-    OPT_PER_NODE,
-    OPT_MAP,
-    OPT_GLOBAL_ENV,
-    OPT_OUTPUT,
-    OPT_HOSTS,
-    OPT_HOST_FILE,
-    OPT_ONE_PER_NODE,
-    OPT_PATH,
-    OPT_PARAMETER,
-    /* Options that weftrun does not support */
-    OPT_CONFIG_FILE,
-    OPT_PMIX_MCA,
-    OPT_NO_ENV,
-    OPT_CPUS,
-    OPT_FILES,
-    OPT_STDIN,
-    OPT_SOFT,
-    OPT_HANDLER,
-    OPTIONS
-};
-
-#define FILES_INSTEAD                                                                              \
-    "give each rank a file by weftrun -n N sh -c 'exec program >out.$PMIX_RANK', or use --tag"
-
-#define STDIN_INSTEAD                                                                              \
-    "rank 0 reads stdin; give a file to the others by weftrun -n N sh -c 'exec program <file'"
-
-/* The replacement of each option that weftrun does not support. */
-static const char *const instead[OPTIONS] = {
-    [OPT_CONFIG_FILE] = "it must be the first option and the only one",
-    [OPT_PMIX_MCA] = "set the variable PMIX_MCA_NAME instead",
-    [OPT_NO_ENV] = "remove variables by \"env -u NAME weftrun ...\"",
-    [OPT_CPUS] = "use --bind, and taskset for the processors of the job",
-    [OPT_FILES] = FILES_INSTEAD,
-    [OPT_STDIN] = STDIN_INSTEAD,
-    [OPT_SOFT] = "ask for the number of ranks by -n alone",
-    [OPT_HANDLER] = "call MPI_Comm_set_errhandler in the program",
-};
-
-/* Names of one option: those of weftrun, then those of Open MPI and MPICH. Long names are also
- * accepted with a single dash, as by MPICH. */
-static const struct option_row {
-    const char *names;
-    enum option_id id;
-    bool takes_value;
-} rows[] = {
-    {"-n --n --np -c", OPT_COUNT, true},
-    {"--tag --tag-output --prefix-output --prepend-rank --label -l", OPT_TAG, false},
-    {"--keep-going", OPT_KEEP, false},
-    {"--bind --bind-to", OPT_BIND, true},
-    {"--debug", OPT_DEBUG, false}, /* and --debug=RANKS */
-    {"--check", OPT_CHECK, false}, /* and --check=KINDS */
-    {"--report-bindings --display-map --print-rank-map", OPT_REPORT, false},
-    {"--timeout", OPT_TIMEOUT, true},
-    {"--pset", OPT_SET, true},
-    {"--wdir --wd", OPT_DIR, true},
-    {"-x", OPT_EXPORT, true},
-    {"--env", OPT_ENV, true},
-    {"--genv", OPT_GLOBAL_ENV, true},
-    {"--here", OPT_HERE, false},
-    {"--abi", OPT_ABI, true},
-    {"-v --verbose", OPT_VERBOSE, false},
-    {"-h --help", OPT_HELP, false},
-    {"-V --version", OPT_VERSION, false},
-    {"--output", OPT_OUTPUT, true},
-    /* Options with a meaning on one node */
-    {"--ppn --perhost --npernode -N", OPT_PER_NODE, true},
-    {"--map-by --rank-by", OPT_MAP, true},
-    {"--pernode", OPT_ONE_PER_NODE, false},
-    {"--path", OPT_PATH, true},
-    {"--host -H --hosts", OPT_HOSTS, true},
-    {"--hostfile --machinefile -f", OPT_HOST_FILE, true},
-    /* Options for weftrun's default behaviour: ignored */
-    {"--oversubscribe --allow-run-as-root --genvall --envall --quiet -q --use-hwthread-cpus",
-     OPT_ANYWAY, false},
-    /* The parameters of Open MPI: most are for its own tuning */
-    {"--mca --gmca --prtemca", OPT_PARAMETER, true},
-    {"--genvlist --envlist", OPT_ANYWAY, true},
-    /* Options that weftrun does not support */
-    {"--configfile --app", OPT_CONFIG_FILE, true},
-    {"--stdin", OPT_STDIN, true},
-    {"--soft", OPT_SOFT, true},
-    {"--initial-errhandler", OPT_HANDLER, true},
-    {"--pmixmca", OPT_PMIX_MCA, true},
-    {"--genvnone --envnone", OPT_NO_ENV, false},
-    {"--rankfile -rf --cpu-set --cpus-per-proc --cpus-per-rank", OPT_CPUS, true},
-    {"--output-filename --outfile-pattern", OPT_FILES, true},
-};
-
-static const char help[] =
-    "usage: weftrun [options] program [args] [: [options] program [args]]...\n"
-    "\n"
-    "Starts an MPI program on this machine.\n"
-    "\n"
-    "  -n N               number of ranks of this program (default 1; in an allocation of\n"
-    "                     a batch system on one node: its tasks)\n"
-    "  -x, --env VAR=VAL  set a variable for this program's ranks (repeatable)\n"
-    "  --pset NAME        make this program's ranks a process set of MPI sessions\n"
-    "  --wdir DIR         start this program's ranks in DIR\n"
-    "  --tag              begin each line of output with the rank, as [3]\n"
-    "  --bind WHAT        give each rank a core, hwthread, numa node or package; none\n"
-    "                     (default)\n"
-    "  --report-bindings  print the binding of each rank on stderr\n"
-    "  --timeout SECS     stop the job after SECS seconds, exit code 124\n"
-    "                     (as the variable MPIEXEC_TIMEOUT does)\n"
-    "  --keep-going       a rank that fails does not stop the others\n"
-    "  --debug[=RANKS]    open a debugger for all ranks, or for those of a list (0,4-7), in\n"
-    "                     windows of tmux or xterm\n"
-    "  --check[=KINDS]    find mistakes in the use of MPI: objects, collectives, all (default);\n"
-    "                     with fail (--check=all,fail) the exit code is 1 after a finding\n"
-    "  --here             start the ranks on this machine, though the allocation of the\n"
-    "                     batch system has other nodes\n"
-    "  --abi NAME         what scripts and interpreters load as another MPI, in every process:\n"
-    "                     openmpi, mpich, or none (default: by the names of libraries)\n"
-    "  -configfile FILE   read all options and programs from FILE, one program a line\n"
-    "  -v, --verbose      print each step on stderr\n"
-    "  -h, --help         this text\n"
-    "  -V, --version      the version\n"
-    "  --oversubscribe and other options that are common elsewhere: weftrun(1)\n"
-    "\n"
-    "Exit code: 0, or that of the first rank that failed (128 + S for signal S).\n"
-    "More in weftrun(1).\n";
-
-/* An option of the command line: "--opt", or "--opt=value". */
-struct found {
-    const struct option_row *row; /* NULL: there is none */
-    const char *name;             /* in the row, not terminated */
-    int len;
-    const char *value; /* after the '=', or NULL */
-};
-
-static struct found find_option(const char *word)
-{
-    size_t len = strcspn(word, "=");
-    bool one_dash = len > 2 && word[1] != '-';
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        size_t n;
-        for (const char *name = rows[i].names; *name; name += n + (name[n] == ' ')) {
-            n = strcspn(name, " ");
-            if (n == len + one_dash && strncmp(name + one_dash, word, len) == 0)
-                return (struct found){&rows[i], name, (int)n, word[len] ? word + len + 1 : NULL};
-        }
-    }
-    return (struct found){0};
-}
 
 static int read_count(int *count, const char *option, const char *text)
 {
@@ -222,91 +62,6 @@ static int read_timeout(struct job *job, const char *from, const char *text)
     return 0;
 }
 
-/* True if text is the word, with any of Open MPI's modifiers behind a ':'. */
-static bool is_word(const char *text, const char *word)
-{
-    size_t n = strlen(word);
-    return strncmp(text, word, n) == 0 && (!text[n] || text[n] == ':');
-}
-
-/* Reads the modifiers of a binding or a mapping: ":OVERSUBSCRIBE", ":PE=4". */
-static int read_modifiers(struct job *job, const char *text)
-{
-    static const char *const known[] = {"overload-allowed", "oversubscribe", "if-supported",
-                                        "nooversubscribe",  "hwtcpus",       "span"};
-    for (const char *at = strpbrk(text, ":,"); at; at = strpbrk(at, ":,")) {
-        size_t n = strcspn(++at, ":,"), i = 0;
-        if (strncasecmp(at, "pe=", 3) == 0) {
-            char number[16];
-            snprintf(number, sizeof number, "%.*s", (int)n - 3, at + 3);
-            if (read_count(&job->cores, "PE", number))
-                return -1;
-            continue;
-        }
-        while (i < sizeof known / sizeof *known &&
-               (strlen(known[i]) != n || strncasecmp(at, known[i], n) != 0))
-            i++;
-        if (i == sizeof known / sizeof *known) {
-            weft_lines_print("weftrun does not have \"%.*s\" of \"%s\"; leave it out.", (int)n, at,
-                             text);
-            return -1;
-        }
-        job->overload |= i < 2;
-    }
-    return 0;
-}
-
-static int read_bind(struct job *job, const char *text)
-{
-    static const struct {
-        const char *name;
-        enum bind_kind kind;
-    } names[] = {{"none", BIND_NONE},    {"hwthread", BIND_HWTHREAD}, {"core", BIND_CORE},
-                 {"numa", BIND_NUMA},    {"package", BIND_PACKAGE},   {"socket", BIND_PACKAGE},
-                 {"machine", BIND_NONE}, {"board", BIND_NONE},        {"node", BIND_NONE}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (is_word(text, names[i].name)) {
-            job->bind = names[i].kind;
-            job->binds = true;
-            return read_modifiers(job, text);
-        }
-    }
-    weft_lines_print("--bind takes core, hwthread, numa, package or none, not \"%s\".", text);
-    return -1;
-}
-
-/* All ranks are on this node, so a mapping matters only for the processors that ranks are bound to.
- */
-static int read_map(struct job *job, struct app *app, const char *text)
-{
-    static const char *const near[] = {"slot", "node", "core", "hwthread"};
-    static const char *const far[] = {"numa",    "socket",  "package", "l1cache",
-                                      "l2cache", "l3cache", "board"};
-    if (strncmp(text, "ppr:", 4) == 0) {
-        size_t digits = strspn(text + 4, "0123456789");
-        char number[16];
-        if (digits < sizeof number && is_word(text + 4 + digits, ":node")) {
-            snprintf(number, sizeof number, "%.*s", (int)digits, text + 4);
-            return read_count(&app->per_node, "ppr", number) ||
-                   read_modifiers(job, text + 4 + digits + 1);
-        }
-    }
-    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++)
-        if (is_word(text, near[i]))
-            return read_modifiers(job, text);
-    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
-        if (is_word(text, far[i])) {
-            job->map = text;
-            return read_modifiers(job, text);
-        }
-    }
-    weft_lines_print(
-        "weftrun has no mapping \"%s\": ranks are on this machine, in order, so use -n, "
-        "and --bind for their processors.",
-        text);
-    return -1;
-}
-
 static int read_env(struct variables *env, const char *text)
 {
     const char *eq = strchr(text, '=');
@@ -323,33 +78,6 @@ static int read_env(struct variables *env, const char *text)
     }
     env->list = more;
     env->list[env->n++] = text;
-    return 0;
-}
-
-/* A parameter of Open MPI. Those that choose its networks and algorithms are ignored, with one line
- * for the job; others, such as those of its mapping, are refused. */
-static int read_parameter(struct job *job, const char *name, const char *value)
-{
-    static const char *const tunes[] = {
-        "btl",  "pml", "mtl", "coll", "osc",  "io",   "fs",  "fbtl", "ucx", "fcoll", "sharedfp",
-        "opal", "oob", "plm", "orte", "prte", "pmix", "mpi", "ess",  "iof", "routed"};
-    size_t n = strcspn(name, "_"), i = 0;
-    while (i < sizeof tunes / sizeof *tunes &&
-           (strlen(tunes[i]) != n || strncmp(name, tunes[i], n) != 0))
-        i++;
-    if (i == sizeof tunes / sizeof *tunes) {
-        weft_lines_print(
-            "The parameter \"%s %s\" of Open MPI has no counterpart in weftrun; for the "
-            "placement of ranks use --bind and --map-by, and leave it out.",
-            name, value);
-        return -1;
-    }
-    if (!job->ignores)
-        weft_lines_print(
-            "\"--mca %s %s\" tunes Open MPI and is ignored, as are others like it; Weft "
-            "has WEFT_PROVIDER and WEFT_IFACE for the network (weft_info --settings).",
-            name, value);
-    job->ignores = true;
     return 0;
 }
 
@@ -389,6 +117,86 @@ static int read_set(struct app *app, const char *text)
     return 0;
 }
 
+/* "all", "none" or a rank. Only a file can be read by all, or /dev/null. */
+static int read_reader(struct job *job, const char *text)
+{
+    struct stat st;
+    char *end;
+    long rank = strtol(text, &end, 10);
+    job->reader = strcmp(text, "none") == 0  ? READER_NONE
+                  : strcmp(text, "all") == 0 ? READER_ALL
+                                             : (int)rank;
+    if (job->reader == READER_ALL &&
+        (fstat(0, &st) || isatty(0) || !(S_ISREG(st.st_mode) || S_ISCHR(st.st_mode)))) {
+        weft_lines_print("--stdin all needs a file; write weftrun --stdin all ... <FILE.");
+        return -1;
+    }
+    if (job->reader < 0 || (end > text && !*end && rank >= 0 && rank < RANKS_MAX))
+        return 0;
+    weft_lines_print("--stdin takes a rank, all or none, not \"%s\".", text);
+    return -1;
+}
+
+/* "--npersocket N" */
+static int read_per_package(struct job *job, struct app *app, const char *text)
+{
+    char *map;
+    return asprintf(&map, "ppr:%s:package", text) < 0
+               ? -1
+               : weft_placement_read_map(&job->placement, &app->per_node, map);
+}
+
+static int apply_placement(struct job *job, struct app *app, enum option_id id, const char *value)
+{
+    switch (id) {
+    case OPT_BIND:
+        return weft_placement_read_bind(&job->placement, value);
+    case OPT_MAP:
+        return weft_placement_read_map(&job->placement, &app->per_node, value);
+    case OPT_RANK_BY:
+        return weft_placement_read_rank_by(&job->placement, value);
+    case OPT_ELEMENTS:
+        return weft_placement_read_elements(&job->placement, value);
+    case OPT_PER_PACKAGE:
+        return read_per_package(job, app, value);
+    case OPT_CPU_SET:
+        job->placement.cpus = value;
+        return 0;
+    default: /* OPT_RANK_FILE */
+        job->placement.rank_file = value;
+        return 0;
+    }
+}
+
+static int apply_output(struct job *job, enum option_id id, const char *value)
+{
+    switch (id) {
+    case OPT_OUTPUT:
+        return weft_output_files_read(job, value);
+    case OPT_OUTPUT_DIR:
+        return weft_output_files_read_dir(&job->output, value);
+    case OPT_OUT_FILES:
+        return weft_output_files_read_pattern(&job->output, false, value);
+    case OPT_ERR_FILES:
+        return weft_output_files_read_pattern(&job->output, true, value);
+    case OPT_READER:
+        return read_reader(job, value);
+    case OPT_STAMP:
+        job->stamp = true;
+        return 0;
+    default: /* OPT_PRINT_CODES */
+        job->prints_codes = true;
+        return 0;
+    }
+}
+
+/* A variable of -x, -env or -genv */
+static int apply_variable(struct job *job, struct variables *env, const char *setting)
+{
+    weft_other_variable(job, setting);
+    return read_env(env, setting);
+}
+
 static int apply(struct job *job, struct app *app, enum option_id id, const char *value)
 {
     switch (id) {
@@ -399,34 +207,42 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
     case OPT_TIMEOUT:
         return read_timeout(job, "--timeout", value);
     case OPT_BIND:
-        return read_bind(job, value);
     case OPT_MAP:
-        return read_map(job, app, value);
+    case OPT_RANK_BY:
+    case OPT_ELEMENTS:
+    case OPT_PER_PACKAGE:
+    case OPT_CPU_SET:
+    case OPT_RANK_FILE:
+        return apply_placement(job, app, id, value);
+    case OPT_OUTPUT:
+    case OPT_OUTPUT_DIR:
+    case OPT_OUT_FILES:
+    case OPT_ERR_FILES:
+    case OPT_READER:
+    case OPT_STAMP:
+    case OPT_PRINT_CODES:
+        return apply_output(job, id, value);
+    case OPT_PLAN:
+        job->plans = job->report_bindings = true;
+        return 0;
+    case OPT_ONE_EACH:
+        job->one_each = true;
+        return 0;
     case OPT_EXPORT: /* "-x VAR" of Open MPI: ranks inherit the environment anyway */
         if (strchr(value, '='))
-            return read_env(&app->env, value);
+            return apply_variable(job, &app->env, value);
         if (!getenv(value))
             weft_lines_print("-x %s has no effect: the variable is not set; use -x %s=VALUE.",
                              value, value);
         return 0;
     case OPT_ENV:
-        return read_env(&app->env, value);
+        return apply_variable(job, &app->env, value);
     case OPT_GLOBAL_ENV:
-        return read_env(&job->env, value);
+        return apply_variable(job, &job->env, value);
     case OPT_SET:
         return read_set(app, value);
     case OPT_DIR:
         app->dir = value;
-        return 0;
-    case OPT_OUTPUT:
-        if (strcmp(value, "tag") != 0) {
-            weft_lines_print("--output takes \"tag\", not \"%s\"; %s.", value, FILES_INSTEAD);
-            return -1;
-        }
-        job->tag = true;
-        return 0;
-    case OPT_ONE_PER_NODE:
-        app->per_node = 1;
         return 0;
     case OPT_PATH:
         app->search = value;
@@ -485,16 +301,16 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
         const char *word = argv[(*at)++];
         if (strcmp(word, "--") == 0)
             return 0;
-        struct found option = find_option(word);
+        struct found option = weft_option_find(word);
         const struct option_row *row = option.row;
         const char *value = option.value;
         if (!row || (value && !row->takes_value && row->id != OPT_DEBUG && row->id != OPT_CHECK)) {
             weft_lines_print("Unknown option \"%s\"; weftrun --help lists all options.", word);
             return -1;
         }
-        if (instead[row->id]) {
+        if (weft_option_instead(row->id)) {
             weft_lines_print("The option %.*s is not supported here: %s.", option.len, option.name,
-                             instead[row->id]);
+                             weft_option_instead(row->id));
             return -1;
         }
         if (row->takes_value && !value) {
@@ -515,16 +331,20 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
                 weft_lines_print("The option %s needs a name and a value.", word);
                 return -1;
             }
-            if (read_parameter(job, value, argv[(*at)++]))
+            if (weft_other_parameter(job, &app->per_node, value, argv[(*at)++]))
                 return -1;
             continue;
         }
         if (row->id == OPT_HELP || row->id == OPT_VERSION) {
-            fputs(row->id == OPT_HELP ? help : "weftrun (Weft) " PACKAGE_VERSION "\n", stdout);
+            fputs(row->id == OPT_HELP ? weft_option_help : "weftrun (Weft) " PACKAGE_VERSION "\n",
+                  stdout);
             *done = true;
             return 0;
         }
-        if (apply(job, app, row->id, value ? value : ""))
+        value = value ? value : row->value ? row->value : "";
+        if (row->id == OPT_TUNES)
+            weft_other_option(job, word, value);
+        else if (apply(job, app, row->id, value))
             return -1;
     }
     return 0;
@@ -579,17 +399,57 @@ static int check_allocation(const struct job *job, const struct allocation *allo
     return -1;
 }
 
+/* The default of -n for a line with one program. -1 after printing why there is none. */
+static int default_count(const struct job *job, int tasks)
+{
+    const struct placement *p = &job->placement;
+    if (p->rank_file)
+        return weft_rank_file_count(p->rank_file);
+    if (p->per_object) {
+        int objects = weft_bind_count(job, p->map);
+        return objects < 0 ? -1 : objects * p->per_object;
+    }
+    return job->apps[0].per_node ? job->apps[0].per_node : job->slots ? job->slots : tasks;
+}
+
+/* The limits that --nooversubscribe and ppr:N:OBJECT set. */
+static int check_cores(const struct job *job)
+{
+    const struct placement *p = &job->placement;
+    int most = RANKS_MAX;
+    if (p->per_object && !p->overload) {
+        int objects = weft_bind_count(job, p->map);
+        if (objects < 0)
+            return -1;
+        most = objects * p->per_object;
+        if (job->size > most)
+            weft_lines_print("%d ranks are more than %d on each %s, of which %s has %d: start at "
+                             "most %d, or leave out --map-by.",
+                             job->size, p->per_object, weft_placement_name(p->map), "this machine",
+                             objects, most);
+    } else if (job->one_each) {
+        most = job->slots ? job->slots : weft_bind_count(job, OBJECT_CORE);
+        if (most < 0)
+            return -1;
+        if (job->size > most)
+            weft_lines_print("%d ranks are more than this machine's %d %s, and the line has "
+                             "--nooversubscribe: leave it out, or start fewer.",
+                             job->size, most, job->slots ? "slots" : "cores");
+    }
+    return job->size > most ? -1 : 0;
+}
+
 /* Numbers the ranks, with the default of -n, when all options are read. */
 static int count_ranks(struct job *job)
 {
     struct allocation allocation;
     weft_hosts_allocation(&allocation);
-    if (check_allocation(job, &allocation))
+    if (check_allocation(job, &allocation) || weft_placement_finish(&job->placement))
         return -1;
     if (job->napps == 1 && job->apps[0].count == 0)
-        job->apps[0].count = job->apps[0].per_node ? job->apps[0].per_node
-                             : job->slots          ? job->slots
-                                                   : allocation.tasks;
+        job->apps[0].count = default_count(job, allocation.tasks);
+    if (job->apps[0].count < 0)
+        return -1;
     for (int i = 0; i < job->napps; i++) {
         struct app *app = &job->apps[i];
         app->count = app->count ? app->count : app->per_node ? app->per_node : 1;
@@ -607,17 +467,7 @@ static int count_ranks(struct job *job)
             return -1;
         }
     }
-    if (job->cores && !job->binds)
-        job->bind = BIND_CORE; /* as Open MPI: PE counts the cores of each rank */
-    if (job->cores && job->bind != BIND_CORE && job->bind != BIND_HWTHREAD)
-        job->cores = 0;
-    if (job->map && (job->bind == BIND_CORE || job->bind == BIND_HWTHREAD)) {
-        weft_lines_print("weftrun binds ranks to neighbouring processors in order, and has no "
-                         "--map-by %s for them; leave it out, or use --bind numa or package.",
-                         job->map);
-        return -1;
-    }
-    return 0;
+    return check_cores(job);
 }
 
 int weft_options_read(struct job *job, int argc, char **argv, bool *done)
@@ -627,7 +477,7 @@ int weft_options_read(struct job *job, int argc, char **argv, bool *done)
     if (limit && *limit && read_timeout(job, "MPIEXEC_TIMEOUT", limit))
         return -1;
     const char *first = argc == 3 ? argv[1] : "";
-    struct found file = *first == '-' ? find_option(first) : (struct found){0};
+    struct found file = *first == '-' ? weft_option_find(first) : (struct found){0};
     if (file.row && file.row->id == OPT_CONFIG_FILE && !file.value &&
         weft_config_file_read(argv[2], &argc, &argv))
         return -1;

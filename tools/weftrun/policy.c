@@ -26,6 +26,7 @@
 
 #define FAILURE_GRACE 2.0 /* seconds between SIGTERM and SIGKILL after a failure */
 #define SIGNAL_GRACE  5.0 /* seconds ranks have to end after a user's signal */
+#define CODES_A_LINE  64  /* of --print-all-exitcodes */
 #define CODE_TIMEOUT  124 /* as timeout(1) */
 /* After the end of a rank with status 0 and without MPI_Finalize: seconds until the other ranks
  * receive the event of its death, so that they first receive its last messages, and seconds that
@@ -83,6 +84,21 @@ bool weft_policy_stopping(void)
 int weft_policy_exit_code(void)
 {
     return policy.code;
+}
+
+void weft_policy_print_codes(void)
+{
+    char text[CODES_A_LINE * 8];
+    int size = policy.job->size;
+    for (int first = 0, n; first < size; first += n) {
+        size_t len = 0;
+        for (n = 0; n < CODES_A_LINE && first + n < size; n++) {
+            int status = policy.job->ranks[first + n].status;
+            int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%d", n ? "," : "", code);
+        }
+        weft_lines_print("exit codes of the ranks from %d to %d: %s.", first, first + n - 1, text);
+    }
 }
 
 static void set_code(int code)

@@ -31,4 +31,7 @@ bool weft_policy_stopping(void);
 
 int weft_policy_exit_code(void);
 
+/* Prints the exit code of each rank, 128 + S for signal S. */
+void weft_policy_print_codes(void);
+
 #endif

@@ -10,14 +10,13 @@
 #ifndef WEFTRUN_STATE_H
 #define WEFTRUN_STATE_H
 
+#include "placement.h"
+
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
-
-/* From BIND_NUMA on ranks may share an object. */
-enum bind_kind { BIND_NONE, BIND_HWTHREAD, BIND_CORE, BIND_NUMA, BIND_PACKAGE };
 
 /* The phase in which a rank ends decides whether the others can continue. */
 enum phase {
@@ -46,9 +45,19 @@ struct app {
     int per_node;     /* 0: no limit */
 };
 
+/* The files that the output of ranks goes to. */
+struct output {
+    const char *out, *err; /* names, in which %r is the rank; or NULL */
+    const char *dir;       /* the directory that has DIR/1/rank.N/stdout and stderr, or NULL */
+    bool only;             /* nothing goes to weftrun's stdout and stderr */
+};
+
+enum { READER_NONE = -1, READER_ALL = -2 };
+
 /* The stdout or stderr of a rank: its pipe and its unfinished line. */
 struct stream {
-    int fd; /* read end, -1 once closed */
+    int fd;   /* read end, -1 once closed */
+    int file; /* a file that gets all bytes, or 0 */
     int rank;
     bool err;         /* stderr, else stdout */
     bool mid_line;    /* the last byte queued was not a newline */
@@ -62,6 +71,7 @@ struct rank {
     const struct app *app;
     pid_t pid; /* also its process group */
     bool running;
+    int status;        /* of waitpid, once it has ended */
     _Atomic int phase; /* enum phase */
     struct stream out, err;
     cpu_set_t cpus; /* meaningful if bound */
@@ -71,20 +81,22 @@ struct rank {
 
 struct job {
     /* options */
-    enum bind_kind bind;
-    bool binds;    /* --bind was given */
-    bool overload; /* ranks may share cores that they are bound to */
-    bool ignores;  /* a line about ignored options has been printed */
-    int cores;     /* or hardware threads for each rank that is bound, 0: one */
+    struct placement placement;
+    bool ignores; /* a line about options that tune another MPI has been printed */
     bool report_bindings, tag, keep_going, verbose, here;
-    bool traced;          /* there is to be a debugger of ranks */
-    const char *debug;    /* the ranks of --debug, as typed, "": all; or NULL */
-    struct variables env; /* for all ranks */
-    const char *abi;      /* --abi: of programs without an MPI of their own; "none"; or NULL */
-    const char *check;    /* the kinds of --check, "": all; or NULL */
-    const char *map;      /* --map-by by which neighbours are not on neighbouring cores, or NULL */
-    int slots;            /* of this host by --host or a file, 0: not stated */
-    double timeout;       /* seconds, 0: none */
+    bool plans;               /* bindings are printed, and nothing is started */
+    bool stamp;               /* lines of output begin with the time */
+    bool prints_codes;        /* the exit codes of all ranks are printed at the end */
+    bool one_each;            /* no more ranks than slots or cores */
+    int reader;               /* the rank that reads stdin; READER_NONE; READER_ALL */
+    struct output output;     /* files of the ranks' output */
+    bool traced;              /* there is to be a debugger of ranks */
+    const char *debug;        /* the ranks of --debug, as typed, "": all; or NULL */
+    struct variables env;     /* for all ranks */
+    const char *abi;          /* --abi: of programs without an MPI of their own; "none"; or NULL */
+    const char *check;        /* the kinds of --check, "": all; or NULL */
+    int slots;                /* of this host by --host or a file, 0: not stated */
+    double timeout;           /* seconds, 0: none */
     const char *timeout_from; /* the option or variable that set it */
 
     struct app *apps;

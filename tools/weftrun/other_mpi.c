@@ -213,8 +213,8 @@ char *weft_other_mpi_preload(const char *path, const char *folder, const char *l
 }
 
 /* Writes the name of another MPI's library that the process has mapped to buf. False: none, or it
- * has mapped Weft too. The loader maps a front end before Weft, and another MPI's C++ bindings, which
- * may be used with a front end, before that. */
+ * has mapped Weft too. The loader maps a front end before Weft, and another MPI's C++ bindings,
+ * which may be used with a front end, before that. */
 static bool has_mapped(int pid, char *buf, size_t len)
 {
     char path[64], line[4352];

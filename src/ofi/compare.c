@@ -9,8 +9,8 @@
  *
  * libfabric matches the messages of a sender in the order in which they were sent, so a message
  * that was sent before a COMPARE and is not here after it is lost. A layered provider may complete
- * it a little later, so the job ends only if it is missing in TIMES COMPAREs and for a second,
- * while the sender sends nothing else. No time limit for a reply exists: a rank that is stopped,
+ * it some reads of its queue later, and a rank of a busy machine reads seldom. So the job ends only
+ * if it is missing in TIMES COMPAREs and for 4 seconds, while the sender sends nothing else. No time limit for a reply exists: a rank that is stopped,
  * computes or is behind a slow network takes the COMPAREs when it comes to them, behind the
  * messages.
  *
@@ -39,6 +39,9 @@ enum { TIMES = 3 };
 
 /* Seconds until the first COMPARE and between two looks; the longest between two COMPAREs. */
 static const double first = 1, longest = 16;
+
+/* Seconds for which a message is missing until it is lost. */
+static const double missing_most = 4;
 
 /* Seconds without a connection until the job ends: providers make a new one at once, or in 5 s. */
 static const double gone = 15;
@@ -75,7 +78,7 @@ uint32_t weft_net_compare_lost(struct weft_net_compare *compare, uint32_t claime
         compare->times = 0;
         compare->since = now;
     }
-    return ++compare->times >= TIMES && now - compare->since >= first ? compare->missing : 0;
+    return ++compare->times >= TIMES && now - compare->since >= missing_most ? compare->missing : 0;
 }
 
 void weft_net_leave(void)

@@ -213,8 +213,8 @@ char *weft_other_mpi_preload(const char *path, const char *folder, const char *l
 }
 
 /* Writes the name of another MPI's library that the process has mapped to buf. False: none, or it
- * has mapped Weft too. The loader maps a front end before Weft, and another MPI's C++ bindings,
- * which may be used with a front end, before that. */
+ * has mapped Weft too, or a front end, after which the loader maps Weft. Another MPI's C++
+ * bindings, which may be used with a front end, are mapped before that. */
 static bool has_mapped(int pid, char *buf, size_t len)
 {
     char path[64], line[4352];
@@ -226,11 +226,11 @@ static bool has_mapped(int pid, char *buf, size_t len)
         const char *slash = strrchr(line, '/'), *name = slash ? slash + 1 : "";
         bool is_front_end = strstr(line, "/weft/openmpi/") || strstr(line, "/weft/mpich/");
         bool is_bindings = strstr(name, "cxx") != NULL;
-        if (!found && !is_front_end && !is_bindings && weft_mpi_library_interface(name)) {
+        if (!found && !is_bindings && weft_mpi_library_interface(name)) {
             snprintf(buf, len, "%s", name);
             found = true;
         }
-        ours = ours || strncmp(name, "libmpi_abi.so", 13) == 0;
+        ours = ours || is_front_end || strncmp(name, "libmpi_abi.so", 13) == 0;
     }
     if (file)
         fclose(file);

@@ -102,8 +102,8 @@ static MPI_Count *positions_of(MPI_Datatype type, const struct weft_fortran_boun
 
 static void add_span(struct weft_fortran_section *section, MPI_Count at, MPI_Count length)
 {
-    struct weft_fortran_span *last = section->spans + section->number - 1;
-    if (section->number && last->at + last->length == at) {
+    struct weft_fortran_span *last = section->number ? &section->spans[section->number - 1] : NULL;
+    if (last && last->at + last->length == at) {
         last->length += length;
         return;
     }

@@ -565,7 +565,7 @@ contains
         counts(:, i) = c
         twice(:, i) = 2 * c
         displs(:size, i) = [(o + (size - r) * c, r = 1, size)]
-        doubled(:, i) = 2 * displs(:, i)
+        doubled(:size, i) = 2 * displs(:size, i)
         places(:size, i) = [((r - 1) * c, r = 1, size)]
         if (kind == 19) then
             call MPI_Iallgatherv(sent(1, i), c, MPI_INTEGER8, buf, counts(:, i), displs(:, i), MPI_INTEGER8, &

@@ -126,8 +126,9 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
         return front_bits(pairs, FRONT_COUNT(pairs), value, false);                                \
     }
 
-/* Error codes: a class that the other MPI lacks becomes MPI_ERR_OTHER, an invalid error handler an
- * invalid argument; codes of the user's are above MPI_ERR_LASTCODE there, too. */
+/* Error codes: a class that the other MPI lacks becomes MPI_ERR_OTHER; codes of the user's are
+ * above MPI_ERR_LASTCODE there, too. An invalid error handler is an invalid argument in the
+ * versions that MPI_Get_library_version reports, though later ones have a class for it. */
 #define FRONT_CODE_SHIFT                                                                           \
     (FRONT_ERR_LASTCODE > MPI_ERR_LASTCODE ? FRONT_ERR_LASTCODE - MPI_ERR_LASTCODE : 0)
 #define FRONT_CONVERT_ERROR(role, pairs)                                                           \
@@ -138,9 +139,9 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
     }                                                                                              \
     static inline __attribute__((cold)) int front_##role##_out(int code)                           \
     {                                                                                              \
-        int otherwise = code >= MPI_ERR_LASTCODE     ? code + FRONT_CODE_SHIFT                     \
-                        : code == MPI_ERR_ERRHANDLER ? MPI_ERR_ARG                                 \
-                                                     : MPI_ERR_OTHER;                              \
+        if (code == MPI_ERR_ERRHANDLER)                                                            \
+            code = MPI_ERR_ARG;                                                                    \
+        int otherwise = code >= MPI_ERR_LASTCODE ? code + FRONT_CODE_SHIFT : MPI_ERR_OTHER;        \
         return front_find_out(pairs, FRONT_COUNT(pairs), code, otherwise);                         \
     }
 

@@ -86,7 +86,7 @@ static void handlers(void)
 }
 
 /* Open MPI 12206: a duplicate has the error handler of its origin. MPICH 6028: not all predefined
- * handlers can be set. */
+ * handlers can be set. mpi4py 514: the class of an invalid one is unknown to the program. */
 static void inherited(void)
 {
     MPI_Comm copy;
@@ -95,6 +95,7 @@ static void inherited(void)
     MPI_Comm_get_errhandler(copy, &got);
     CHECK(got == MPI_ERRORS_RETURN);
     MPI_Errhandler_free(&got);
+    CHECK(class_of(MPI_Comm_set_errhandler(copy, MPI_ERRHANDLER_NULL)) == MPI_ERR_ARG);
     CHECK(MPI_Comm_set_errhandler(copy, MPI_ERRORS_ARE_FATAL) == MPI_SUCCESS);
 #ifdef MPI_ERRORS_ABORT
     CHECK(MPI_Comm_set_errhandler(copy, MPI_ERRORS_ABORT) == MPI_SUCCESS);

@@ -10,9 +10,9 @@
  * libfabric matches the messages of a sender in the order in which they were sent, so a message
  * that was sent before a COMPARE and is not here after it is lost. A layered provider may complete
  * it some reads of its queue later, and a rank of a busy machine reads seldom. So the job ends only
- * if it is missing in TIMES COMPAREs and for 4 seconds, while the sender sends nothing else. No time limit for a reply exists: a rank that is stopped,
- * computes or is behind a slow network takes the COMPAREs when it comes to them, behind the
- * messages.
+ * if it is missing in TIMES COMPAREs and for 4 seconds, while the sender sends nothing else. No
+ * time limit for a reply exists: a rank that is stopped, computes or is behind a slow network takes
+ * the COMPAREs when it comes to them, behind the messages.
  *
  * If no new connection can be made, COMPARE cannot leave: the provider returns -FI_EAGAIN. It also
  * does for a peer that is stopped, or slow, whose connection exists. So the job ends if, for 15

@@ -114,6 +114,7 @@ libmpi_abi_a_SOURCES += \
     src/core/base/shared_memory.c src/core/base/shared_memory.h \
     src/core/base/segment.c src/core/base/segment.h \
     src/core/base/settings.c src/core/base/settings.h \
+    src/core/base/thread.c src/core/base/thread.h \
     src/core/coll/allgather.c \
     src/core/coll/allreduce.c \
     src/core/coll/alltoall.c \

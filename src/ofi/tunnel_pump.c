@@ -13,11 +13,11 @@
 #include "ofi/tunnel_pump.h"
 
 #include "core/base/assert.h"
+#include "core/base/thread.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -177,17 +177,6 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Signals of the program are for its own threads. */
-static bool start_thread(struct weft_pump *pump)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&pump->thread, NULL, run, pump) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 static struct weft_pump *open_pump(void)
 {
     struct weft_pump *pump = calloc(1, sizeof *pump);
@@ -195,7 +184,7 @@ static struct weft_pump *open_pump(void)
         return NULL;
     pthread_mutex_init(&pump->lock, NULL);
     pump->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (pump->bell >= 0 && start_thread(pump))
+    if (pump->bell >= 0 && weft_thread_start(&pump->thread, run, pump) == 0)
         return pump;
     if (pump->bell >= 0)
         close(pump->bell);

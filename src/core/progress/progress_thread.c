@@ -22,6 +22,7 @@
 #include "core/progress/progress_thread.h"
 #include "core/base/clock.h"
 #include "core/base/settings.h"
+#include "core/base/thread.h"
 #include "core/progress/progress.h"
 #include "core/message/lane.h"
 
@@ -29,7 +30,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
@@ -149,16 +149,12 @@ static void *run(void *arg)
 
 int weft_progress_thread_start(void)
 {
-    sigset_t all, before;
     if (running)
         return 0;
     if (pipe(stop_pipe))
         return errno;
     atomic_store(&stopping, false);
-    sigfillset(&all); /* signals are the program's own threads' affair */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&thread, NULL, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int rc = weft_thread_start(&thread, run, NULL);
     running = rc == 0;
     if (!running) {
         close(stop_pipe[0]);

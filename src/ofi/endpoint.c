@@ -34,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 
 enum { FETCH_SECONDS = 60, TAG_BITS = 31, RESERVED_RECEIVES = 128 };
 
@@ -497,6 +498,14 @@ char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len)
     if (!fi_av_lookup(av, weft_net_peer(peer)->fast.address, address, &bytes))
         fi_av_straddr(av, address, buf, &len);
     return buf;
+}
+
+bool weft_net_peer_sockaddr(const struct weft_peer *peer, struct sockaddr_storage *address)
+{
+    size_t bytes = sizeof *address;
+    *address = (struct sockaddr_storage){0};
+    return !fi_av_lookup(weft_net_of_peer(peer)->objects.av, weft_net_peer(peer)->fast.address,
+                         address, &bytes);
 }
 
 static int differs(const struct record *record, int rank, char *why, size_t len)

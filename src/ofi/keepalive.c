@@ -93,11 +93,8 @@ static struct weft_peer *peer_at(const struct sockaddr_storage *there, bool port
     for (unsigned stream = 0; stream < weft.streams; stream++) {
         for (int rank = 0; rank < weft.job.size; rank++) {
             struct weft_peer *peer = weft_peer_find(stream, rank);
-            struct sockaddr_storage address = {0};
-            size_t bytes = sizeof address;
-            if (peer && weft_net_is_alive(peer) &&
-                !fi_av_lookup(weft_net_of_peer(peer)->objects.av, weft_net_peer(peer)->fast.address,
-                              &address, &bytes) &&
+            struct sockaddr_storage address;
+            if (peer && weft_net_is_alive(peer) && weft_net_peer_sockaddr(peer, &address) &&
                 same(&address, there, port))
                 return peer;
         }
@@ -138,13 +135,19 @@ static bool is_probed(int fd)
     return !getsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, &bytes) && probes == MOST_PROBES;
 }
 
-static void probe(int fd)
+void weft_net_probe_when_silent(int fd)
 {
-    int between = (int)weft_settings.network_timeout / LOOKS, on = 1, most = MOST_PROBES;
+    int between = (int)weft_settings.network_timeout / LOOKS, on = 1;
     between += !between;
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &between, sizeof between);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between, sizeof between);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+}
+
+static void probe(int fd)
+{
+    int most = MOST_PROBES;
+    weft_net_probe_when_silent(fd);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &most, sizeof most);
 }
 
@@ -237,25 +240,22 @@ static bool is_refused(const struct sockaddr_storage *address)
 static bool probe_peer(const struct look *look, struct weft_peer *peer)
 {
     struct weft_net_peer *to = weft_net_peer(peer);
-    struct sockaddr_storage address = {0};
-    struct fid_av *av = weft_net_of_peer(peer)->objects.av;
-    size_t bytes = sizeof address;
+    struct sockaddr_storage address;
     char text[128], host[256];
     if (peer->world == weft.job.rank || weft_tunnel_joins(peer) ||
-        fi_av_lookup(av, to->fast.address, &address, &bytes))
+        !weft_net_peer_sockaddr(peer, &address))
         return false;
     if (has_link(look, &address)) {
         to->refusals = 0;
         return false;
     }
     to->refusals = is_refused(&address) ? (uint8_t)(to->refusals + 1) : 0;
-    bytes = sizeof text;
     if (to->refusals >= (weft_net.leaving ? DEAD_AT_END : DEAD) && !weft_failure_confirm(peer))
         weft_fatal(MPI_ERR_PROC_ABORTED,
                    "rank %d on %s ended before it called MPI_Finalize: nothing listens at its "
                    "address %s over %s; see its output or the launcher's for the reason",
                    peer->world, weft_boot_host(peer->world, host, sizeof host),
-                   fi_av_straddr(av, &address, text, &bytes), weft_net_name());
+                   weft_net_peer_address(peer, text, sizeof text), weft_net_name());
     return true;
 }
 
@@ -329,12 +329,10 @@ static bool is_connection_to(int fd, const struct sockaddr_storage *peer)
 static bool any_socket(const struct weft_peer *peer,
                        bool (*is)(int fd, const struct sockaddr_storage *peer))
 {
-    struct sockaddr_storage address = {0};
-    size_t bytes = sizeof address;
+    struct sockaddr_storage address;
     DIR *fds = opendir("/proc/self/fd");
     const struct dirent *entry;
-    bool found = !fds || fi_av_lookup(weft_net_of_peer(peer)->objects.av,
-                                      weft_net_peer(peer)->fast.address, &address, &bytes);
+    bool found = !fds || !weft_net_peer_sockaddr(peer, &address);
     while (!found && (entry = readdir(fds)) != NULL)
         found = entry->d_name[0] != '.' && is(atoi(entry->d_name), &address);
     if (fds)
@@ -356,15 +354,13 @@ bool weft_net_is_established(const struct weft_peer *peer)
  * so one is being made at each look. */
 static void check_connecting(const struct look *look)
 {
-    struct sockaddr_storage there = {0};
-    size_t bytes = sizeof there;
+    struct sockaddr_storage there;
     const struct weft_peer *peer = weft_net.connecting;
     if (!look->again) {
         weft_net.connecting = look->connecting;
         weft_net.connecting_since = look->now;
     } else if (look->now - weft_net.connecting_since >= (double)weft_settings.network_timeout &&
-               !fi_av_lookup(weft_net_of_peer(peer)->objects.av, weft_net_peer(peer)->fast.address,
-                             &there, &bytes)) {
+               weft_net_peer_sockaddr(peer, &there)) {
         end_job(&there, look->now - weft_net.connecting_since);
     }
 }

@@ -130,6 +130,9 @@ bool weft_net_is_connected(const struct weft_peer *peer);
 /* True if a TCP connection of this rank to the address of the peer is established. Slow. */
 bool weft_net_is_established(const struct weft_peer *peer);
 
+/* The kernel sends probes over a connection that is silent, some times in WEFT_NETWORK_TIMEOUT. */
+void weft_net_probe_when_silent(int fd);
+
 /* compare.c */
 
 /* Called by a rank that waits: sends COMPARE to peers for which it is due. */
@@ -254,6 +257,10 @@ void weft_net_connect_back(struct weft_net_vci *net, unsigned stream, int world)
 /* The addresses of a peer's endpoint and of this rank's for that peer, as text. Return buf. */
 char *weft_net_own_address(const struct weft_peer *peer, char *buf, size_t len);
 char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len);
+
+struct sockaddr_storage;
+/* endpoint.c: the IP address of a peer's endpoint, zeros behind it. False if there is none. */
+bool weft_net_peer_sockaddr(const struct weft_peer *peer, struct sockaddr_storage *address);
 
 /* rma.c: closes the registrations of windows that the program has not freed. */
 void weft_net_regions_close(struct weft_net_vci *net);

@@ -50,9 +50,6 @@
  * closed. */
 enum { CALLERS = 64, CLOSED = 16, BACKLOG = 128 };
 
-/* Keepalive probes in WEFT_NETWORK_TIMEOUT. */
-enum { PROBES = 8 };
-
 /* Seconds without a connection before a rank asks, and before it asks further ranks of the same
  * host; until a connection in another network is given up, and until it is asked again; between two
  * looks. */
@@ -363,11 +360,9 @@ static bool is_closed_host(uint32_t address)
 
 static uint32_t address_of(const struct weft_peer *peer)
 {
-    struct sockaddr_in address = {0};
-    size_t bytes = sizeof address;
-    fi_av_lookup(weft_net_of_peer(peer)->objects.av, weft_net_peer(peer)->fast.address, &address,
-                 &bytes);
-    return address.sin_addr.s_addr;
+    struct sockaddr_storage address;
+    weft_net_peer_sockaddr(peer, &address);
+    return ((const struct sockaddr_in *)(const void *)&address)->sin_addr.s_addr;
 }
 
 static struct call make_call(const struct weft_peer *peer, enum kind kind)
@@ -383,15 +378,12 @@ static struct call make_call(const struct weft_peer *peer, enum kind kind)
 /* The kernel ends a connection of a tunnel if the host does not answer for WEFT_NETWORK_TIMEOUT. */
 static void watch(int fd)
 {
-    int seconds = (int)weft_settings.network_timeout, milliseconds = seconds * 1000, on = 1;
-    int between = seconds / PROBES + !(seconds / PROBES);
+    int milliseconds = (int)weft_settings.network_timeout * 1000, on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (!seconds)
+    if (!milliseconds)
         return;
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &between, sizeof between);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between, sizeof between);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    weft_net_probe_when_silent(fd);
 }
 
 /* Begins a connection to the peer in the network that is tried. Returns the socket, or -1. */

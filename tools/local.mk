@@ -97,6 +97,7 @@ weftrun_SOURCES += tools/weftrun/input.c tools/weftrun/input.h
 weftrun_SOURCES += tools/weftrun/lines.c tools/weftrun/lines.h
 weftrun_SOURCES += tools/weftrun/policy.c tools/weftrun/policy.h
 weftrun_SOURCES += tools/weftrun/front_end.c tools/weftrun/front_end.h
+weftrun_SOURCES += tools/weftrun/installed.c tools/weftrun/installed.h
 weftrun_SOURCES += tools/weftrun/loader.c tools/weftrun/loader.h
 weftrun_SOURCES += tools/weftrun/mpi_library.c tools/weftrun/mpi_library.h
 weftrun_SOURCES += tools/weftrun/other_mpi.c tools/weftrun/other_mpi.h

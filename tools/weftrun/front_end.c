@@ -6,6 +6,7 @@
  * libraries in them have different names, but for those without a version.
  */
 #include "front_end.h"
+#include "installed.h"
 #include "launch.h"
 #include "lines.h"
 #include "loader.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The interfaces: the name of each folder, and its library for C. */
 static const struct interface {
@@ -32,35 +32,15 @@ static const struct interface *find_interface(const char *name)
     return NULL;
 }
 
-/* weftrun's own file, or "". */
-static void find_self(char *program, size_t size)
-{
-    ssize_t n = readlink("/proc/self/exe", program, size - 1);
-    program[n > 0 ? n : 0] = '\0';
-}
-
-/* The folder of an interface, in the build tree or where make install put it. NULL: there is
- * none. */
+/* The folder of an interface. NULL: there is none. */
 static char *find_folder(const struct interface *interface)
 {
-    char program[4096], *path = NULL;
-    find_self(program, sizeof program);
-    char *slash = strrchr(program, '/');
-    int length = slash ? (int)(slash - program) : 0;
-    for (int installed = 0; installed < 2; installed++) {
-        int code = installed ? asprintf(&path, WEFT_LIBDIR "/weft/%s/%s", interface->name,
-                                        interface->library)
-                             : asprintf(&path, "%.*s/lib/weft/%s/%s", length, program,
-                                        interface->name, interface->library);
-        if (code < 0)
-            return NULL;
-        if (access(path, R_OK) == 0) {
-            *strrchr(path, '/') = 0;
-            return path;
-        }
-        free(path);
-    }
-    return NULL;
+    char name[64];
+    snprintf(name, sizeof name, "%s/%s", interface->name, interface->library);
+    char *path = weft_installed_find(name);
+    if (path)
+        *strrchr(path, '/') = 0;
+    return path;
 }
 
 /* ---- The search path */
@@ -108,7 +88,7 @@ static char *search_path(const struct job *job, const struct app *app, const str
     const struct weft_loader_options options = {"LD_PRELOAD", "libmpi.so:libopen-rte.so.40", false};
     char program[4096], *list = NULL, *stand_ins;
     struct found found = {NULL, false};
-    find_self(program, sizeof program);
+    weft_installed_self(program, sizeof program);
     weft_loader_list(only ? app->path : program, &options, see_found, &found);
     const char *first = only ? only->name : job->abi ? job->abi : found.interface;
     for (int wanted = 1; wanted >= 0; wanted--)

@@ -4,43 +4,21 @@
  * those that call a front end (src/tools/interpose/call.h).
  */
 #include "tools.h"
+#include "installed.h"
 #include "launch.h"
 #include "lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/* The library of a tool, in the build tree or where make install put it; NULL: there is none. */
-static char *find_library(const char *tool, bool front)
-{
-    char program[4096], *path = NULL;
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(program, '/');
-    int length = slash ? (int)(slash - program) : 0;
-    for (int installed = 0; installed < 2; installed++) {
-        int code = installed ? asprintf(&path, WEFT_LIBDIR "/weft/tools/libweft_%s%s.so", tool,
-                                        front ? "_front" : "")
-                             : asprintf(&path, "%.*s/lib/weft/tools/libweft_%s%s.so", length,
-                                        program, tool, front ? "_front" : "");
-        if (code < 0)
-            return NULL;
-        if (access(path, R_OK) == 0)
-            return path;
-        free(path);
-    }
-    return NULL;
-}
 
 int weft_tools_choose(const struct job *job, struct app *app)
 {
-    char *library, *list;
+    char *list;
     if (!job->check)
         return 0;
     bool front = app->front_library != NULL;
-    library = find_library("check", front);
+    char *library =
+        weft_installed_find(front ? "tools/libweft_check_front.so" : "tools/libweft_check.so");
     if (!library) {
         weft_lines_print("--check needs libweft_check%s.so in %s/weft/tools, which is not there; "
                          "install Weft again.",

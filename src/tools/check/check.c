@@ -33,6 +33,16 @@ void *check_allocate(size_t n, size_t size)
     return memory;
 }
 
+void *check_enlarge(void *list, int n, int *capacity, size_t size)
+{
+    *capacity = *capacity ? 2 * *capacity : 16;
+    void *more = check_allocate((size_t)*capacity, size);
+    if (n)
+        memcpy(more, list, (size_t)n * size);
+    free(list);
+    return more;
+}
+
 /* ---- The start */
 
 static void read_word(const char *word, size_t length)

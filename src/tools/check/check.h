@@ -72,6 +72,9 @@ static inline struct check_location check_location_of(const struct weft_call *ca
 /* Memory for a table, zeroed; aborts with a sentence if there is none. */
 void *check_allocate(size_t n, size_t size);
 
+/* The same list with twice the capacity, of n entries; the old one is freed. */
+void *check_enlarge(void *list, int n, int *capacity, size_t size);
+
 /* ---- Modules: before and after the real call, and at the end of the job */
 void check_objects_begin(struct weft_call *call);
 void check_objects_end(struct weft_call *call);

@@ -34,7 +34,7 @@ struct round {
 static struct {
     struct round *rounds;
     uint64_t *broken; /* keys of communicators that are not compared any more */
-    int n_broken;
+    int n_broken, capacity;
     pthread_mutex_t lock;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -111,10 +111,14 @@ static void fill(const struct weft_call *call, const struct check_comm *comm,
 
 /* ---- Comparing, at rank 0 of the communicator */
 
+static struct check_location location_of(const struct check_record *record)
+{
+    return (struct check_location){&weft_functions[record->call], weft_site_unpack(record->site)};
+}
+
 static void describe(const struct check_record *record, char *text, size_t size)
 {
-    struct check_location location = {&weft_functions[record->call],
-                                      weft_site_unpack(record->site)};
+    struct check_location location = location_of(record);
     check_location_print(&location, text, size);
 }
 
@@ -128,11 +132,9 @@ static bool is_broken(uint64_t key)
 
 static void break_comm(uint64_t key)
 {
-    uint64_t *list = check_allocate((size_t)state.n_broken + 1, sizeof *list);
-    if (state.n_broken)
-        memcpy(list, state.broken, (size_t)state.n_broken * sizeof *list);
-    free(state.broken);
-    state.broken = list;
+    if (state.n_broken == state.capacity)
+        state.broken =
+            check_enlarge(state.broken, state.n_broken, &state.capacity, sizeof *state.broken);
     state.broken[state.n_broken++] = key;
 }
 
@@ -141,7 +143,7 @@ static void report(enum check_rule rule, const struct check_record *a, const str
                    const char *what)
 {
     const struct check_record *low = a->rank < b->rank ? a : b, *high = low == a ? b : a;
-    struct check_location location = {&weft_functions[high->call], weft_site_unpack(high->site)};
+    struct check_location location = location_of(high);
     char other[512];
     describe(low, other, sizeof other);
     check_report_of(high->rank, rule, &location, true, "%s differs from that of rank %d, in %s",
@@ -266,8 +268,7 @@ void check_collectives_finish(void)
     while (state.rounds) {
         struct round *round = state.rounds;
         const struct check_record *first = &round->first;
-        struct check_location location = {&weft_functions[first->call],
-                                          weft_site_unpack(first->site)};
+        struct check_location location = location_of(first);
         if (!is_broken(first->collective.comm))
             check_report_of(first->rank, CHECK_COLLECTIVE_MISSING, &location, false,
                             "%d of %d ranks of the communicator have made this call",

@@ -5,7 +5,6 @@
 #include "tools/check/comms.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static struct {
     struct check_comm *list;
@@ -31,15 +30,8 @@ static void insert(const struct check_comm *comm)
     int at = 0;
     while (at < comms.n && comms.list[at].handle != MPI_COMM_NULL)
         at++;
-    if (at == comms.capacity) {
-        int capacity = comms.capacity ? 2 * comms.capacity : 16;
-        struct check_comm *list = check_allocate((size_t)capacity, sizeof *list);
-        if (comms.n)
-            memcpy(list, comms.list, (size_t)comms.n * sizeof *list);
-        free(comms.list);
-        comms.list = list;
-        comms.capacity = capacity;
-    }
+    if (at == comms.capacity)
+        comms.list = check_enlarge(comms.list, comms.n, &comms.capacity, sizeof *comms.list);
     comms.n = at == comms.n ? at + 1 : comms.n;
     comms.list[at] = *comm;
 }

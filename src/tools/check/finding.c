@@ -55,16 +55,19 @@ static void print_finding(struct check_finding *finding)
 
 /* ---- Recording */
 
+/* True if two findings are of one rule and at one line. */
+static bool is_at_one_line(const struct check_finding *a, const struct check_finding *b)
+{
+    return a->rule == b->rule && strcmp(a->call, b->call) == 0 && a->where.line == b->where.line &&
+           strcmp(a->where.file, b->where.file) == 0;
+}
+
 /* The finding of a rule at a location; NULL: there is none yet. */
 static struct check_finding *find_equal(const struct check_finding *like)
 {
-    for (int i = 0; i < check.findings.n; i++) {
-        struct check_finding *finding = &check.findings.list[i];
-        if (finding->rule == like->rule && strcmp(finding->call, like->call) == 0 &&
-            finding->where.line == like->where.line &&
-            strcmp(finding->where.file, like->where.file) == 0)
-            return finding;
-    }
+    for (int i = 0; i < check.findings.n; i++)
+        if (is_at_one_line(&check.findings.list[i], like))
+            return &check.findings.list[i];
     return NULL;
 }
 
@@ -73,15 +76,9 @@ static void append(const struct check_finding *finding)
     struct check_findings *findings = &check.findings;
     if (findings->n == FINDINGS_MAX)
         return;
-    if (findings->n == findings->capacity) {
-        int capacity = findings->capacity ? 2 * findings->capacity : 16;
-        struct check_finding *list = check_allocate((size_t)capacity, sizeof *list);
-        if (findings->n)
-            memcpy(list, findings->list, (size_t)findings->n * sizeof *list);
-        free(findings->list);
-        findings->list = list;
-        findings->capacity = capacity;
-    }
+    if (findings->n == findings->capacity)
+        findings->list =
+            check_enlarge(findings->list, findings->n, &findings->capacity, sizeof *findings->list);
     findings->list[findings->n++] = *finding;
 }
 
@@ -133,9 +130,8 @@ void check_findings_print_own(void)
 
 static bool is_same(const struct check_finding *a, const struct check_finding *b)
 {
-    return a->rule == b->rule && a->where.line == b->where.line && strcmp(a->call, b->call) == 0 &&
-           strcmp(a->where.file, b->where.file) == 0 &&
-           strcmp(a->where.function, b->where.function) == 0 && strcmp(a->text, b->text) == 0;
+    return is_at_one_line(a, b) && strcmp(a->where.function, b->where.function) == 0 &&
+           strcmp(a->text, b->text) == 0;
 }
 
 /* Joins findings that differ in the rank alone; returns how many there are then. */

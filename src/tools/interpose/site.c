@@ -3,6 +3,7 @@
  * Sites: see site.h.
  */
 #include "tools/interpose/site.h"
+#include "core/base/hash.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -38,14 +39,6 @@ static const char *file_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static uint32_t hash_of(const char *text)
-{
-    uint32_t hash = 2166136261U; /* FNV-1a */
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 16777619U;
-    return hash;
-}
-
 static bool is_mpi_library(const char *file)
 {
     return strncmp(file, "libmpi", 6) == 0 || strncmp(file, "libweft_", 8) == 0;
@@ -58,7 +51,8 @@ static int read_module(struct dl_phdr_info *info, size_t size, void *arg)
         return 1;
     struct module *module = &modules.at[modules.n++];
     const char *file = file_of(info->dlpi_name); /* of the program: "" */
-    *module = (struct module){UINTPTR_MAX, 0, info->dlpi_addr, hash_of(file), is_mpi_library(file)};
+    *module = (struct module){UINTPTR_MAX, 0, info->dlpi_addr, (uint32_t)weft_hash_text(file),
+                              is_mpi_library(file)};
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         uintptr_t first = info->dlpi_addr + header->p_vaddr;

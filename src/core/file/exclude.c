@@ -85,6 +85,7 @@ static bool take_byte(struct weft_file *file)
     return false;
 }
 
+/* Takes the gate, unless another merges. */
 static bool gate_is_closed(void *arg)
 {
     const struct weft_file *file = arg;

@@ -2,6 +2,8 @@
 /*
  * The checker's start, end, and the order in which its modules see a call: see check.h.
  */
+#include "tools/check/area.h"
+#include "tools/check/changes.h"
 #include "tools/check/channel.h"
 #include "tools/check/check.h"
 #include "tools/check/comms.h"
@@ -16,11 +18,9 @@ static const struct {
     const char *name;
     int kinds;
 } words[] = {
-    {"1", CHECK_ALL},
-    {"all", CHECK_ALL},
-    {"objects", CHECK_OBJECTS},
-    {"collectives", CHECK_COLLECTIVES},
-    {"fail", 0},
+    {"1", CHECK_ALL},           {"all", CHECK_ALL},
+    {"objects", CHECK_OBJECTS}, {"collectives", CHECK_COLLECTIVES},
+    {"buffers", CHECK_BUFFERS}, {"fail", 0},
 };
 
 void *check_allocate(size_t n, size_t size)
@@ -55,8 +55,8 @@ static void read_word(const char *word, size_t length)
         }
     }
     fprintf(stderr,
-            "weft check: WEFT_CHECK has the word \"%.*s\"; it takes all, objects, collectives and "
-            "fail\n",
+            "weft check: WEFT_CHECK has the word \"%.*s\"; it takes all, objects, collectives, "
+            "buffers and fail\n",
             (int)length, word);
 }
 
@@ -98,6 +98,7 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
     }
     if (check.kinds & CHECK_OBJECTS)
         check_objects_finish();
+    check_areas_finish();
     check.found = check_findings_end();
     weft_next.Comm_free(&check.channel);
     return MPI_SUCCESS;
@@ -117,6 +118,7 @@ static void begin_job(void)
         check_comms_begin();
         check_channel_begin();
     }
+    check_areas_begin();
     check.began = true;
 }
 
@@ -126,8 +128,11 @@ bool weft_call_begin(struct weft_call *call)
 {
     if (!check.began)
         return true;
+    check_changes_keep(call);
     if (check.kinds & CHECK_OBJECTS)
         check_objects_begin(call);
+    if (check.kinds & CHECK_BUFFERS)
+        check_buffers_begin(call);
     if (check.kinds & CHECK_COLLECTIVES)
         check_collectives_begin(call);
     return true;
@@ -140,10 +145,15 @@ void weft_call_end(struct weft_call *call)
             begin_job();
         return;
     }
-    if (!check.began)
+    if (!check.began) {
+        check_changes_free(call);
         return;
+    }
     if (check.kinds & CHECK_OBJECTS)
         check_objects_end(call);
+    if (check.kinds & CHECK_BUFFERS)
+        check_buffers_end(call);
     if ((check.kinds & CHECK_COLLECTIVES) && call->result == MPI_SUCCESS)
         check_comms_end(call);
+    check_changes_free(call);
 }

@@ -8,6 +8,7 @@
  *   objects      tables of live and freed handles, by the kinds of parameters alone: no function is
  *                named that only makes, reads or frees an object
  *   comms        communicators by a key that all their members compute alike, without a message
+ *   buffers      the memory of operations in flight, also of those on windows
  *   collectives  a record of each collective call, compared by one rank of the communicator
  *
  * State. One struct check for the process, with the tables of the modules. One lock protects the
@@ -26,8 +27,8 @@
  * attributes in the reverse order, so the callback of this one runs when all those of the program
  * have freed their objects, and messages may still be sent.
  *
- * Settings: WEFT_CHECK=1, or a list of kinds and words: objects, collectives, fail (exit code 1
- * after findings); WEFT_CHECK_SARIF=FILE.
+ * Settings: WEFT_CHECK=1, or a list of kinds and words: objects, collectives, buffers, fail
+ * (exit code 1 after findings); WEFT_CHECK_SARIF=FILE.
  *
  * Invariants:
  *  - The checker calls MPI only by weft_next, so its own calls are not seen.
@@ -79,6 +80,9 @@ void *check_enlarge(void *list, int n, int *capacity, size_t size);
 void check_objects_begin(struct weft_call *call);
 void check_objects_end(struct weft_call *call);
 void check_objects_finish(void);
+
+void check_buffers_begin(struct weft_call *call);
+void check_buffers_end(struct weft_call *call);
 
 void check_collectives_begin(struct weft_call *call);
 void check_collectives_finish(void);

@@ -3,6 +3,7 @@
  * Objects: see objects.h.
  */
 #include "tools/check/objects.h"
+#include "tools/check/changes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,42 +66,6 @@ static struct check_object *insert(enum weft_object_kind kind, const void *handl
     struct check_object *object = slot(kind, handle);
     table.used += !object->handle;
     return object;
-}
-
-/* ---- Handles that a call changes: kept from begin to end, because the call overwrites them */
-
-struct change {
-    int parameter;
-    int64_t element;
-    const void *handle;
-};
-
-struct changes {
-    int64_t n;
-    struct change list[];
-};
-
-static bool changes_handle(const struct weft_parameter *parameter)
-{
-    return parameter->object != WEFT_OBJECT_NONE && parameter->flow == WEFT_FLOW_INOUT;
-}
-
-static void keep_changes(struct weft_call *call)
-{
-    const struct weft_function *function = call->function;
-    int64_t n = 0;
-    for (int i = 0; i < function->parameters; i++)
-        if (changes_handle(&function->parameter[i]) && weft_call_length(call, i) > 0)
-            n += weft_call_length(call, i);
-    if (n == 0)
-        return;
-    struct changes *changes =
-        check_allocate(1, sizeof *changes + (size_t)n * sizeof changes->list[0]);
-    for (int i = 0; i < function->parameters; i++)
-        for (int64_t k = 0;
-             changes_handle(&function->parameter[i]) && k < weft_call_length(call, i); k++)
-            changes->list[changes->n++] = (struct change){i, k, weft_call_element(call, i, k)};
-    call->state = changes;
 }
 
 /* ---- Before the call */
@@ -179,7 +144,6 @@ void check_objects_begin(struct weft_call *call)
                 check_start(call, handle);
         }
     }
-    keep_changes(call);
 }
 
 /* ---- After the call */
@@ -254,25 +218,7 @@ static void see_results(const struct weft_call *call)
     }
 }
 
-/* True if a completing call has ended the operation of element i of its requests. */
-static bool has_completed(const struct weft_call *call, int64_t element)
-{
-    int index = weft_call_find(call, WEFT_KIND_INDEX, 0);
-    int flag = weft_call_find(call, WEFT_KIND_LOGICAL, 0);
-    if (flag >= 0 && !weft_call_number(call, flag, 0))
-        return false;
-    if (index < 0)
-        return true;
-    /* MPI_Waitsome has a number of indices before them. */
-    const struct weft_parameter *before = &call->function->parameter[index - 1];
-    int64_t n = before->kind == WEFT_KIND_LENGTH ? weft_call_number(call, index - 1, 0) : 1;
-    for (int64_t i = 0; i < n; i++)
-        if (weft_call_number(call, index, i) == element)
-            return true;
-    return false;
-}
-
-static void see_change(const struct weft_call *call, const struct change *change)
+static void see_change(const struct weft_call *call, const struct check_change *change)
 {
     const struct weft_function *function = call->function;
     const struct weft_parameter *parameter = &function->parameter[change->parameter];
@@ -285,7 +231,7 @@ static void see_change(const struct weft_call *call, const struct change *change
         if (gone && --object->uses == 0)
             object->freed = here;
         else if (!gone && object->persistent && (function->does & WEFT_DOES_COMPLETE) &&
-                 has_completed(call, change->element))
+                 check_has_completed(call, change->element))
             object->active = false;
         if (function->plain == WEFT_CALL_Type_commit)
             object->committed = true;
@@ -295,11 +241,9 @@ static void see_change(const struct weft_call *call, const struct change *change
 
 void check_objects_end(struct weft_call *call)
 {
-    struct changes *changes = call->state;
+    const struct check_changes *changes = call->state;
     for (int64_t i = 0; changes && i < changes->n; i++)
         see_change(call, &changes->list[i]);
-    free(changes);
-    call->state = NULL;
     if (call->result == MPI_SUCCESS)
         see_results(call);
 }

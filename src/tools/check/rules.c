@@ -45,4 +45,37 @@ const struct check_rule_text check_rules[CHECK_RULES] = {
     [CHECK_COLLECTIVE_MISSING] = {"collective-missing", CHECK_COLLECTIVES, true, "6.14",
                                   "each collective is called by all processes of the communicator",
                                   "let all ranks of the communicator make the call, or none"},
+    [CHECK_RECEIVES_OVERLAP] =
+        {"receive-overlap", CHECK_BUFFERS, true, "3.7.2",
+         "the program must not access a receive buffer before the receive is complete",
+         "give each operation its own buffer, or complete the first one before"},
+    [CHECK_BUFFER_IN_FLIGHT] = {"buffer-in-flight", CHECK_BUFFERS, true, "3.7.2",
+                                "a send buffer must not be changed, nor a receive buffer be "
+                                "accessed, before the operation "
+                                "is complete",
+                                "use another buffer, or complete the first operation before"},
+    [CHECK_SEND_CHANGED] = {"send-changed", CHECK_BUFFERS, true, "3.7.2",
+                            "a send buffer must not be changed before the send is complete",
+                            "change the buffer after MPI_Wait, or use another one"},
+    [CHECK_ALIAS] = {"buffer-alias", CHECK_BUFFERS, true, "2.3",
+                     "buffers of one call must not overlap if one of them is written",
+                     "use different buffers, or MPI_IN_PLACE where the call permits it"},
+    [CHECK_STACK_GONE] = {"buffer-on-stack", CHECK_BUFFERS, true, "3.7.2",
+                          "the buffer of an operation has to exist until the operation is complete",
+                          "complete the operation in the function that has the variable, or "
+                          "allocate the buffer"},
+    [CHECK_BUFFER_FREED] = {"buffer-freed", CHECK_BUFFERS, true, "3.7.2",
+                            "the buffer of an operation has to exist until the operation is "
+                            "complete",
+                            "free the memory after MPI_Wait"},
+    [CHECK_ORIGIN_OVERLAP] =
+        {"origin-overlap", CHECK_WINDOWS, true, "12.3",
+         "the origin buffer of an operation on a window must not be used before the operation is "
+         "complete at the origin",
+         "use another buffer, or end the epoch (or flush) before"},
+    [CHECK_ORIGIN_CHANGED] = {"origin-changed", CHECK_WINDOWS, true, "12.3",
+                              "the origin buffer of an operation on a window must not be changed "
+                              "before the operation is "
+                              "complete at the origin",
+                              "change the buffer after the epoch (or a flush)"},
 };

@@ -141,6 +141,7 @@ struct weft_call {
     const struct weft_function *function;
     union weft_value *values; /* in the order of the parameters; a status may be replaced */
     const void *site;         /* return address of the wrapper */
+    const void *frame;        /* of the wrapper: the program's stack is above it */
     int result;
     void *state; /* of the tool: from its begin to its end */
 };

@@ -21,8 +21,8 @@
 
 #define WEFT_CALL_HERE(name, values)                                                               \
     {                                                                                              \
-        &weft_functions[WEFT_CALL_##name], (values), __builtin_return_address(0), MPI_SUCCESS,     \
-            NULL                                                                                   \
+        &weft_functions[WEFT_CALL_##name], (values), __builtin_return_address(0),                  \
+            __builtin_frame_address(0), MPI_SUCCESS, NULL                                          \
     }
 
 #endif

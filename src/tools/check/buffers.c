@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Buffers in flight: the memory of each operation that is not complete. A new operation is compared
+ * with those in flight: nobody may write what another writes or reads. The bytes that an operation
+ * reads are hashed when it starts and when it completes.
+ *
+ * An operation begins with the call that returns its request, with MPI_Start, or with a call on a
+ * window; it ends with the call that completes the request, or that ends the epoch (windows.c). The
+ * buffers of blocking calls are compared, too.
+ *
+ * A buffer that lay in a frame of the stack when its operation began, and is below the stack
+ * pointer of the same thread when that is completed, belongs to a function that has returned.
+ *
+ * Not checked: partitioned operations, whose partitions start one by one, collectives of
+ * neighborhoods and of inter-communicators, and split file calls.
+ *
+ * Invariants:
+ *  - flights.lock is taken before check.lock, and is not held during the program's real call.
+ *  - A request of which the completion is not seen (PMPI_Wait) is replaced when its handle returns.
+ */
+#include "tools/check/buffers.h"
+#include "tools/check/area.h"
+#include "tools/check/changes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARTS_MAX = 3 }; /* MPI_Compare_and_swap has three buffers */
+
+/* One buffer of an operation. */
+struct part {
+    struct check_area area;
+    const char *name;
+    bool writes;
+    bool is_hashed;
+    bool on_stack;
+    uint64_t hash;
+};
+
+struct operation {
+    uint64_t serial;
+    const void *request; /* NULL: of a window, without a request */
+    const void *win;     /* NULL: no operation on a window */
+    int target;
+    bool is_active;   /* false: persistent, and not started */
+    bool is_reported; /* other findings follow from the first */
+    pthread_t thread; /* that has started it */
+    struct check_location where;
+    int n;
+    struct part part[PARTS_MAX];
+};
+
+static struct {
+    struct operation *list;
+    int n, capacity;
+    uint64_t serials;
+    pthread_mutex_t lock;
+} flights = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- Stacks */
+
+/* The end of the calling thread's stack; 0: not known. */
+static uintptr_t stack_end(void)
+{
+    static __thread uintptr_t end = 1;
+    pthread_attr_t attributes;
+    void *low;
+    size_t size;
+    if (end != 1)
+        return end;
+    end = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes))
+        return end;
+    if (pthread_attr_getstack(&attributes, &low, &size) == 0)
+        end = (uintptr_t)low + size;
+    pthread_attr_destroy(&attributes);
+    return end;
+}
+
+/* ---- The buffers of a call */
+
+/* How many blocks of a count a rank sends or receives in a collective of `size` ranks. */
+static int64_t times_of(enum weft_call_number plain, bool receives, int size)
+{
+    switch (plain) {
+    case WEFT_CALL_Gather:
+    case WEFT_CALL_Igather:
+    case WEFT_CALL_Gather_init:
+    case WEFT_CALL_Allgather:
+    case WEFT_CALL_Iallgather:
+    case WEFT_CALL_Allgather_init:
+        return receives ? size : 1;
+    case WEFT_CALL_Scatter:
+    case WEFT_CALL_Iscatter:
+    case WEFT_CALL_Scatter_init:
+    case WEFT_CALL_Reduce_scatter_block:
+    case WEFT_CALL_Ireduce_scatter_block:
+    case WEFT_CALL_Reduce_scatter_block_init:
+        return receives ? 1 : size;
+    case WEFT_CALL_Alltoall:
+    case WEFT_CALL_Ialltoall:
+    case WEFT_CALL_Alltoall_init:
+        return size;
+    default:
+        return 1;
+    }
+}
+
+static bool is_reduce_scatter(enum weft_call_number plain)
+{
+    return plain == WEFT_CALL_Reduce_scatter || plain == WEFT_CALL_Ireduce_scatter ||
+           plain == WEFT_CALL_Reduce_scatter_init;
+}
+
+/* Collective calls: the rank and size, and whether this is the root. */
+struct members {
+    int rank, size;
+    bool is_root;
+};
+
+/* False: the call is not checked. */
+static bool find_members(const struct weft_call *call, struct members *members)
+{
+    const struct weft_function *function = call->function;
+    MPI_Comm comm = weft_call_handle(call, WEFT_OBJECT_COMM);
+    int inter = 0, root = weft_call_find(call, WEFT_KIND_RANK, 0);
+    *members = (struct members){0, 1, false};
+    if (!(function->does & WEFT_DOES_COLLECTIVE) || !comm || comm == MPI_COMM_NULL)
+        return true;
+    if (strstr(function->name, "eighbor_"))
+        return false;
+    weft_next.Comm_test_inter(comm, &inter);
+    if (inter)
+        return false;
+    weft_next.Comm_rank(comm, &members->rank);
+    weft_next.Comm_size(comm, &members->size);
+    members->is_root = root >= 0 && weft_call_number(call, root, 0) == members->rank;
+    return true;
+}
+
+static bool is_checked(const struct weft_function *function)
+{
+    const int moves = WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE |
+                      WEFT_DOES_COLLECTIVE | WEFT_DOES_FILE;
+    return (function->does & moves) && (check.kinds & CHECK_BUFFERS) &&
+           !(function->does & (WEFT_DOES_BEGIN | WEFT_DOES_END)) &&
+           function->plain != WEFT_CALL_Psend_init && function->plain != WEFT_CALL_Precv_init;
+}
+
+/* True if the call does not use a parameter of kind data. */
+static bool is_unused(const struct weft_call *call, int parameter, const struct members *members)
+{
+    const struct weft_function *function = call->function;
+    const struct weft_parameter *data = &function->parameter[parameter];
+    void *pointer = call->values[parameter].pointer;
+    if (pointer == MPI_IN_PLACE || (data->root && !members->is_root))
+        return true;
+    if (function->does & WEFT_DOES_COLLECTIVE)
+        return false;
+    if ((function->does & WEFT_DOES_RMA) && data->flow == WEFT_FLOW_IN &&
+        weft_call_handle(call, WEFT_OBJECT_OP) == MPI_NO_OP)
+        return true;
+    for (int i = parameter + 1; i < function->parameters; i++) /* the peer of this buffer */
+        if (function->parameter[i].kind == WEFT_KIND_RANK ||
+            function->parameter[i].kind == WEFT_KIND_SOURCE)
+            return weft_call_number(call, i, 0) == MPI_PROC_NULL;
+    return false;
+}
+
+static void add_part(struct operation *operation, const struct weft_call *call, int parameter,
+                     const struct members *members)
+{
+    const struct weft_function *function = call->function;
+    const struct weft_parameter *data = &function->parameter[parameter];
+    struct part *part = &operation->part[operation->n];
+    bool receives = data->flow != WEFT_FLOW_IN;
+    int64_t times = times_of(function->plain, receives, members->size);
+    *part = (struct part){.area = check_area_empty(), .name = data->name, .writes = receives};
+    if (data->flow == WEFT_FLOW_INOUT && (function->does & WEFT_DOES_COLLECTIVE))
+        part->writes = !members->is_root; /* MPI_Bcast */
+    if (is_reduce_scatter(function->plain) && receives)
+        check_area_add(&part->area, (uintptr_t)call->values[parameter].pointer,
+                       weft_call_number(call, data->about[0], members->rank),
+                       weft_call_element(call, data->about[1], 0));
+    else
+        check_area_add_data(&part->area, call, parameter, members->size, times);
+    check_area_seal(&part->area);
+    if (part->area.low == part->area.high)
+        return;
+    part->on_stack = part->area.low >= (uintptr_t)call->frame && part->area.high <= stack_end();
+    operation->n++;
+}
+
+/* Fills an operation with the buffers of a call. */
+static void describe(struct operation *operation, const struct weft_call *call)
+{
+    struct members members;
+    operation->n = 0;
+    operation->where = check_location_of(call);
+    operation->thread = pthread_self();
+    if (!find_members(call, &members))
+        return;
+    for (int i = 0; i < call->function->parameters && operation->n < PARTS_MAX; i++)
+        if (call->function->parameter[i].kind == WEFT_KIND_DATA && !is_unused(call, i, &members))
+            add_part(operation, call, i, &members);
+}
+
+static void free_areas(struct operation *operation)
+{
+    for (int i = 0; i < operation->n; i++)
+        check_area_free(&operation->part[i].area);
+}
+
+/* ---- Comparing. flights.lock is held */
+
+static void report(struct operation *operation, enum check_rule rule, const char *name,
+                   struct operation *other, const char *other_name)
+{
+    char text[512];
+    check_location_print(&other->where, text, sizeof text);
+    check_report(rule, &operation->where, false, "%s overlaps %s of %s, which is not complete",
+                 name, other_name, text);
+    operation->is_reported = other->is_reported = true;
+}
+
+static void compare(struct operation *operation, struct operation *other)
+{
+    bool rma = operation->win || other->win;
+    for (int i = 0; i < operation->n; i++) {
+        for (int k = 0; k < other->n; k++) {
+            struct part *a = &operation->part[i], *b = &other->part[k];
+            if ((!a->writes && !b->writes) || !check_areas_overlap(&a->area, &b->area))
+                continue;
+            report(operation,
+                   rma                      ? CHECK_ORIGIN_OVERLAP
+                   : a->writes && b->writes ? CHECK_RECEIVES_OVERLAP
+                                            : CHECK_BUFFER_IN_FLIGHT,
+                   a->name, other, b->name);
+            return;
+        }
+    }
+}
+
+static void compare_all(struct operation *operation)
+{
+    for (int i = 0; i < flights.n; i++)
+        if (flights.list[i].is_active && flights.list[i].serial != operation->serial)
+            compare(operation, &flights.list[i]);
+}
+
+/* Buffers of one call. */
+static void check_alias(const struct operation *operation)
+{
+    for (int i = 0; i < operation->n; i++) {
+        for (int k = 0; k < i; k++) {
+            const struct part *a = &operation->part[k], *b = &operation->part[i];
+            if ((a->writes || b->writes) && check_areas_overlap(&a->area, &b->area))
+                check_report(CHECK_ALIAS, &operation->where, true, "%s and %s overlap", a->name,
+                             b->name);
+        }
+    }
+}
+
+/* ---- Operations in flight. flights.lock is held */
+
+static struct operation *find_request(const void *request)
+{
+    for (int i = 0; i < flights.n; i++)
+        if (flights.list[i].request == request)
+            return &flights.list[i];
+    return NULL;
+}
+
+static struct operation *find_serial(uint64_t serial)
+{
+    for (int i = 0; i < flights.n; i++)
+        if (flights.list[i].serial == serial)
+            return &flights.list[i];
+    return NULL;
+}
+
+static void erase(struct operation *operation)
+{
+    free_areas(operation);
+    *operation = flights.list[--flights.n];
+}
+
+static void start(struct operation *operation)
+{
+    operation->is_active = true;
+    operation->is_reported = false;
+    operation->thread = pthread_self();
+    compare_all(operation);
+    for (int i = 0; i < operation->n; i++) {
+        struct part *part = &operation->part[i];
+        part->is_hashed =
+            !part->writes && part->area.is_exact && check_area_hash(&part->area, &part->hash);
+    }
+}
+
+static void insert(const struct weft_call *call, const void *request)
+{
+    struct operation *old = request ? find_request(request) : NULL;
+    if (old)
+        erase(old);
+    if (flights.n == flights.capacity)
+        flights.list =
+            check_enlarge(flights.list, flights.n, &flights.capacity, sizeof *flights.list);
+    struct operation *operation = &flights.list[flights.n];
+    *operation = (struct operation){.serial = ++flights.serials, .request = request};
+    describe(operation, call);
+    if (operation->n == 0)
+        return;
+    flights.n++;
+    if (call->function->does & WEFT_DOES_RMA) {
+        operation->win = weft_call_handle(call, WEFT_OBJECT_WIN);
+        operation->target = (int)weft_call_number(call, weft_call_find(call, WEFT_KIND_RANK, 0), 0);
+    }
+    if (!(call->function->does & WEFT_DOES_PERSISTENT))
+        start(operation);
+}
+
+/* A buffer in a frame that has returned, before the completing call writes or reads it. */
+static void check_frames(struct operation *operation, const struct weft_call *call)
+{
+    if (operation->is_reported || !pthread_equal(operation->thread, pthread_self()))
+        return;
+    for (int i = 0; i < operation->n; i++) {
+        struct part *part = &operation->part[i];
+        if (!part->on_stack || part->area.high > (uintptr_t)call->frame)
+            continue;
+        check_report(CHECK_STACK_GONE, &operation->where, true,
+                     "%s is a local variable of a function that returned before the operation "
+                     "was complete",
+                     part->name);
+        operation->is_reported = true;
+        return;
+    }
+}
+
+/* The operation is complete: what it reads must be as it was. */
+static void check_unchanged(struct operation *operation, const struct weft_call *call)
+{
+    char text[512];
+    uint64_t hash;
+    for (int i = 0; i < operation->n && !operation->is_reported; i++) {
+        struct part *part = &operation->part[i];
+        if (!part->is_hashed)
+            continue;
+        bool is_readable = check_area_hash(&part->area, &hash);
+        if (is_readable && hash == part->hash)
+            continue;
+        struct check_location here = check_location_of(call);
+        check_location_print(&here, text, sizeof text);
+        if (is_readable)
+            check_report(operation->win ? CHECK_ORIGIN_CHANGED : CHECK_SEND_CHANGED,
+                         &operation->where, false,
+                         "the program has changed %s between this call and %s", part->name, text);
+        else
+            check_report(CHECK_BUFFER_FREED, &operation->where, true,
+                         "the memory of %s was freed between this call and %s", part->name, text);
+        operation->is_reported = true;
+    }
+}
+
+static void finish(struct operation *operation, const struct weft_call *call)
+{
+    if (operation->is_active)
+        check_unchanged(operation, call);
+    operation->is_active = false;
+}
+
+/* ---- Calls */
+
+void check_buffers_begin(struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    struct check_changes *changes = call->state;
+    bool is_blocking =
+        !(function->does & (WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT | WEFT_DOES_RMA));
+    if (changes && flights.n) {
+        pthread_mutex_lock(&flights.lock);
+        for (int64_t i = 0; i < changes->n; i++) {
+            struct check_change *change = &changes->list[i];
+            struct operation *operation =
+                function->parameter[change->parameter].object == WEFT_OBJECT_REQUEST
+                    ? find_request(change->handle)
+                    : NULL;
+            change->serial = operation ? operation->serial : 0;
+            if (operation && operation->is_active && (function->does & WEFT_DOES_COMPLETE))
+                check_frames(operation, call);
+        }
+        pthread_mutex_unlock(&flights.lock);
+    }
+    int data = weft_call_find(call, WEFT_KIND_DATA, 0);
+    if (data < 0 || !is_checked(function))
+        return;
+    if (weft_call_find(call, WEFT_KIND_DATA, data + 1) < 0 && (!is_blocking || !flights.n))
+        return;
+    struct operation operation = {0};
+    describe(&operation, call);
+    check_alias(&operation);
+    if (is_blocking) {
+        pthread_mutex_lock(&flights.lock);
+        compare_all(&operation);
+        pthread_mutex_unlock(&flights.lock);
+    }
+    free_areas(&operation);
+}
+
+/* The operation of a request that the call has started, completed or freed. */
+static void see_change(const struct weft_call *call, const struct check_change *change)
+{
+    const struct weft_function *function = call->function;
+    struct operation *operation = change->serial ? find_serial(change->serial) : NULL;
+    if (!operation)
+        return;
+    const void *after = weft_call_element(call, change->parameter, change->element);
+    if (function->does & WEFT_DOES_START) {
+        if (call->result == MPI_SUCCESS && !operation->is_active)
+            start(operation);
+    } else if (after != change->handle && weft_object_is_predefined(after)) {
+        if (function->plain != WEFT_CALL_Request_free)
+            finish(operation, call);
+        erase(operation);
+    } else if ((function->does & WEFT_DOES_COMPLETE) &&
+               check_has_completed(call, change->element)) {
+        finish(operation, call);
+    }
+}
+
+/* MPI_Request_get_status and the like complete an operation and keep its request. */
+static void see_status(const struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    for (int i = 0; i < function->parameters; i++) {
+        const struct weft_parameter *parameter = &function->parameter[i];
+        if (parameter->object != WEFT_OBJECT_REQUEST || parameter->flow != WEFT_FLOW_IN)
+            continue;
+        for (int64_t k = 0; k < weft_call_length(call, i); k++) {
+            struct operation *operation = find_request(weft_call_element(call, i, k));
+            if (operation && check_has_completed(call, k))
+                finish(operation, call);
+        }
+    }
+}
+
+void check_buffers_end(struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    const struct check_changes *changes = call->state;
+    check_area_forget_types(call);
+    pthread_mutex_lock(&flights.lock);
+    for (int64_t i = 0; changes && i < changes->n; i++)
+        see_change(call, &changes->list[i]);
+    if ((function->does & WEFT_DOES_COMPLETE) && call->result == MPI_SUCCESS)
+        see_status(call);
+    pthread_mutex_unlock(&flights.lock);
+    int data = weft_call_find(call, WEFT_KIND_DATA, 0);
+    if (data < 0 || !is_checked(function) || call->result != MPI_SUCCESS)
+        return;
+    if (!(function->does & (WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT | WEFT_DOES_RMA)))
+        return;
+    const void *request = NULL;
+    for (int i = 0; i < function->parameters; i++)
+        if (function->parameter[i].object == WEFT_OBJECT_REQUEST)
+            request = weft_call_element(call, i, 0);
+    if (weft_object_is_predefined(request) && !(function->does & WEFT_DOES_RMA))
+        return;
+    pthread_mutex_lock(&flights.lock);
+    insert(call, request);
+    pthread_mutex_unlock(&flights.lock);
+}
+
+void check_buffers_complete(const struct weft_call *call, const void *win, int target)
+{
+    pthread_mutex_lock(&flights.lock);
+    for (int i = flights.n - 1; i >= 0; i--) {
+        struct operation *operation = &flights.list[i];
+        if (operation->win != win || (target >= 0 && operation->target != target))
+            continue;
+        finish(operation, call);
+        erase(operation);
+    }
+    pthread_mutex_unlock(&flights.lock);
+}

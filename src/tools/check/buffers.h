@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Buffers in flight: what windows.c needs of buffers.c.
+ */
+#ifndef WEFT_CHECK_BUFFERS_H
+#define WEFT_CHECK_BUFFERS_H
+
+#include "tools/check/check.h"
+
+/* The operations on a window whose target is `target` (-1: any) are complete at the origin. */
+void check_buffers_complete(const struct weft_call *call, const void *win, int target);
+
+#endif

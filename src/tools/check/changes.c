@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Handles that a call changes: see changes.h.
+ */
+#include "tools/check/changes.h"
+
+#include <stdlib.h>
+
+static bool changes_handle(const struct weft_parameter *parameter)
+{
+    return parameter->object != WEFT_OBJECT_NONE && parameter->flow == WEFT_FLOW_INOUT;
+}
+
+void check_changes_keep(struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    int64_t n = 0;
+    for (int i = 0; i < function->parameters; i++)
+        if (changes_handle(&function->parameter[i]) && weft_call_length(call, i) > 0)
+            n += weft_call_length(call, i);
+    if (n == 0)
+        return;
+    struct check_changes *changes =
+        check_allocate(1, sizeof *changes + (size_t)n * sizeof changes->list[0]);
+    for (int i = 0; i < function->parameters; i++)
+        for (int64_t k = 0;
+             changes_handle(&function->parameter[i]) && k < weft_call_length(call, i); k++)
+            changes->list[changes->n++] =
+                (struct check_change){i, k, weft_call_element(call, i, k), 0};
+    call->state = changes;
+}
+
+void check_changes_free(struct weft_call *call)
+{
+    free(call->state);
+    call->state = NULL;
+}
+
+bool check_has_completed(const struct weft_call *call, int64_t element)
+{
+    int index = weft_call_find(call, WEFT_KIND_INDEX, 0);
+    int flag = weft_call_find(call, WEFT_KIND_LOGICAL, 0);
+    if (flag >= 0 && !weft_call_number(call, flag, 0))
+        return false;
+    if (index < 0)
+        return true;
+    /* MPI_Waitsome has a number of indices before them. */
+    const struct weft_parameter *before = &call->function->parameter[index - 1];
+    int64_t n = before->kind == WEFT_KIND_LENGTH ? weft_call_number(call, index - 1, 0) : 1;
+    for (int64_t i = 0; i < n; i++)
+        if (weft_call_number(call, index, i) == element)
+            return true;
+    return false;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Handles that a call changes (MPI_Wait, MPI_Comm_free), as they were before the call, because the
+ * call overwrites them. call->state points at them from weft_call_begin to weft_call_end.
+ */
+#ifndef WEFT_CHECK_CHANGES_H
+#define WEFT_CHECK_CHANGES_H
+
+#include "tools/check/check.h"
+
+struct check_change {
+    int parameter;
+    int64_t element;
+    const void *handle;
+    uint64_t serial; /* buffers.c: the operation in flight of a request */
+};
+
+struct check_changes {
+    int64_t n;
+    struct check_change list[];
+};
+
+/* Before and after the modules. */
+void check_changes_keep(struct weft_call *call);
+void check_changes_free(struct weft_call *call);
+
+/* True if a completing call has ended the operation of element i of its requests. The handle of an
+ * operation that is not persistent has become MPI_REQUEST_NULL then, too. */
+bool check_has_completed(const struct weft_call *call, int64_t element);
+
+#endif

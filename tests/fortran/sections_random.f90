@@ -5,7 +5,7 @@
 ! a contiguous array give the elements that are expected, and nothing between them is touched.
 ! WEFT_TEST_SEED repeats a run, WEFT_TEST_FUZZ_SECONDS sets its time. MPI_3: see basics.F90.
 program sections_random
-    use, intrinsic :: iso_c_binding, only: c_null_char
+    use, intrinsic :: iso_c_binding, only: c_int, c_null_char
     use mpi_f08
     use check
     implicit none
@@ -28,6 +28,12 @@ program sections_random
     type(MPI_Comm) :: ring, line
     double precision :: until
     character(len=300) :: text
+
+    interface
+        integer(kind=c_int) function process_id() bind(C, name='getpid')
+            import :: c_int
+        end function process_id
+    end interface
 
     call MPI_Init()
     call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -84,7 +90,8 @@ contains
         call MPI_Cart_create(MPI_COMM_WORLD, 1, [size], [.false.], .false., line)
         call get_environment_variable('TMPDIR'//c_null_char, folder)
         if (folder == '') folder = '/tmp'
-        write (text, *) modulo(seed, 10_wide**15) * 100 + rank
+        ! Other jobs with the same seed run beside this one.
+        write (text, *) process_id()
         text = trim(folder) // '/weft-sections-' // adjustl(text)
         call MPI_File_open(MPI_COMM_SELF, text, MPI_MODE_CREATE + MPI_MODE_RDWR + &
             MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file, code)

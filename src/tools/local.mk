@@ -39,9 +39,11 @@ libcheck_a_SOURCES = src/tools/check/check.c src/tools/check/check.h \
     src/tools/check/collectives.c \
     src/tools/check/comms.c src/tools/check/comms.h \
     src/tools/check/finding.c src/tools/check/finding.h \
+    src/tools/check/messages.c src/tools/check/messages.h \
     src/tools/check/objects.c src/tools/check/objects.h \
     src/tools/check/rules.c src/tools/check/sarif.c \
-    src/tools/check/signature.c src/tools/check/signature.h
+    src/tools/check/signature.c src/tools/check/signature.h \
+    src/tools/check/waits.c src/tools/check/waits.h
 $(libcheck_a_OBJECTS): | $(TOOLS_STAMP)
 
 toolsdir = $(libdir)/weft/tools

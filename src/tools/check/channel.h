@@ -18,7 +18,7 @@
 #include "tools/interpose/call.h"
 #include "tools/interpose/site.h"
 
-enum check_record_kind { CHECK_RECORD_COLLECTIVE, CHECK_RECORDS };
+enum check_record_kind { CHECK_RECORD_COLLECTIVE, CHECK_RECORD_MESSAGE, CHECK_RECORDS };
 
 struct check_record {
     enum check_record_kind kind;
@@ -34,6 +34,13 @@ struct check_record {
             int root, size;
             bool is_compared; /* the signature is that of all ranks */
         } collective;
+        struct check_message {
+            uint64_t comm;
+            struct check_signature signature;
+            int64_t bytes;
+            int tag;
+            bool is_void; /* there is no such message; those of the communicator are not compared */
+        } message;
     };
 };
 

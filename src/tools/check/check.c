@@ -7,6 +7,8 @@
 #include "tools/check/channel.h"
 #include "tools/check/check.h"
 #include "tools/check/comms.h"
+#include "tools/check/messages.h"
+#include "tools/check/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +20,13 @@ static const struct {
     const char *name;
     int kinds;
 } words[] = {
-    {"1", CHECK_ALL},           {"all", CHECK_ALL},
-    {"objects", CHECK_OBJECTS}, {"collectives", CHECK_COLLECTIVES},
-    {"buffers", CHECK_BUFFERS}, {"fail", 0},
+    {"1", CHECK_ALL},
+    {"all", CHECK_ALL},
+    {"objects", CHECK_OBJECTS},
+    {"collectives", CHECK_COLLECTIVES},
+    {"messages", CHECK_MESSAGES},
+    {"buffers", CHECK_BUFFERS},
+    {"fail", 0},
 };
 
 void *check_allocate(size_t n, size_t size)
@@ -56,7 +62,7 @@ static void read_word(const char *word, size_t length)
     }
     fprintf(stderr,
             "weft check: WEFT_CHECK has the word \"%.*s\"; it takes all, objects, collectives, "
-            "buffers and fail\n",
+            "messages, buffers and fail\n",
             (int)length, word);
 }
 
@@ -92,10 +98,12 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)comm, (void)keyval, (void)value, (void)extra;
     check.began = false;
-    if (check.kinds & CHECK_COLLECTIVES) {
+    if (check.kinds & CHECK_ACROSS)
         check_channel_finish();
+    if (check.kinds & CHECK_COLLECTIVES)
         check_collectives_finish();
-    }
+    if (check.kinds & CHECK_MESSAGES)
+        check_messages_finish();
     if (check.kinds & CHECK_OBJECTS)
         check_objects_finish();
     check_areas_finish();
@@ -114,8 +122,12 @@ static void begin_job(void)
     weft_next.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_job, &keyval, NULL);
     weft_next.Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
     weft_next.Comm_free_keyval(&keyval);
-    if (check.kinds & CHECK_COLLECTIVES) {
+    if (check.kinds & CHECK_ACROSS) {
+        int provided;
+        weft_next.Query_thread(&provided);
+        check.several_threads = provided == MPI_THREAD_MULTIPLE;
         check_comms_begin();
+        check_messages_begin_job();
         check_channel_begin();
     }
     check_areas_begin();
@@ -133,9 +145,11 @@ bool weft_call_begin(struct weft_call *call)
         check_objects_begin(call);
     if (check.kinds & CHECK_BUFFERS)
         check_buffers_begin(call);
-    if (check.kinds & CHECK_COLLECTIVES)
+    if (check.kinds & CHECK_ACROSS)
         check_collectives_begin(call);
-    return true;
+    if (check.kinds & CHECK_MESSAGES)
+        check_messages_begin(call);
+    return !check_wait(call);
 }
 
 void weft_call_end(struct weft_call *call)
@@ -153,7 +167,9 @@ void weft_call_end(struct weft_call *call)
         check_objects_end(call);
     if (check.kinds & CHECK_BUFFERS)
         check_buffers_end(call);
-    if ((check.kinds & CHECK_COLLECTIVES) && call->result == MPI_SUCCESS)
+    if (check.kinds & CHECK_MESSAGES)
+        check_messages_end(call);
+    if ((check.kinds & CHECK_ACROSS) && call->result == MPI_SUCCESS)
         check_comms_end(call);
     check_changes_free(call);
 }

@@ -10,6 +10,7 @@
  *   comms        communicators by a key that all their members compute alike, without a message
  *   buffers      the memory of operations in flight, also of those on windows
  *   collectives  a record of each collective call, compared by one rank of the communicator
+ *   messages     a record of each send, compared with the receive by the receiver
  *
  * State. One struct check for the process, with the tables of the modules. One lock protects the
  * tables; it is not held during the real call, nor when a message is sent or received.
@@ -27,8 +28,8 @@
  * attributes in the reverse order, so the callback of this one runs when all those of the program
  * have freed their objects, and messages may still be sent.
  *
- * Settings: WEFT_CHECK=1, or a list of kinds and words: objects, collectives, buffers, fail
- * (exit code 1 after findings); WEFT_CHECK_SARIF=FILE.
+ * Settings: WEFT_CHECK=1, or a list of kinds and words: objects, collectives, messages, buffers,
+ * fail (exit code 1 after findings); WEFT_CHECK_SARIF=FILE.
  *
  * Invariants:
  *  - The checker calls MPI only by weft_next, so its own calls are not seen.
@@ -47,6 +48,7 @@ struct check {
     bool fail;      /* exit code 1 after findings */
     bool began;     /* MPI_Init has returned, and the end has not come */
     int rank, size; /* in MPI_COMM_WORLD */
+    bool several_threads; /* MPI_THREAD_MULTIPLE */
     MPI_Comm channel;
     int found; /* findings of the job, after the end */
     pthread_mutex_t lock;

@@ -254,7 +254,7 @@ void check_collectives_begin(struct weft_call *call)
         found->calls++;
     check_unlock();
     check_comms_free(call);
-    if (!found)
+    if (!found || !(check.kinds & CHECK_COLLECTIVES))
         return;
     fill(call, &comm, &record);
     check_channel_send(comm.leader, &record);

@@ -25,6 +25,14 @@ struct check_comm *check_comm_find(MPI_Comm handle)
     return NULL;
 }
 
+struct check_comm *check_comm_find_key(uint64_t key)
+{
+    for (int i = 0; i < comms.n; i++)
+        if (comms.list[i].key == key && comms.list[i].handle != MPI_COMM_NULL)
+            return &comms.list[i];
+    return NULL;
+}
+
 static void insert(const struct check_comm *comm)
 {
     int at = 0;
@@ -48,8 +56,8 @@ static bool describe(struct check_comm *comm, uint64_t parent)
     weft_next.Comm_size(comm->handle, &comm->size);
     weft_next.Comm_group(comm->handle, &group);
     weft_next.Comm_group(MPI_COMM_WORLD, &world);
-    int *ranks = check_allocate((size_t)comm->size * 2, sizeof *ranks),
-        *in_world = ranks + comm->size;
+    int *ranks = check_allocate((size_t)comm->size, sizeof *ranks),
+        *in_world = check_allocate((size_t)comm->size, sizeof *in_world);
     for (int i = 0; i < comm->size; i++)
         ranks[i] = i;
     weft_next.Group_translate_ranks(group, comm->size, ranks, world, in_world);
@@ -63,14 +71,17 @@ static bool describe(struct check_comm *comm, uint64_t parent)
         is_known &= in_world[i] != MPI_UNDEFINED;
     }
     free(ranks);
+    comm->world = in_world;
     return is_known;
 }
 
 static void add(MPI_Comm handle, uint64_t parent)
 {
     struct check_comm comm = {.handle = handle};
-    if (!describe(&comm, parent))
+    if (!describe(&comm, parent)) {
+        free(comm.world);
         return;
+    }
     check_lock();
     for (int i = 0; i < comms.n; i++) /* of the same members, tag and parent: count them */
         if (comms.list[i].key == comm.key) {
@@ -111,8 +122,10 @@ void check_comms_free(const struct weft_call *call)
             continue;
         check_lock();
         struct check_comm *comm = check_comm_find(weft_call_element(call, i, 0));
-        if (comm)
+        if (comm) {
+            free(comm->world);
             *comm = (struct check_comm){.handle = MPI_COMM_NULL};
+        }
         check_unlock();
     }
 }

@@ -21,12 +21,14 @@ struct check_comm {
     uint64_t calls; /* collective calls until now */
     int leader;     /* rank in MPI_COMM_WORLD of rank 0 */
     int rank, size;
+    int *world; /* the members' ranks in MPI_COMM_WORLD */
 };
 
 void check_comms_begin(void);
 
 /* The communicator of a handle; NULL: it has no key. The lock is held. */
 struct check_comm *check_comm_find(MPI_Comm handle);
+struct check_comm *check_comm_find_key(uint64_t key);
 
 /* Before a call that may free communicators, and after one that may have made some. */
 void check_comms_free(const struct weft_call *call);

@@ -31,7 +31,8 @@ enum check_kind {
     CHECK_BUFFERS = 1 << 3,
     CHECK_WINDOWS = 1 << 4,
     CHECK_DEADLOCKS = 1 << 5,
-    CHECK_ALL = (1 << 6) - 1
+    CHECK_ALL = (1 << 6) - 1,
+    CHECK_ACROSS = CHECK_COLLECTIVES | CHECK_MESSAGES /* those with records between ranks */
 };
 
 enum check_rule {
@@ -55,6 +56,9 @@ enum check_rule {
     CHECK_BUFFER_FREED,
     CHECK_ORIGIN_OVERLAP,
     CHECK_ORIGIN_CHANGED,
+    CHECK_MESSAGE_SIGNATURE,
+    CHECK_MESSAGE_TRUNCATED,
+    CHECK_NOT_RECEIVED,
     CHECK_RULES
 };
 

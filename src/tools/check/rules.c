@@ -78,4 +78,13 @@ const struct check_rule_text check_rules[CHECK_RULES] = {
                               "before the operation is "
                               "complete at the origin",
                               "change the buffer after the epoch (or a flush)"},
+    [CHECK_MESSAGE_SIGNATURE] = {"message-signature", CHECK_MESSAGES, true, "3.3.1",
+                                 "the basic types that are sent are the same as those received",
+                                 "pass datatypes that describe the same basic types on both sides"},
+    [CHECK_MESSAGE_TRUNCATED] = {"message-truncated", CHECK_MESSAGES, true, "3.2.2",
+                                 "a message is at most as long as the buffer that receives it",
+                                 "receive with a larger count, or send less"},
+    [CHECK_NOT_RECEIVED] = {"message-not-received", CHECK_MESSAGES, true, "11.2.2",
+                            "each message that a process sends is received before MPI_Finalize",
+                            "receive the message, or do not send it"},
 };

@@ -6,6 +6,7 @@
 #include "tools/check/objects.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define BASE UINT64_C(0x9e3779b97f4a7c15) /* odd, so that powers do not become 0 */
 
@@ -20,8 +21,10 @@ static uint64_t power(uint64_t base, uint64_t n)
 
 static struct check_signature join(struct check_signature a, struct check_signature b)
 {
+    if (a.length == 0 || b.length == 0)
+        return a.length ? a : b;
     return (struct check_signature){a.length + b.length, a.hash * power(BASE, b.length) + b.hash,
-                                    a.packed || b.packed};
+                                    a.basic == b.basic ? a.basic : 0, a.packed || b.packed};
 }
 
 static struct check_signature repeat(struct check_signature once, uint64_t n)
@@ -37,7 +40,7 @@ static struct check_signature repeat(struct check_signature once, uint64_t n)
 static struct check_signature basic(uint64_t number)
 {
     number = (number + 1) * UINT64_C(0xff51afd7ed558ccd);
-    return (struct check_signature){1, number ^ number >> 29, false};
+    return (struct check_signature){1, number ^ number >> 29, 0, false};
 }
 
 static struct check_signature named(MPI_Datatype type)
@@ -59,6 +62,7 @@ static struct check_signature named(MPI_Datatype type)
         if (type == pairs[i].pair)
             return join(basic((uintptr_t)pairs[i].first), basic((uintptr_t)pairs[i].second));
     struct check_signature signature = basic((uintptr_t)type);
+    signature.basic = (uintptr_t)type;
     signature.packed = type == MPI_PACKED;
     return signature;
 }
@@ -165,4 +169,39 @@ struct check_signature check_signature_of(MPI_Datatype type, int64_t count)
 bool check_signature_fits(const struct check_signature *a, const struct check_signature *b)
 {
     return a->packed || b->packed || (a->length == b->length && a->hash == b->hash);
+}
+
+bool check_signature_begins(const struct check_signature *sent,
+                            const struct check_signature *received,
+                            const struct check_signature *one)
+{
+    const uint64_t byte = (uintptr_t)MPI_BYTE;
+    if (sent->packed || received->packed || sent->basic == byte || received->basic == byte ||
+        sent->length == 0)
+        return true;
+    if (sent->length >= received->length)
+        return sent->length == received->length && sent->hash == received->hash;
+    if (received->basic)
+        return received->basic == sent->basic;
+    if (one->length == 0 || sent->length % one->length)
+        return true;
+    return repeat(*one, sent->length / one->length).hash == sent->hash;
+}
+
+void check_signature_print(const struct check_signature *signature, char *text, size_t size)
+{
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length;
+    MPI_Datatype basic;
+    const uintptr_t handle = (uintptr_t)signature->basic;
+    memcpy(&basic, &handle, sizeof basic);
+    if (handle)
+        weft_next.Type_get_name(basic, name, &length);
+    if (signature->length == 0)
+        snprintf(text, size, "no data");
+    else if (name[0])
+        snprintf(text, size, "%llu %s", (unsigned long long)signature->length, name);
+    else
+        snprintf(text, size, "%llu elements of several types",
+                 (unsigned long long)signature->length);
 }

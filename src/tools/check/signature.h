@@ -16,15 +16,26 @@
 #include "mpi.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct check_signature {
     uint64_t length, hash;
+    uint64_t basic; /* the handle of the only basic type; 0: there are several */
     bool packed; /* has MPI_PACKED, which fits everything */
 };
 
 /* The signature of `count` elements of a datatype. The lock is not held. */
 struct check_signature check_signature_of(MPI_Datatype type, int64_t count);
+
+/* False: the basic types of a message are not the first ones of the data that receive it; of these
+ * one element is given, too. MPI_BYTE fits everything. */
+bool check_signature_begins(const struct check_signature *sent,
+                            const struct check_signature *received,
+                            const struct check_signature *one);
+
+/* "3 MPI_INT" */
+void check_signature_print(const struct check_signature *signature, char *text, size_t size);
 
 /* False: data of the two cannot be sent and received as each other. */
 bool check_signature_fits(const struct check_signature *a, const struct check_signature *b);

@@ -1,0 +1,730 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Messages: see messages.h.
+ */
+#include "tools/check/messages.h"
+#include "tools/check/comms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANY = -1, TABLE = 1024 };
+
+/* A record that no receive has matched. */
+struct arrival {
+    struct arrival *next;
+    struct check_record record;
+};
+
+struct queue {
+    struct arrival *first;
+};
+
+/* The data of one side of a call. */
+struct side {
+    struct check_signature all, one;
+    int64_t bytes;
+    struct check_location location;
+};
+
+/* A receive or matched probe, from the post until it is complete and its message is known. */
+struct posted {
+    struct posted *next, **at;
+    uint64_t comm;
+    int source, tag;     /* ANY: not known before it is complete */
+    bool is_described;   /* false: of MPI_Mprobe, whose MPI_Mrecv has not been called */
+    bool is_complete;    /* received */
+    bool is_reported;    /* a finding has been reported */
+    struct side side;
+    int64_t bytes;       /* received */
+    struct arrival *arrival;
+};
+
+/* A request or message of the program. */
+struct pending {
+    struct pending *next;
+    const void *handle;
+    bool is_persistent, is_send;
+    struct check_record send; /* is_send: the record of each start */
+    struct posted like;       /* of a persistent receive */
+    struct posted *posted;    /* NULL: none is active */
+    int dest;
+};
+
+/* A call between its begin and its end. */
+struct frame {
+    struct frame *below;
+    const struct weft_call *call;
+    struct posted *posted;
+    int dest; /* of the record that was sent; ANY: none */
+    uint64_t comm;
+    int64_t n;
+    const void **handles;
+    MPI_Status *statuses; /* replaces MPI_STATUS_IGNORE */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct queue *queues; /* of each source */
+    struct posted *first, **end;
+    int wildcards; /* posted receives whose envelope is not known */
+    struct pending *table[TABLE];
+    uint64_t *blind; /* keys of communicators that are not compared any more */
+    int n_blind, blind_capacity;
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &state.first};
+
+static __thread struct frame *frames;
+
+static bool is_on(void)
+{
+    return !check.several_threads;
+}
+
+/* ---- Communicators that are not compared */
+
+static bool is_blind(uint64_t comm)
+{
+    for (int i = 0; i < state.n_blind; i++)
+        if (state.blind[i] == comm)
+            return true;
+    return false;
+}
+
+static void make_blind(uint64_t comm)
+{
+    if (is_blind(comm))
+        return;
+    if (state.n_blind == state.blind_capacity)
+        state.blind =
+            check_enlarge(state.blind, state.n_blind, &state.blind_capacity, sizeof *state.blind);
+    state.blind[state.n_blind++] = comm;
+}
+
+/* ---- Requests and messages. The lock is held. */
+
+static struct pending **slot_of(const void *handle)
+{
+    return &state.table[((uintptr_t)handle >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+}
+
+static struct pending *find_pending(const void *handle)
+{
+    struct pending *pending = *slot_of(handle);
+    while (pending && pending->handle != handle)
+        pending = pending->next;
+    return pending;
+}
+
+static void drop_pending(const void *handle)
+{
+    struct pending **at = slot_of(handle);
+    while (*at && (*at)->handle != handle)
+        at = &(*at)->next;
+    struct pending *pending = *at;
+    if (pending)
+        *at = pending->next;
+    free(pending);
+}
+
+static struct pending *add_pending(const void *handle)
+{
+    drop_pending(handle);
+    struct pending *pending = check_allocate(1, sizeof *pending), **slot = slot_of(handle);
+    pending->handle = handle;
+    pending->next = *slot;
+    return *slot = pending;
+}
+
+/* ---- The list of posted receives. The lock is held. */
+
+static bool is_wild(const struct posted *posted)
+{
+    return posted->source == ANY || posted->tag == ANY;
+}
+
+static struct posted *post(const struct posted *like)
+{
+    struct posted *posted = check_allocate(1, sizeof *posted);
+    *posted = *like;
+    posted->next = NULL;
+    posted->at = state.end;
+    *state.end = posted;
+    state.end = &posted->next;
+    state.wildcards += is_wild(posted);
+    return posted;
+}
+
+static void withdraw(struct posted *posted)
+{
+    *posted->at = posted->next;
+    if (posted->next)
+        posted->next->at = posted->at;
+    else
+        state.end = posted->at;
+    state.wildcards -= is_wild(posted);
+    free(posted->arrival);
+    free(posted);
+}
+
+/* ---- Comparing. The lock is held. */
+
+static void report(struct posted *posted, enum check_rule rule)
+{
+    const struct check_record *record = &posted->arrival->record;
+    struct check_location from = {&weft_functions[record->call], weft_site_unpack(record->site)};
+    char sender[256], sent[96], received[96];
+    check_location_print(&from, sender, sizeof sender);
+    check_signature_print(&record->message.signature, sent, sizeof sent);
+    check_signature_print(&posted->side.all, received, sizeof received);
+    posted->is_reported = true;
+    check_report(rule, &posted->side.location, true,
+                 "it receives %s (%lld bytes), but rank %d sends %s (%lld bytes) with tag %d, in "
+                 "%s",
+                 received, (long long)posted->side.bytes, record->rank, sent,
+                 (long long)record->message.bytes, record->message.tag, sender);
+}
+
+/* After each change of a matched receive: reports what is known, and frees it when all is. */
+static void settle(struct posted *posted)
+{
+    const struct check_message *message = &posted->arrival->record.message;
+    if (is_blind(posted->comm)) {
+        if (posted->is_complete && posted->is_described)
+            withdraw(posted);
+        return;
+    }
+    bool is_truncated = posted->is_described && message->bytes > posted->side.bytes;
+    if (is_truncated && !posted->is_reported)
+        report(posted, CHECK_MESSAGE_TRUNCATED);
+    if (!posted->is_complete || !posted->is_described)
+        return;
+    if (!is_truncated && message->bytes != posted->bytes)
+        make_blind(posted->comm);
+    else if (!is_truncated && !check_signature_begins(&message->signature, &posted->side.all,
+                                                      &posted->side.one))
+        report(posted, CHECK_MESSAGE_SIGNATURE);
+    withdraw(posted);
+}
+
+static struct arrival *take_arrival(const struct posted *posted)
+{
+    struct arrival **at = &state.queues[posted->source].first;
+    while (*at && ((*at)->record.message.comm != posted->comm ||
+                   (*at)->record.message.tag != posted->tag))
+        at = &(*at)->next;
+    struct arrival *arrival = *at;
+    if (arrival)
+        *at = arrival->next;
+    return arrival;
+}
+
+/* True if an earlier receive, whose envelope is not known, may take the message of this one. */
+static bool is_behind_wildcard(const struct posted *posted)
+{
+    if (state.wildcards == 0)
+        return false;
+    for (struct posted *earlier = state.first; earlier != posted; earlier = earlier->next)
+        if (is_wild(earlier) && earlier->comm == posted->comm &&
+            (earlier->source == ANY || earlier->source == posted->source) &&
+            (earlier->tag == ANY || earlier->tag == posted->tag))
+            return true;
+    return false;
+}
+
+/* Matches a receive if its message has arrived; it may be freed then. */
+static void match(struct posted *posted)
+{
+    if (posted->arrival || is_wild(posted) || is_behind_wildcard(posted))
+        return;
+    posted->arrival = take_arrival(posted);
+    if (posted->arrival)
+        settle(posted);
+}
+
+static void match_all(uint64_t comm)
+{
+    for (struct posted *posted = state.first, *next; posted; posted = next) {
+        next = posted->next;
+        if (posted->comm == comm)
+            match(posted);
+    }
+}
+
+void check_messages_take(const struct check_record *record)
+{
+    const struct check_message *message = &record->message;
+    pthread_mutex_lock(&state.lock);
+    if (message->is_void)
+        make_blind(message->comm);
+    if (is_blind(message->comm)) {
+        pthread_mutex_unlock(&state.lock);
+        return;
+    }
+    struct arrival **at = &state.queues[record->rank].first,
+                   *arrival = check_allocate(1, sizeof *arrival);
+    while (*at)
+        at = &(*at)->next;
+    arrival->record = *record;
+    *at = arrival;
+    for (struct posted *posted = state.first; posted; posted = posted->next) {
+        if (posted->comm != message->comm || posted->source != record->rank ||
+            posted->tag != message->tag || posted->arrival)
+            continue;
+        match(posted);
+        break;
+    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* ---- The arguments of a call */
+
+/* The process of a rank argument, in MPI_COMM_WORLD; false: it is not compared. */
+static bool find_peer(const struct check_comm *comm, int64_t rank, int *world)
+{
+    *world = ANY;
+    if (rank == MPI_ANY_SOURCE)
+        return true;
+    if (rank < 0 || rank >= comm->size)
+        return false;
+    *world = comm->world[rank];
+    return true;
+}
+
+/* The communicator of a call; false: it is not compared. */
+static bool find_comm(const struct weft_call *call, struct check_comm *copy)
+{
+    MPI_Comm handle = weft_call_handle(call, WEFT_OBJECT_COMM);
+    check_lock();
+    const struct check_comm *comm = handle ? check_comm_find(handle) : NULL;
+    if (comm)
+        *copy = *comm;
+    check_unlock();
+    return comm != NULL;
+}
+
+static struct side describe(const struct weft_call *call, const struct weft_parameter *data)
+{
+    MPI_Datatype type = weft_call_element(call, data->about[1], 0);
+    int64_t count = weft_call_number(call, data->about[0], 0);
+    struct side side = {.location = check_location_of(call)};
+    MPI_Count size = 0;
+    if (count < 0 || type == MPI_DATATYPE_NULL)
+        return side;
+    side.all = check_signature_of(type, count);
+    side.one = check_signature_of(type, 1);
+    weft_next.Type_size_c(type, &size);
+    side.bytes = (int64_t)size * count;
+    return side;
+}
+
+/* The data that a call sends, or those that it receives. */
+static const struct weft_parameter *data_of(const struct weft_call *call, bool is_receive)
+{
+    const struct weft_function *function = call->function;
+    const struct weft_parameter *found = NULL;
+    for (int i = 0; i < function->parameters; i++)
+        if (function->parameter[i].kind == WEFT_KIND_DATA && (!found || is_receive))
+            found = &function->parameter[i];
+    return found;
+}
+
+/* The record of a send, and its receiver; false: it is not compared. */
+static bool read_send(const struct weft_call *call, struct check_record *record, int *dest)
+{
+    const struct weft_parameter *data = data_of(call, false);
+    int rank = weft_call_find(call, WEFT_KIND_RANK, 0), tag = weft_call_find(call, WEFT_KIND_TAG, 0);
+    struct check_comm comm;
+    if (!data || data->about[2] >= 0 || rank < 0 || tag < 0 || !find_comm(call, &comm))
+        return false;
+    int64_t to = weft_call_number(call, rank, 0), number = weft_call_number(call, tag, 0);
+    if (to < 0 || number < 0 || !find_peer(&comm, to, dest))
+        return false;
+    struct side side = describe(call, data);
+    *record = (struct check_record){.kind = CHECK_RECORD_MESSAGE,
+                                    .call = call->function->plain,
+                                    .site = weft_site_pack(side.location.site)};
+    record->message = (struct check_message){
+        .comm = comm.key, .signature = side.all, .bytes = side.bytes, .tag = (int)number};
+    return true;
+}
+
+static bool read_receive(const struct weft_call *call, struct posted *posted)
+{
+    const struct weft_parameter *data = data_of(call, true);
+    int source = weft_call_find(call, WEFT_KIND_SOURCE, 0);
+    int tag = source < 0 ? -1 : weft_call_find(call, WEFT_KIND_TAG, source);
+    struct check_comm comm;
+    if (tag < 0 || (data && data->about[2] >= 0) || !find_comm(call, &comm))
+        return false;
+    int64_t number = weft_call_number(call, tag, 0);
+    *posted = (struct posted){.comm = comm.key, .tag = number == MPI_ANY_TAG ? ANY : (int)number};
+    if (number < 0 && number != MPI_ANY_TAG)
+        return false;
+    if (!find_peer(&comm, weft_call_number(call, source, 0), &posted->source))
+        return false;
+    posted->is_described = data != NULL;
+    if (data)
+        posted->side = describe(call, data);
+    return true;
+}
+
+/* ---- Completion. The lock is held. */
+
+static void complete(struct posted *posted, const MPI_Status *status)
+{
+    int is_cancelled = 0;
+    MPI_Count bytes = 0;
+    weft_next.Test_cancelled(status, &is_cancelled);
+    uint64_t key = posted->comm;
+    if (is_cancelled) {
+        if (posted->arrival)
+            make_blind(key);
+        withdraw(posted);
+        match_all(key);
+        return;
+    }
+    if (is_wild(posted)) {
+        int source = ANY;
+        check_lock();
+        const struct check_comm *comm = check_comm_find_key(key);
+        bool is_known = comm && find_peer(comm, status->MPI_SOURCE, &source) && source != ANY;
+        check_unlock();
+        if (!is_known) {
+            make_blind(key);
+            withdraw(posted);
+            return;
+        }
+        posted->source = source;
+        posted->tag = status->MPI_TAG;
+        state.wildcards--;
+    }
+    weft_next.Get_count_c(status, MPI_BYTE, &bytes);
+    posted->bytes = bytes;
+    posted->is_complete = true;
+    if (posted->arrival)
+        settle(posted);
+    match_all(key);
+}
+
+/* The index of the status of element i of the requests; -1: it is not complete. */
+static int64_t status_of(const struct weft_call *call, int64_t element)
+{
+    int index = weft_call_find(call, WEFT_KIND_INDEX, 0);
+    int flag = weft_call_find(call, WEFT_KIND_LOGICAL, 0);
+    if (flag >= 0 && !weft_call_number(call, flag, 0))
+        return -1;
+    if (index < 0)
+        return element;
+    const struct weft_parameter *before = &call->function->parameter[index - 1];
+    int64_t n = before->kind == WEFT_KIND_LENGTH ? weft_call_number(call, index - 1, 0) : 1;
+    for (int64_t i = 0; i < n; i++)
+        if (weft_call_number(call, index, i) == element)
+            return i;
+    return -1;
+}
+
+/* ---- Before and after each call */
+
+static struct frame *push(const struct weft_call *call)
+{
+    struct frame *frame = check_allocate(1, sizeof *frame);
+    *frame = (struct frame){.below = frames, .call = call, .dest = ANY};
+    return frames = frame;
+}
+
+static void start(const void *handle)
+{
+    pthread_mutex_lock(&state.lock);
+    struct pending *pending = find_pending(handle);
+    struct check_record record;
+    int dest = ANY;
+    if (pending && pending->is_persistent && pending->is_send) {
+        record = pending->send;
+        dest = pending->dest;
+    } else if (pending && pending->is_persistent && !pending->posted) {
+        pending->posted = post(&pending->like);
+        struct posted *posted = pending->posted;
+        match(posted);
+    }
+    pthread_mutex_unlock(&state.lock);
+    if (dest != ANY)
+        check_channel_send(dest, &record);
+}
+
+/* A status for each completed request, instead of MPI_STATUS_IGNORE. */
+static void replace_status(const struct weft_call *call, struct frame *frame, int64_t n)
+{
+    int status = weft_call_find(call, WEFT_KIND_STATUS, 0);
+    if (status < 0 || call->values[status].pointer)
+        return;
+    frame->statuses = check_allocate((size_t)n, sizeof *frame->statuses);
+    call->values[status].pointer = frame->statuses;
+}
+
+static void begin_completion(const struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    int requests = 0;
+    while (requests < function->parameters &&
+           function->parameter[requests].object != WEFT_OBJECT_REQUEST)
+        requests++;
+    int64_t n = requests < function->parameters ? weft_call_length(call, requests) : 0;
+    if (n <= 0 || !call->values[requests].pointer)
+        return;
+    struct frame *frame = push(call);
+    frame->handles = check_allocate((size_t)n, sizeof *frame->handles);
+    frame->n = n;
+    for (int64_t i = 0; i < n; i++)
+        frame->handles[i] = weft_call_element(call, requests, i);
+    if (function->plain != WEFT_CALL_Request_free)
+        replace_status(call, frame, n);
+}
+
+static void begin_message(const struct weft_call *call)
+{
+    const int does = call->function->does;
+    struct check_record record;
+    struct posted posted;
+    struct frame *frame = push(call);
+    if ((does & (WEFT_DOES_SEND | WEFT_DOES_EXCHANGE)) && read_send(call, &record, &frame->dest)) {
+        frame->comm = record.message.comm;
+        check_channel_send(frame->dest, &record);
+    }
+    if ((does & (WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) && read_receive(call, &posted)) {
+        pthread_mutex_lock(&state.lock);
+        frame->posted = post(&posted);
+        match(frame->posted);
+        pthread_mutex_unlock(&state.lock);
+    }
+    replace_status(call, frame, 1);
+}
+
+/* MPI_Mrecv and MPI_Imrecv: the data of a message whose envelope MPI_Mprobe has returned. */
+static void begin_matched(const struct weft_call *call)
+{
+    struct side side = describe(call, data_of(call, true));
+    const void *handle = weft_call_handle(call, WEFT_OBJECT_MESSAGE);
+    pthread_mutex_lock(&state.lock);
+    struct pending *pending = find_pending(handle);
+    if (pending && pending->posted) {
+        pending->posted->side = side;
+        pending->posted->is_described = true;
+        if (pending->posted->arrival)
+            settle(pending->posted);
+    }
+    drop_pending(handle);
+    pthread_mutex_unlock(&state.lock);
+}
+
+void check_messages_begin(struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    const int does = function->does;
+    if (!is_on())
+        return;
+    switch (function->plain) {
+    case WEFT_CALL_Mrecv:
+    case WEFT_CALL_Imrecv:
+        begin_matched(call);
+        return;
+    case WEFT_CALL_Mprobe:
+    case WEFT_CALL_Improbe:
+        replace_status(call, push(call), 1);
+        return;
+    default:
+        break;
+    }
+    if ((does & (WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) &&
+        weft_call_find(call, WEFT_KIND_DATA, 0) >= 0)
+        does & WEFT_DOES_PERSISTENT ? (void)push(call) : begin_message(call);
+    else if (does & WEFT_DOES_START)
+        for (int i = 0; i < function->parameters; i++)
+            for (int64_t k = 0; function->parameter[i].object == WEFT_OBJECT_REQUEST &&
+                                k < weft_call_length(call, i);
+                 k++)
+                start(weft_call_element(call, i, k));
+    else if (does & WEFT_DOES_COMPLETE)
+        begin_completion(call);
+}
+
+/* ---- After the call. The lock is held. */
+
+static const void *made_request(const struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    for (int i = 0; i < function->parameters; i++)
+        if (function->parameter[i].object == WEFT_OBJECT_REQUEST &&
+            function->parameter[i].flow == WEFT_FLOW_OUT)
+            return weft_call_element(call, i, 0);
+    return NULL;
+}
+
+static const MPI_Status *status_at(const struct weft_call *call, int64_t i)
+{
+    const MPI_Status *statuses =
+        call->values[weft_call_find(call, WEFT_KIND_STATUS, 0)].pointer;
+    return &statuses[i];
+}
+
+static void end_completion(const struct weft_call *call, const struct frame *frame)
+{
+    for (int64_t i = 0; i < frame->n; i++) {
+        struct pending *pending = find_pending(frame->handles[i]);
+        int64_t at = pending ? status_of(call, i) : -1;
+        if (at < 0 && call->function->plain != WEFT_CALL_Request_free)
+            continue;
+        struct posted *posted = pending ? pending->posted : NULL;
+        if (call->function->plain == WEFT_CALL_Request_free) {
+            if (posted)
+                make_blind(posted->comm);
+        } else if (posted) {
+            pending->posted = NULL;
+            if (call->result == MPI_SUCCESS)
+                complete(posted, status_at(call, at));
+            else
+                make_blind(posted->comm);
+        }
+        if (!pending || pending->is_persistent)
+            if (call->function->plain != WEFT_CALL_Request_free)
+                continue;
+        drop_pending(frame->handles[i]);
+    }
+}
+
+static void end_persistent(const struct weft_call *call)
+{
+    struct check_record record;
+    struct posted posted;
+    int dest;
+    bool is_send = (call->function->does & WEFT_DOES_SEND) && read_send(call, &record, &dest);
+    bool is_receive = (call->function->does & WEFT_DOES_RECEIVE) && read_receive(call, &posted);
+    if (call->result != MPI_SUCCESS || (!is_send && !is_receive))
+        return;
+    struct pending *pending = add_pending(made_request(call));
+    pending->is_persistent = true;
+    pending->is_send = is_send;
+    if (is_send) {
+        pending->send = record;
+        pending->dest = dest;
+    } else {
+        pending->like = posted;
+    }
+}
+
+static void end_probe(const struct weft_call *call)
+{
+    struct posted posted;
+    int flag = weft_call_find(call, WEFT_KIND_LOGICAL, 0);
+    int message = weft_call_find(call, WEFT_KIND_HANDLE, 0);
+    while (call->function->parameter[message].object != WEFT_OBJECT_MESSAGE)
+        message++;
+    const void *handle = weft_call_element(call, message, 0);
+    if (call->result != MPI_SUCCESS || (flag >= 0 && !weft_call_number(call, flag, 0)) ||
+        weft_object_is_predefined(handle) || !read_receive(call, &posted))
+        return;
+    struct posted *added = post(&posted);
+    add_pending(handle)->posted = added;
+    complete(added, status_at(call, 0));
+}
+
+static void end_message(const struct weft_call *call, struct frame *frame)
+{
+    struct posted *posted = frame->posted;
+    const void *request = made_request(call);
+    int class = MPI_SUCCESS;
+    if (call->result != MPI_SUCCESS)
+        weft_next.Error_class(call->result, &class);
+    if (posted && request && call->result == MPI_SUCCESS) {
+        add_pending(request)->posted = posted;
+    } else if (posted && call->result == MPI_SUCCESS) {
+        complete(posted, status_at(call, 0));
+    } else if (posted) {
+        make_blind(posted->comm);
+    }
+}
+
+void check_messages_end(struct weft_call *call)
+{
+    struct frame *frame = frames;
+    if (!frame || frame->call != call)
+        return;
+    frames = frame->below;
+    pthread_mutex_lock(&state.lock);
+    if (call->function->does & WEFT_DOES_COMPLETE)
+        end_completion(call, frame);
+    else if (call->function->does & WEFT_DOES_PROBE)
+        end_probe(call);
+    else if (call->function->does & WEFT_DOES_PERSISTENT)
+        end_persistent(call);
+    else
+        end_message(call, frame);
+    pthread_mutex_unlock(&state.lock);
+    if (frame->dest != ANY && call->result != MPI_SUCCESS) {
+        struct check_record record = {.kind = CHECK_RECORD_MESSAGE};
+        record.message = (struct check_message){.comm = frame->comm, .is_void = true};
+        check_channel_send(frame->dest, &record);
+    }
+    free(frame->handles);
+    free(frame->statuses);
+    free(frame);
+}
+
+bool check_messages_are_matched(const struct weft_call *call)
+{
+    const struct frame *frame = frames;
+    bool all = true;
+    if (!frame || frame->call != call)
+        return true;
+    pthread_mutex_lock(&state.lock);
+    if (frame->posted)
+        all = frame->posted->arrival || is_wild(frame->posted) || is_blind(frame->posted->comm);
+    for (int64_t i = 0; i < frame->n && all; i++) {
+        const struct pending *pending = find_pending(frame->handles[i]);
+        const struct posted *posted = pending ? pending->posted : NULL;
+        all = !posted || posted->arrival || is_wild(posted) || is_blind(posted->comm);
+    }
+    pthread_mutex_unlock(&state.lock);
+    return all;
+}
+
+/* ---- The begin and the end of the job */
+
+void check_messages_begin_job(void)
+{
+    state.queues = check_allocate((size_t)check.size, sizeof *state.queues);
+}
+
+/* True if the message of a record is there, and no receive has matched it. */
+static bool is_there(const struct check_record *record)
+{
+    int flag = 0;
+    const struct check_comm *comm = check_comm_find_key(record->message.comm);
+    for (int i = 0; comm && i < comm->size && !flag; i++)
+        if (comm->world[i] == record->rank)
+            weft_next.Iprobe(i, record->message.tag, comm->handle, &flag, MPI_STATUS_IGNORE);
+    return flag;
+}
+
+static void report_lost(const struct check_record *record)
+{
+    struct check_location location = {&weft_functions[record->call],
+                                      weft_site_unpack(record->site)};
+    char sent[96];
+    check_signature_print(&record->message.signature, sent, sizeof sent);
+    check_report_of(record->rank, CHECK_NOT_RECEIVED, &location, false,
+                    "rank %d has not received the message of %s with tag %d", check.rank, sent,
+                    record->message.tag);
+}
+
+void check_messages_finish(void)
+{
+    for (int i = 0; i < check.size; i++) {
+        while (state.queues[i].first) {
+            struct arrival *arrival = state.queues[i].first;
+            if (is_on() && !is_blind(arrival->record.message.comm) && is_there(&arrival->record))
+                report_lost(&arrival->record);
+            state.queues[i].first = arrival->next;
+            free(arrival);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Point-to-point messages: the type signature and size of both sides.
+ *
+ * Before a send the sender sends a record of it to the receiver, on the channel. The receiver keeps
+ * two lists: arrivals, the records of each source that no receive has matched, in the order of the
+ * sends; and posted receives, in the order in which they were posted. MPI matches messages of one
+ * source, tag and communicator in that order on both sides, so the first arrival belongs to the
+ * first posted receive. The envelope of a receive with a wildcard is known when it completes; until
+ * then no later receive that it may precede is matched. Both entries are freed when the message is
+ * matched and received.
+ *
+ * MPI_BYTE and MPI_PACKED on either side fit everything. If a message ends
+ * inside an element of a structure, its types are not compared.
+ *
+ * Invariants:
+ *  - The size of a completed receive is that of its arrival. If it is not, calls were not seen
+ *    (PMPI_Send), and the communicator is not compared any more.
+ *  - A message is reported as never received only if MPI_Iprobe finds it.
+ *  - Under MPI_THREAD_MULTIPLE nothing is compared: the order of two threads' calls is not known.
+ */
+#ifndef WEFT_CHECK_MESSAGES_H
+#define WEFT_CHECK_MESSAGES_H
+
+#include "tools/check/channel.h"
+#include "tools/check/check.h"
+
+void check_messages_begin_job(void);
+void check_messages_begin(struct weft_call *call);
+void check_messages_end(struct weft_call *call);
+void check_messages_take(const struct check_record *record);
+
+/* True if the records have arrived of all messages that the call receives. */
+bool check_messages_are_matched(const struct weft_call *call);
+
+/* After check_channel_finish: reports the messages that no receive has matched. */
+void check_messages_finish(void);
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Calls that wait for other ranks: the checker waits before the real call, by tests, so that it
+ * receives records meanwhile; then the real call returns at once. MPI_Recv and the like, which have no
+ * request, are made of their nonblocking form and MPI_Wait.
+ *
+ * Invariants:
+ *  - The wait completes no request: it calls MPI_Request_get_status and MPI_Iprobe only.
+ *  - A truncated receive ends the job in MPI_Wait, by the error handler. Before that the record of
+ *    its message is awaited, for at most 2 ms, so that the finding is printed.
+ */
+#ifndef WEFT_CHECK_WAITS_H
+#define WEFT_CHECK_WAITS_H
+
+#include "tools/check/check.h"
+
+/* After the begin of all modules. True: the call has been made, and call->result is set. */
+bool check_wait(struct weft_call *call);
+
+#endif

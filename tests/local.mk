@@ -58,6 +58,11 @@ dist_check_SCRIPTS += tests/check/run
 EXTRA_DIST += $(wildcard $(srcdir)/tests/check/*.c)
 TESTS += tests/check/run
 
+# ---- The profile: programs whose figures are known
+dist_check_SCRIPTS += tests/profile/run
+EXTRA_DIST += $(wildcard $(srcdir)/tests/profile/*.c)
+TESTS += tests/profile/run
+
 # ---- weft_info and its self-test of providers
 dist_check_SCRIPTS += tests/weft_info/run
 TESTS += tests/weft_info/run

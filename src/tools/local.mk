@@ -46,11 +46,27 @@ libcheck_a_SOURCES = src/tools/check/check.c src/tools/check/check.h \
     src/tools/check/waits.c src/tools/check/waits.h
 $(libcheck_a_OBJECTS): | $(TOOLS_STAMP)
 
+# ---- The profile
+noinst_LIBRARIES += libprofile.a
+libprofile_a_CPPFLAGS = $(TOOLS_CPPFLAGS)
+libprofile_a_CFLAGS = $(TOOLS_CFLAGS)
+libprofile_a_SOURCES = src/tools/profile/profile.c src/tools/profile/profile.h \
+    src/tools/profile/advice.c src/tools/profile/bytes.c src/tools/profile/comms.c \
+    src/tools/profile/gather.c src/tools/profile/json.c src/tools/profile/lines.c \
+    src/tools/profile/table.c src/tools/profile/text.c
+$(libprofile_a_OBJECTS): | $(TOOLS_STAMP)
+
+# ---- Their libraries
 toolsdir = $(libdir)/weft/tools
-tools_DATA = lib/weft/tools/libweft_check.so lib/weft/tools/libweft_check_front.so
+tools_DATA = lib/weft/tools/libweft_check.so lib/weft/tools/libweft_check_front.so \
+    lib/weft/tools/libweft_profile.so lib/weft/tools/libweft_profile_front.so
 link_tool = $(link_shared) -Wl,-rpath,'$$ORIGIN/../..' $(call all_of,$(filter %.a,$^)) \
     lib/libmpi_abi.so $(LIBDW_LIBS)
 lib/weft/tools/libweft_check.so: libcheck.a libinterpose.a lib/libmpi_abi.so Makefile
 	$(link_tool)
 lib/weft/tools/libweft_check_front.so: libcheck.a libinterpose_front.a lib/libmpi_abi.so Makefile
+	$(link_tool)
+lib/weft/tools/libweft_profile.so: libprofile.a libinterpose.a lib/libmpi_abi.so Makefile
+	$(link_tool)
+lib/weft/tools/libweft_profile_front.so: libprofile.a libinterpose_front.a lib/libmpi_abi.so Makefile
 	$(link_tool)

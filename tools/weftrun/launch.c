@@ -212,13 +212,18 @@ static int set_rank_variables(const struct job *job, const struct rank *rank, ch
     return failed;
 }
 
-/* Sets what --check asks for; 0, or -1: no memory. env has space. */
-static int set_check(const struct job *job, char **env)
+/* Sets the variable of a tool (--check, --profile), if the job uses it; 0, or -1: no memory. env
+ * has space. */
+static int set_tool(char **env, const char *variable, const char *value, const char *usual)
 {
-    char setting[256];
-    snprintf(setting, sizeof setting, "WEFT_CHECK=%s",
-             job->check && *job->check ? job->check : "all");
-    return job->check ? set_env(env, setting) : 0;
+    char *setting;
+    if (!value)
+        return 0;
+    if (asprintf(&setting, "%s=%s", variable, *value ? value : usual) < 0)
+        return -1;
+    int failed = set_env(env, setting);
+    free(setting);
+    return failed;
 }
 
 /* Sets PWD to the directory of --wdir, because programs use it if it names the working directory.
@@ -240,7 +245,7 @@ static char **make_env(const struct job *job, const struct rank *rank)
     size_t n = 0;
     while (environ[n])
         n++;
-    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 15, sizeof *env);
+    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 16, sizeof *env);
     bool ok = env != NULL;
     for (size_t i = 0; ok && i < n; i++)
         ok = (env[i] = strdup(environ[i])) != NULL;
@@ -253,7 +258,8 @@ static char **make_env(const struct job *job, const struct rank *rank)
     for (int i = 0; ok && i < rank->app->env.n; i++)
         ok = set_env(env, rank->app->env.list[i]) == 0;
     if (ok)
-        ok = set_check(job, env) == 0;
+        ok = set_tool(env, "WEFT_CHECK", job->check, "all") == 0 &&
+             set_tool(env, "WEFT_PROFILE", job->profile, "1") == 0;
     if (ok)
         ok = set_env(env, "WEFTRUN_VERSION=" PACKAGE_VERSION) == 0;
     if (!ok)

@@ -40,8 +40,9 @@ static const struct option_row rows[] = {
     {"--timestamp-output", OPT_STAMP, false, NULL},
     {"--keep-going --enable-recovery --continuous --disable-auto-cleanup", OPT_KEEP, false, NULL},
     {"--bind --bind-to --binding", OPT_BIND, true, NULL},
-    {"--debug", OPT_DEBUG, false, NULL}, /* and --debug=RANKS */
-    {"--check", OPT_CHECK, false, NULL}, /* and --check=KINDS */
+    {"--debug", OPT_DEBUG, false, NULL},     /* and --debug=RANKS */
+    {"--check", OPT_CHECK, false, NULL},     /* and --check=KINDS */
+    {"--profile", OPT_PROFILE, false, NULL}, /* and --profile=FILE */
     {"--report-bindings --display-map --display-devel-map --print-rank-map", OPT_REPORT, false,
      NULL},
     {"--do-not-launch", OPT_PLAN, false, NULL},
@@ -95,7 +96,7 @@ static const struct option_row rows[] = {
     /* Options that tune other MPIs */
     {"--mca --gmca --prtemca", OPT_PARAMETER, true, NULL},
     {"--tune --am --iface", OPT_TUNES, true, NULL},
-    {"--profile --psm2 --ofi --ilp64 --nolocal-shm", OPT_TUNES, false, NULL},
+    {"--psm2 --ofi --ilp64 --nolocal-shm", OPT_TUNES, false, NULL},
     /* Options that weftrun does not support */
     {"--configfile --app", OPT_CONFIG_FILE, true, NULL},
     {"--soft", OPT_SOFT, true, NULL},
@@ -144,6 +145,8 @@ const char weft_option_help[] =
     "  --check[=KINDS]    find mistakes in the use of MPI: objects, collectives, messages, buffers,\n"
     "                     all (default); with fail (--check=all,fail) the exit code is 1 after\n"
     "                     a finding\n"
+    "  --profile[=FILE]   measure time in MPI by call and line: a summary, and figures as JSON\n"
+    "                     (default weft-profile.json)\n"
     "  --here             start the ranks on this machine, though the allocation of the\n"
     "                     batch system has other nodes\n"
     "  --abi NAME         what scripts and interpreters load as another MPI, in every process:\n"

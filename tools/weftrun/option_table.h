@@ -14,6 +14,7 @@ enum option_id {
     OPT_KEEP,
     OPT_DEBUG,
     OPT_CHECK,
+    OPT_PROFILE,
     OPT_DIR,
     OPT_ENV,
     OPT_EXPORT,

@@ -262,6 +262,9 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
     case OPT_CHECK:
         job->check = value;
         return 0;
+    case OPT_PROFILE:
+        job->profile = value;
+        return 0;
     case OPT_HERE:
         job->here = true;
         return 0;
@@ -304,7 +307,8 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
         struct found option = weft_option_find(word);
         const struct option_row *row = option.row;
         const char *value = option.value;
-        if (!row || (value && !row->takes_value && row->id != OPT_DEBUG && row->id != OPT_CHECK)) {
+        if (!row || (value && !row->takes_value && row->id != OPT_DEBUG && row->id != OPT_CHECK &&
+                     row->id != OPT_PROFILE)) {
             weft_lines_print("Unknown option \"%s\"; weftrun --help lists all options.", word);
             return -1;
         }

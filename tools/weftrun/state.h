@@ -95,6 +95,7 @@ struct job {
     struct variables env;     /* for all ranks */
     const char *abi;          /* --abi: of programs without an MPI of their own; "none"; or NULL */
     const char *check;        /* the kinds of --check, "": all; or NULL */
+    const char *profile;      /* the file of --profile, "": the usual one; or NULL */
     int slots;                /* of this host by --host or a file, 0: not stated */
     double timeout;           /* seconds, 0: none */
     const char *timeout_from; /* the option or variable that set it */

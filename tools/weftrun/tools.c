@@ -11,27 +11,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int weft_tools_choose(const struct job *job, struct app *app)
+/* Puts a library in front of app->preload. */
+static void put_in_front(struct app *app, const char *library)
 {
     char *list;
-    if (!job->check)
-        return 0;
-    bool front = app->front_library != NULL;
-    char *library =
-        weft_installed_find(front ? "tools/libweft_check_front.so" : "tools/libweft_check.so");
-    if (!library) {
-        weft_lines_print("--check needs libweft_check%s.so in %s/weft/tools, which is not there; "
-                         "install Weft again.",
-                         front ? "_front" : "", WEFT_LIBDIR);
-        return LAUNCH_NOT_USABLE;
-    }
-    /* The front end stands behind the tool: the program may refer to it only by another library,
-     * and MPI_X would be found in libmpi_abi, which the tool refers to. */
-    const char *const names[] = {library, app->front_library, app->preload};
-    int n = asprintf(&list, "%s%s%s%s%s", names[0], names[1] ? ":" : "", names[1] ? names[1] : "",
-                     names[2] ? ":" : "", names[2] ? names[2] : "");
-    free(library);
+    int n = asprintf(&list, "%s%s%s", library, app->preload ? ":" : "",
+                     app->preload ? app->preload : "");
     free(app->preload);
     app->preload = n < 0 ? NULL : list;
+}
+
+/* Puts the library of a tool in front of app->preload, an exit code if it is not there. */
+static int load(struct app *app, const char *tool)
+{
+    char name[64];
+    const char *front = app->front_library ? "_front" : "";
+    snprintf(name, sizeof name, "tools/libweft_%s%s.so", tool, front);
+    char *library = weft_installed_find(name);
+    if (!library) {
+        weft_lines_print("--%s needs libweft_%s%s.so in %s/weft/tools, which is not there; install "
+                         "Weft again.",
+                         tool, tool, front, WEFT_LIBDIR);
+        return LAUNCH_NOT_USABLE;
+    }
+    put_in_front(app, library);
+    free(library);
     return 0;
+}
+
+int weft_tools_choose(const struct job *job, struct app *app)
+{
+    if (!job->check && !job->profile)
+        return 0;
+    /* The front end stands behind the tools: the program may refer to it only by another library,
+     * and MPI_X would be found in libmpi_abi, which the tools refer to. */
+    if (app->front_library)
+        put_in_front(app, app->front_library);
+    int code = 0;
+    if (job->profile)
+        code = load(app, "profile");
+    if (!code && job->check) /* in front: the profile does not count the checker's time */
+        code = load(app, "check");
+    return code;
 }

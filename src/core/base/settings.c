@@ -393,14 +393,14 @@ static bool known(const char *name, size_t len)
     return false;
 }
 
-/* Variables of the wrapper compilers, of weftrun --debug and of --check, and those by which module
- * files and package managers describe an installation. */
+/* Variables of the wrapper compilers, of weftrun --debug, --check and --profile, and those by which
+ * module files and package managers describe an installation. */
 static bool not_a_setting(const char *name, size_t len)
 {
-    static const char *const names[] = {"DEBUGGER", "TERMINAL", "CHECK", "CHECK_SARIF", "CC",
-                                        "CXX",      "FC",       "ROOT",  "DIR",         "HOME",
-                                        "PREFIX",   "BASE",     "LIB",   "INCLUDE",     "PATH",
-                                        "INC",      "BIN",      "MAN",   "VERSION"};
+    static const char *const names[] = {"DEBUGGER", "TERMINAL", "CHECK", "CHECK_SARIF", "PROFILE",
+                                        "CC",       "CXX",      "FC",    "ROOT",        "DIR",
+                                        "HOME",     "PREFIX",   "BASE",  "LIB",         "INCLUDE",
+                                        "PATH",     "INC",      "BIN",   "MAN",         "VERSION"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strlen(names[i]) == len && strncmp(names[i], name, len) == 0)
             return true;

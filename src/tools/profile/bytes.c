@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Bytes of calls and peers of messages, by the kinds of parameters. What is known of a function is
+ * prepared once, so that a call reads a few numbers.
+ */
+#include "tools/profile/profile.h"
+
+#include <string.h>
+
+enum { PREDEFINED = 0x1000 };
+
+static struct plan {
+    uint8_t class;
+    bool counts;          /* the call passes bytes */
+    bool blocks;          /* the count is that of each rank's block */
+    bool synchronizing;   /* no rank leaves before the last has entered */
+    bool is_write;        /* of a file, or to a window */
+    int8_t data, instead; /* parameters: the data; the result, which is read with MPI_IN_PLACE */
+    int8_t peer, comm;
+} plans[WEFT_CALLS];
+
+/* Sizes of predefined datatypes, and 1; 0: not read yet. */
+static int sizes[PREDEFINED];
+
+static const int blocks[] = {
+    WEFT_CALL_Alltoall,
+    WEFT_CALL_Ialltoall,
+    WEFT_CALL_Scatter,
+    WEFT_CALL_Iscatter,
+    WEFT_CALL_Reduce_scatter_block,
+    WEFT_CALL_Ireduce_scatter_block,
+};
+
+static const int synchronizing[] = {
+    WEFT_CALL_Barrier,    WEFT_CALL_Allreduce,      WEFT_CALL_Allgather,
+    WEFT_CALL_Allgatherv, WEFT_CALL_Alltoall,       WEFT_CALL_Alltoallv,
+    WEFT_CALL_Alltoallw,  WEFT_CALL_Reduce_scatter, WEFT_CALL_Reduce_scatter_block,
+};
+
+static bool is_among(int call, const int *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == call)
+            return true;
+    return false;
+}
+
+static bool has_object(const struct weft_function *f, enum weft_object_kind object)
+{
+    for (int i = 0; i < f->parameters; i++)
+        if (f->parameter[i].object == object)
+            return true;
+    return false;
+}
+
+static enum profile_class class_of(const struct weft_function *f)
+{
+    int does = f->does;
+    if (has_object(f, WEFT_OBJECT_FILE))
+        return PROFILE_FILE;
+    if (has_object(f, WEFT_OBJECT_WIN))
+        return PROFILE_RMA;
+    if (does & WEFT_DOES_COLLECTIVE)
+        return PROFILE_COLLECTIVE;
+    if (does & (WEFT_DOES_START | WEFT_DOES_COMPLETE))
+        return PROFILE_COMPLETE;
+    if (does & (WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE | WEFT_DOES_PROBE))
+        return PROFILE_P2P;
+    return PROFILE_OTHER;
+}
+
+/* The first parameter of a kind that is an input (in), or that is not. */
+static int8_t find(const struct weft_function *f, enum weft_parameter_kind kind, bool in)
+{
+    for (int i = 0; i < f->parameters; i++)
+        if (f->parameter[i].kind == kind && (f->parameter[i].flow != WEFT_FLOW_OUT) == in)
+            return (int8_t)i;
+    return -1;
+}
+
+static int8_t find_comm(const struct weft_function *f)
+{
+    for (int i = 0; i < f->parameters; i++)
+        if (f->parameter[i].object == WEFT_OBJECT_COMM && f->parameter[i].flow == WEFT_FLOW_IN)
+            return (int8_t)i;
+    return -1;
+}
+
+static struct plan plan_of(const struct weft_function *f)
+{
+    bool neighbors = strncmp(f->name, "MPI_Neighbor", 12) == 0 || /* their number is not known */
+                     strncmp(f->name, "MPI_Ineighbor", 13) == 0;
+    struct plan plan = {
+        .class = class_of(f),
+        .data = find(f, WEFT_KIND_DATA, true),
+        .instead = find(f, WEFT_KIND_DATA, false),
+        .peer = find(f, WEFT_KIND_RANK, true),
+        .comm = find_comm(f),
+        .blocks = is_among(f->plain, blocks, sizeof blocks / sizeof *blocks),
+        .synchronizing =
+            is_among(f->plain, synchronizing, sizeof synchronizing / sizeof *synchronizing),
+    };
+    bool wants = f->does & WEFT_DOES_FILE || f->does & WEFT_DOES_RMA ||
+                 (plan.class == PROFILE_COLLECTIVE && plan.comm >= 0) ||
+                 f->does & (WEFT_DOES_SEND | WEFT_DOES_EXCHANGE);
+    plan.is_write = plan.data >= 0;
+    if (plan.data < 0 && plan.class != PROFILE_P2P)
+        plan.data = plan.instead;
+    plan.counts = wants && plan.data >= 0 && f->parameter[plan.data].about[1] >= 0 && !neighbors &&
+                  !(f->does & WEFT_DOES_PERSISTENT);
+    return plan;
+}
+
+void profile_bytes_begin(void)
+{
+    for (int i = 0; i < WEFT_CALLS; i++)
+        plans[i] = plan_of(&weft_functions[i]);
+}
+
+enum profile_class profile_class_of(uint32_t function)
+{
+    return plans[function].class;
+}
+
+bool profile_is_synchronizing(const struct weft_call *call)
+{
+    const struct plan *plan = &plans[call->function - weft_functions];
+    if (!plan->synchronizing)
+        return false;
+    const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
+    return comm && comm->all;
+}
+
+static uint64_t size_of(MPI_Datatype type)
+{
+    uintptr_t handle = (uintptr_t)type;
+    MPI_Count size = 0;
+    if (handle < PREDEFINED && sizes[handle])
+        return (uint64_t)sizes[handle] - 1;
+    weft_next.Type_size_c(type, &size);
+    if (handle < PREDEFINED)
+        sizes[handle] = (int)size + 1;
+    return (uint64_t)size;
+}
+
+/* Bytes of a buffer: of one count, or of a count for each of n ranks. */
+static uint64_t bytes_of(const struct weft_call *call, int data, int n)
+{
+    const struct weft_parameter *p = &call->function->parameter[data];
+    int count = p->about[0], type = p->about[1];
+    bool types = call->function->parameter[type].pointer;
+    uint64_t bytes = 0;
+    if (count < 0)
+        return size_of(call->values[type].pointer);
+    if (!call->function->parameter[count].pointer) {
+        int64_t elements = call->values[count].number;
+        return elements > 0 ? (uint64_t)elements * size_of(call->values[type].pointer) : 0;
+    }
+    for (int i = 0; i < n; i++) {
+        int64_t elements = weft_call_number(call, count, i);
+        if (elements > 0)
+            bytes += (uint64_t)elements * size_of(weft_call_element(call, type, types ? i : 0));
+    }
+    return bytes;
+}
+
+static void add_size(struct profile_count *list, uint64_t bytes)
+{
+    struct profile_count *count = &list[profile_size_index(bytes)];
+    count->n++;
+    count->bytes += bytes;
+}
+
+static uint64_t add_message(struct profile_thread *thread, const struct weft_call *call,
+                            const struct plan *plan)
+{
+    int64_t peer = call->values[plan->peer].number;
+    if (peer < 0)
+        return 0; /* MPI_PROC_NULL */
+    uint64_t bytes = bytes_of(call, plan->data, 0);
+    const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
+    int world = comm && peer < comm->size ? comm->world ? comm->world[peer] : (int)peer : -1;
+    add_size(thread->sizes[0], bytes);
+    if (world >= 0) {
+        struct profile_count *to = &thread->peers[world / profile.fold];
+        to->n++;
+        to->bytes += bytes;
+    }
+    return bytes;
+}
+
+static uint64_t add_collective(struct profile_thread *thread, const struct weft_call *call,
+                               const struct plan *plan)
+{
+    const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
+    int data = plan->data;
+    if (!comm || comm->inter) /* one side's arguments may be without meaning */
+        return 0;
+    bool root = plan->peer < 0 || call->values[plan->peer].number == comm->rank;
+    if (call->values[data].pointer == MPI_IN_PLACE)
+        data = plan->instead;
+    if (data < 0 || (call->function->parameter[data].root && !root))
+        return 0;
+    uint64_t bytes = bytes_of(call, data, comm->size) * (uint64_t)(plan->blocks ? comm->size : 1);
+    add_size(thread->sizes[1], bytes);
+    return bytes;
+}
+
+static uint64_t add_access(struct profile_thread *thread, const struct weft_call *call,
+                           const struct plan *plan, uint64_t ticks)
+{
+    struct profile_access *access = plan->is_write ? &thread->writes : &thread->reads;
+    uint64_t bytes = bytes_of(call, plan->data, 0);
+    access->calls++;
+    access->small += bytes < PROFILE_SMALL;
+    access->bytes += bytes;
+    access->ticks += ticks;
+    return bytes;
+}
+
+uint64_t profile_bytes_add(struct profile_thread *thread, const struct weft_call *call,
+                           uint64_t ticks)
+{
+    const struct plan *plan = &plans[call->function - weft_functions];
+    uint64_t bytes = 0;
+    if (!plan->counts)
+        return 0;
+    switch (plan->class) {
+    case PROFILE_P2P:
+        return add_message(thread, call, plan);
+    case PROFILE_COLLECTIVE:
+        return add_collective(thread, call, plan);
+    case PROFILE_FILE:
+        return add_access(thread, call, plan, ticks);
+    case PROFILE_RMA:
+        bytes = bytes_of(call, plan->data, 0);
+        thread->rma += bytes;
+        return bytes;
+    default:
+        return 0;
+    }
+}

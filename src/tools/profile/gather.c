@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The tables of all ranks, added up at rank 0.
+ *
+ * Each rank adds up its threads, and sends one message of at most 48 KiB. Rank 0 receives them in
+ * the order of ranks; a rank sends when rank 0 has received that of AHEAD ranks before, so that
+ * rank 0 keeps few messages. Then rank 0 looks up files and lines of the call sites that cost most:
+ * those of its own program itself, others by a request to the first rank that has the site. A
+ * request without a site ends the job's messages.
+ *
+ * A rank that died before MPI_Finalize is left out: the communicator's errors are returned.
+ */
+#include "tools/profile/profile.h"
+#include "core/base/hash.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { AHEAD = 16, LOOKED_UP = 64, TAG_TABLE = 1, TAG_NEXT, TAG_REQUEST, TAG_TEXT };
+
+struct record {
+    struct weft_portable_site where;
+    uint32_t function;
+    uint64_t calls, bytes;
+    double seconds, most, wait;
+};
+
+struct report {
+    struct profile_rank rank;
+    struct profile_count sizes[2][PROFILE_SIZES];
+    struct profile_count peers[PROFILE_BINS];
+    struct record records[PROFILE_RECORDS]; /* at most; as many as there are are sent */
+};
+
+struct request {
+    struct weft_portable_site where; /* offset 0: the end */
+};
+
+/* ---- This rank */
+
+static double seconds_of(uint64_t ticks)
+{
+    return (double)ticks * profile.seconds_a_tick;
+}
+
+/* Splits the time of collectives of all ranks: see profile.h. Collective. Returns true, and how
+ * many calls it is known of, if all ranks made the same calls. */
+static bool split_waits(int *calls)
+{
+    int64_t own[3] = {profile.collectives.n, (int64_t)(profile.collectives.hash >> 1),
+                      profile.one_thread};
+    int64_t least[3], most[3];
+    int n = profile.collectives.n < PROFILE_DURATIONS ? profile.collectives.n : PROFILE_DURATIONS;
+    *calls = n;
+    if (weft_next.Allreduce(own, least, 3, MPI_INT64_T, MPI_MIN, profile.channel) ||
+        weft_next.Allreduce(own, most, 3, MPI_INT64_T, MPI_MAX, profile.channel))
+        return false;
+    if (least[0] != most[0] || least[1] != most[1] || !least[2])
+        return false;
+    float *shortest = calloc((size_t)n + 1, sizeof *shortest);
+    if (!shortest)
+        abort();
+    for (int i = 0; i < n; i++) /* ticks of nodes may differ in length */
+        profile.collectives.ticks[i] *= (float)profile.seconds_a_tick;
+    bool ok = weft_next.Allreduce(profile.collectives.ticks, shortest, n, MPI_FLOAT, MPI_MIN,
+                                  profile.channel) == MPI_SUCCESS;
+    for (int i = 0; ok && i < n; i++)
+        profile.collectives.slots[i]->wait +=
+            (double)profile.collectives.ticks[i] - (double)shortest[i];
+    free(shortest);
+    return ok;
+}
+
+static void add_slot(struct report *report, const struct profile_slot *slot)
+{
+    struct record *record = report->records;
+    struct weft_portable_site where = weft_site_pack(slot->site);
+    struct record *last = report->records + PROFILE_RECORDS - 1;
+    const struct record *end = report->records + report->rank.records;
+    while (record < end &&
+           (record->where.offset != where.offset || record->where.module != where.module ||
+            record->function != slot->function))
+        record++;
+    if (record > last) {
+        record = last; /* the rest in one, without a site */
+        *record = (struct record){.calls = record->calls,
+                                  .bytes = record->bytes,
+                                  .seconds = record->seconds,
+                                  .most = record->most,
+                                  .wait = record->wait};
+    } else if (record == end) {
+        report->rank.records++;
+        *record = (struct record){.where = where, .function = slot->function};
+    }
+    double most = seconds_of(slot->most);
+    record->calls += slot->calls;
+    record->bytes += slot->bytes;
+    record->seconds += seconds_of(slot->ticks);
+    record->most = most > record->most ? most : record->most;
+    record->wait += slot->wait;
+}
+
+static void add_counts(struct profile_count *to, const struct profile_count *from, int n)
+{
+    for (int i = 0; i < n; i++) {
+        to[i].n += from[i].n;
+        to[i].bytes += from[i].bytes;
+    }
+}
+
+static void add_access(struct profile_access *to, const struct profile_access *from)
+{
+    to->calls += from->calls;
+    to->small += from->small;
+    to->bytes += from->bytes;
+    to->ticks += from->ticks;
+}
+
+static void add_thread(struct report *report, const struct profile_thread *thread)
+{
+    bool called = false;
+    for (int i = 0; i <= PROFILE_SLOTS; i++) {
+        const struct profile_slot *slot = &thread->slots[i];
+        if (!slot->calls)
+            continue;
+        called = true;
+        add_slot(report, slot);
+        report->rank.classes[profile_class_of(slot->function)] += seconds_of(slot->ticks);
+        report->rank.mpi += seconds_of(slot->ticks);
+        report->rank.wait += slot->wait;
+    }
+    report->rank.threads += called;
+    report->rank.rma += thread->rma;
+    add_access(&report->rank.reads, &thread->reads);
+    add_access(&report->rank.writes, &thread->writes);
+    add_counts(report->sizes[0], thread->sizes[0], PROFILE_SIZES);
+    add_counts(report->sizes[1], thread->sizes[1], PROFILE_SIZES);
+    add_counts(report->peers, thread->peers, PROFILE_BINS);
+}
+
+static uint64_t hash_of_program(void)
+{
+    char path[4096] = "";
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    return n > 0 ? weft_hash_bytes(WEFT_HASH_BEGIN, path, (size_t)n) : 0;
+}
+
+static uint64_t hash_of_host(void)
+{
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return weft_hash_text(name);
+}
+
+static void fill_report(struct report *report)
+{
+    report->rank = (struct profile_rank){.host = hash_of_host(), .program = hash_of_program()};
+    report->rank.wall = seconds_of(profile.end - profile.begin);
+    for (int i = 0; i <= PROFILE_THREADS; i++)
+        add_thread(report, &profile.threads[i]);
+    report->rank.threads += report->rank.threads == 0; /* 0: a rank that did not report */
+    report->rank.read_seconds = seconds_of(report->rank.reads.ticks);
+    report->rank.write_seconds = seconds_of(report->rank.writes.ticks);
+}
+
+static int size_of(const struct report *report)
+{
+    return (int)(offsetof(struct report, records) +
+                 (size_t)report->rank.records * sizeof *report->records);
+}
+
+/* ---- Ranks other than 0 */
+
+static void answer_requests(void)
+{
+    struct request request;
+    while (weft_next.Recv(&request, sizeof request, MPI_BYTE, 0, TAG_REQUEST, profile.channel,
+                          MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+           request.where.offset) {
+        struct weft_site text;
+        weft_site_lookup(weft_site_unpack(request.where), &text);
+        weft_next.Send(&text, sizeof text, MPI_BYTE, 0, TAG_TEXT, profile.channel);
+    }
+}
+
+static void send_report(const struct report *report)
+{
+    int failed = 0;
+    if (profile.rank > AHEAD)
+        failed = weft_next.Recv(NULL, 0, MPI_BYTE, 0, TAG_NEXT, profile.channel, MPI_STATUS_IGNORE);
+    if (!failed)
+        failed = weft_next.Send(report, size_of(report), MPI_BYTE, 0, TAG_TABLE, profile.channel);
+    if (!failed)
+        answer_requests();
+}
+
+/* ---- Rank 0 */
+
+static struct profile_site *site_of(struct profile_job *job, const struct record *record,
+                                    uint64_t program)
+{
+    for (int i = 0; i < job->n; i++) {
+        struct profile_site *site = &job->sites[i];
+        if (site->where.offset == record->where.offset &&
+            site->where.module == record->where.module && site->function == record->function &&
+            site->program == program)
+            return site;
+    }
+    if (job->n == PROFILE_SITES)
+        return NULL;
+    struct profile_site *site = &job->sites[job->n++];
+    *site = (struct profile_site){
+        .where = record->where, .program = program, .function = record->function, .first = -1};
+    return site;
+}
+
+static void add_record(struct profile_job *job, int rank, const struct record *record,
+                       uint64_t program)
+{
+    struct profile_site *site = site_of(job, record, program);
+    if (!site)
+        return; /* the sums of the rank have it */
+    if (site->first < 0)
+        site->first = rank;
+    if (site->ranks == 0 || record->seconds < site->least) {
+        site->least = record->seconds;
+        site->least_rank = rank;
+    }
+    if (site->ranks == 0 || record->seconds > site->most) {
+        site->most = record->seconds;
+        site->most_rank = rank;
+    }
+    site->ranks++;
+    site->calls += record->calls;
+    site->bytes += record->bytes;
+    site->sum += record->seconds;
+    site->wait += record->wait;
+    site->longest = record->most > site->longest ? record->most : site->longest;
+}
+
+static void add_report(struct profile_job *job, int rank, const struct report *report)
+{
+    bool same_host = false;
+    for (int i = 0; i < rank && !same_host; i++)
+        same_host = job->ranks[i].threads && job->ranks[i].host == report->rank.host;
+    job->nodes += !same_host;
+    job->ranks[rank] = report->rank;
+    job->reported++;
+    job->threads = report->rank.threads > job->threads ? report->rank.threads : job->threads;
+    add_counts(job->sizes[0], report->sizes[0], PROFILE_SIZES);
+    add_counts(job->sizes[1], report->sizes[1], PROFILE_SIZES);
+    add_counts(job->matrix[rank / job->fold], report->peers, PROFILE_BINS);
+    for (int i = 0; i < report->rank.records; i++)
+        add_record(job, rank, &report->records[i], report->rank.program);
+}
+
+static void receive_reports(struct profile_job *job, struct report *report)
+{
+    add_report(job, 0, report);
+    for (int rank = 1; rank < job->size; rank++) {
+        int failed = weft_next.Recv(report, sizeof *report, MPI_BYTE, rank, TAG_TABLE,
+                                    profile.channel, MPI_STATUS_IGNORE);
+        if (rank + AHEAD < job->size)
+            weft_next.Send(NULL, 0, MPI_BYTE, rank + AHEAD, TAG_NEXT, profile.channel);
+        if (!failed)
+            add_report(job, rank, report);
+    }
+}
+
+static void look_up(struct profile_job *job, struct profile_site *site)
+{
+    struct request request = {site->where};
+    const void *here = weft_site_unpack(site->where);
+    if (site->program == job->ranks[0].program && here)
+        weft_site_lookup(here, &site->text);
+    else if (site->first > 0 && site->where.offset &&
+             weft_next.Send(&request, sizeof request, MPI_BYTE, site->first, TAG_REQUEST,
+                            profile.channel) == MPI_SUCCESS)
+        weft_next.Recv(&site->text, sizeof site->text, MPI_BYTE, site->first, TAG_TEXT,
+                       profile.channel, MPI_STATUS_IGNORE);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct profile_site *x = a, *y = b;
+    return (x->sum < y->sum) - (x->sum > y->sum);
+}
+
+static void look_up_all(struct profile_job *job)
+{
+    struct request end = {{0}};
+    qsort(job->sites, (size_t)job->n, sizeof *job->sites, by_time);
+    for (int i = 0; i < job->n && i < LOOKED_UP; i++)
+        look_up(job, &job->sites[i]);
+    for (int rank = 1; rank < job->size; rank++)
+        if (job->ranks[rank].threads)
+            weft_next.Send(&end, sizeof end, MPI_BYTE, rank, TAG_REQUEST, profile.channel);
+}
+
+struct profile_job *profile_gather(void)
+{
+    static struct report report;
+    int waits_of;
+    bool waits = split_waits(&waits_of);
+    fill_report(&report);
+    if (profile.rank) {
+        send_report(&report);
+        return NULL;
+    }
+    struct profile_job *job = calloc(1, sizeof *job);
+    if (job)
+        job->ranks = calloc((size_t)profile.size, sizeof *job->ranks);
+    if (!job || !job->ranks) {
+        fprintf(stderr, "weft profile: no memory for the tables of %d ranks\n", profile.size);
+        abort();
+    }
+    job->size = profile.size;
+    job->fold = profile.fold;
+    job->bins = (profile.size + profile.fold - 1) / profile.fold;
+    job->waits = waits;
+    job->waits_of = waits_of;
+    receive_reports(job, &report);
+    look_up_all(job);
+    return job;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The figures as JSON. Times are seconds, sizes bytes.
+ */
+#include "tools/profile/profile.h"
+
+#include <errno.h>
+#include <string.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "unconfigured"
+#endif
+
+/* A JSON string. */
+static void put_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(file, "\\%c", c);
+        else if (c < ' ')
+            fprintf(file, "\\u%04x", c);
+        else
+            fputc(c, file);
+    }
+    fputc('"', file);
+}
+
+static void put_ranks(FILE *file, const struct profile_job *job)
+{
+    for (int i = 0; i < job->size; i++) {
+        const struct profile_rank *r = &job->ranks[i];
+        if (!r->threads) {
+            fprintf(file, "%s\n    null", i ? "," : "");
+            continue;
+        }
+        fprintf(file,
+                "%s\n    {\"wall\": %.9g, \"mpi\": %.9g, \"messages\": %.9g, \"completion\": %.9g, "
+                "\"collectives\": %.9g, \"windows\": %.9g, \"files\": %.9g, \"other\": %.9g, "
+                "\"wait\": %.9g, \"threads\": %d}",
+                i ? "," : "", r->wall, r->mpi, r->classes[PROFILE_P2P],
+                r->classes[PROFILE_COMPLETE], r->classes[PROFILE_COLLECTIVE],
+                r->classes[PROFILE_RMA], r->classes[PROFILE_FILE], r->classes[PROFILE_OTHER],
+                r->wait, r->threads);
+    }
+}
+
+static void put_site(FILE *file, const struct profile_site *site)
+{
+    fprintf(file, "{\"call\": \"%s\", \"file\": ", weft_functions[site->function].name);
+    put_string(file, site->text.file);
+    fprintf(file, ", \"line\": %d, \"function\": ", site->text.line);
+    put_string(file, site->text.function);
+    fprintf(file,
+            ", \"ranks\": %d, \"calls\": %llu, \"bytes\": %llu, \"time\": %.9g, \"least\": %.9g, "
+            "\"least_rank\": %d, \"most\": %.9g, \"most_rank\": %d, \"longest\": %.9g, "
+            "\"wait\": %.9g}",
+            site->ranks, (unsigned long long)site->calls, (unsigned long long)site->bytes,
+            site->sum, site->least, site->least_rank, site->most, site->most_rank, site->longest,
+            site->wait);
+}
+
+static void put_sizes(FILE *file, const struct profile_count *sizes)
+{
+    const char *comma = "";
+    for (int i = 0; i < PROFILE_SIZES; i++) {
+        if (!sizes[i].n)
+            continue;
+        fprintf(file, "%s{\"from\": %llu, \"calls\": %llu, \"bytes\": %llu}", comma,
+                i ? 1ULL << (i - 1) : 0ULL, (unsigned long long)sizes[i].n,
+                (unsigned long long)sizes[i].bytes);
+        comma = ", ";
+    }
+}
+
+static void put_matrix(FILE *file, const struct profile_job *job)
+{
+    const char *comma = "";
+    for (int i = 0; i < job->bins; i++)
+        for (int j = 0; j < job->bins; j++) {
+            const struct profile_count *count = &job->matrix[i][j];
+            if (!count->n)
+                continue;
+            fprintf(file, "%s\n    [%d, %d, %llu, %llu]", comma, i, j, (unsigned long long)count->n,
+                    (unsigned long long)count->bytes);
+            comma = ",";
+        }
+}
+
+static void put_access(FILE *file, const char *name, const struct profile_job *job, bool writes)
+{
+    struct profile_access sum = {0};
+    double seconds = 0;
+    for (int i = 0; i < job->size; i++) {
+        const struct profile_rank *r = &job->ranks[i];
+        const struct profile_access *access = writes ? &r->writes : &r->reads;
+        sum.calls += access->calls;
+        sum.small += access->small;
+        sum.bytes += access->bytes;
+        seconds += writes ? r->write_seconds : r->read_seconds;
+    }
+    fprintf(file, "\"%s\": {\"calls\": %llu, \"small\": %llu, \"bytes\": %llu, \"time\": %.9g}",
+            name, (unsigned long long)sum.calls, (unsigned long long)sum.small,
+            (unsigned long long)sum.bytes, seconds);
+}
+
+static void put_job(FILE *file, const struct profile_job *job)
+{
+    fprintf(file,
+            "{\n  \"weft\": \"" PACKAGE_VERSION
+            "\", \"size\": %d, \"reported\": %d, \"nodes\": %d,\n  \"waits\": %s, \"ranks\": [",
+            job->size, job->reported, job->nodes, job->waits ? "true" : "false");
+    put_ranks(file, job);
+    fprintf(file, "\n  ],\n  \"sites\": [");
+    for (int i = 0; i < job->n; i++) {
+        fprintf(file, "%s\n    ", i ? "," : "");
+        put_site(file, &job->sites[i]);
+    }
+    fprintf(file, "\n  ],\n  \"message_sizes\": [");
+    put_sizes(file, job->sizes[0]);
+    fprintf(file, "],\n  \"collective_sizes\": [");
+    put_sizes(file, job->sizes[1]);
+    fprintf(file, "],\n  \"ranks_a_bin\": %d, \"matrix\": [", job->fold);
+    put_matrix(file, job);
+    fprintf(file, "],\n  ");
+    put_access(file, "reads", job, false);
+    fprintf(file, ",\n  ");
+    put_access(file, "writes", job, true);
+    fprintf(file, "\n}\n");
+}
+
+void profile_json_write(const struct profile_job *job)
+{
+    FILE *file = fopen(profile_json, "w");
+    if (file)
+        put_job(file, job);
+    if (!file || fclose(file))
+        fprintf(stderr, "weft profile: %s cannot be written: %s\n", profile_json, strerror(errno));
+}

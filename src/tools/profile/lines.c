@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The summary on stderr.
+ */
+#include "tools/profile/profile.h"
+
+enum { SITES_SHOWN = 3 };
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_site(const struct profile_job *job, const struct profile_sums *sums,
+                       const struct profile_site *site)
+{
+    char where[512], least[PROFILE_TEXT], most[PROFILE_TEXT], each[PROFILE_TEXT];
+    profile_text_site(site, where, sizeof where);
+    fprintf(stderr, "weft profile: %s: %.1f %% of the time", where,
+            site->sum / sums->all_wall * 100);
+    if (site->ranks > 1)
+        fprintf(stderr, " (%s on rank %d to %s on rank %d)",
+                profile_text_seconds(site->least, least), site->least_rank,
+                profile_text_seconds(site->most, most), site->most_rank);
+    else
+        fprintf(stderr, " (%s on rank %d)", profile_text_seconds(site->most, most),
+                site->most_rank);
+    fprintf(stderr, ", %llu call%s", (unsigned long long)site->calls, plural(site->calls));
+    if (site->bytes)
+        fprintf(stderr, " of %s",
+                profile_text_bytes((double)site->bytes / (double)site->calls, each));
+    if (job->waits && site->wait > 0.01 * site->sum)
+        fprintf(stderr, ", %.0f %% of it waiting for other ranks", site->wait / site->sum * 100);
+    fprintf(stderr, "\n");
+}
+
+static void print_bytes(const struct profile_sums *sums)
+{
+    char all[PROFILE_TEXT], each[PROFILE_TEXT], text[PROFILE_TEXT];
+    const struct profile_count *messages = &sums->messages, *collectives = &sums->collectives;
+    fprintf(stderr, "weft profile: %llu message%s with %s", (unsigned long long)messages->n,
+            plural(messages->n), profile_text_bytes((double)messages->bytes, all));
+    if (messages->n)
+        fprintf(stderr, " (%s each)",
+                profile_text_bytes((double)messages->bytes / (double)messages->n, each));
+    fprintf(stderr, ", collectives with %s", profile_text_bytes((double)collectives->bytes, text));
+    if (sums->rma)
+        fprintf(stderr, ", windows %s", profile_text_bytes((double)sums->rma, text));
+    if (sums->reads.calls)
+        fprintf(stderr, ", %s read", profile_text_bytes((double)sums->reads.bytes, text));
+    if (sums->writes.calls)
+        fprintf(stderr, ", %s written", profile_text_bytes((double)sums->writes.bytes, text));
+    fprintf(stderr, "\n");
+}
+
+void profile_lines_print(const struct profile_job *job)
+{
+    char wall[PROFILE_TEXT], least[PROFILE_TEXT], most[PROFILE_TEXT], mean[PROFILE_TEXT];
+    char advice[PROFILE_ADVICE][PROFILE_SENTENCE];
+    struct profile_sums sums;
+    profile_sums_make(job, &sums);
+    double all = sums.all_wall > 0 ? sums.all_wall : 1;
+    fprintf(stderr, "weft profile: %d rank%s on %d node%s, %s: %.1f %% of the time in MPI",
+            job->size, plural((uint64_t)job->size), job->nodes, plural((uint64_t)job->nodes),
+            profile_text_seconds(sums.wall, wall), sums.mpi / all * 100);
+    if (job->reported > 1)
+        fprintf(stderr, " (%s on rank %d to %s on rank %d)",
+                profile_text_seconds(sums.least_mpi, least), sums.least_mpi_rank,
+                profile_text_seconds(sums.most_mpi, most), sums.most_mpi_rank);
+    if (job->threads > 1)
+        fprintf(stderr, ", up to %d threads a rank", job->threads);
+    fprintf(stderr, "\n");
+    if (job->reported < job->size)
+        fprintf(stderr, "weft profile: %d of the ranks did not report\n",
+                job->size - job->reported);
+    for (int i = 0; i < job->n && i < SITES_SHOWN; i++)
+        print_site(job, &sums, &job->sites[i]);
+    if (job->reported > 1)
+        fprintf(stderr,
+                "weft profile: outside of MPI: mean %s, the most %s on rank %d, %.0f %% above the "
+                "mean\n",
+                profile_text_seconds(sums.compute, mean),
+                profile_text_seconds(sums.most_compute, most), sums.most_compute_rank,
+                sums.compute > 0 ? (sums.most_compute / sums.compute - 1) * 100 : 0.0);
+    print_bytes(&sums);
+    int n = profile_advice(job, &sums, advice);
+    for (int i = 0; i < n; i++)
+        fprintf(stderr, "weft profile: try: %s\n", advice[i]);
+    fprintf(stderr, "weft profile: all figures are in %s\n", profile_json);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The profile's start and end, and both halves of each call: see profile.h.
+ */
+#include "tools/profile/profile.h"
+#include "core/base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
+
+struct profile profile;
+char profile_json[4096];
+
+/* Calls of this thread that have begun: more than one inside callbacks of the program. */
+static __thread int depth __attribute__((tls_model("initial-exec")));
+
+/* ---- The clock */
+
+/* The processor's counter costs a third of clock_gettime. The kernel uses it as its clock only if
+ * it runs evenly and alike on all cores. */
+static bool has_timestamp_counter(void)
+{
+#ifdef __x86_64__
+    char name[16] = "";
+    FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+    if (!file)
+        return false;
+    bool is = fgets(name, sizeof name, file) && strcmp(name, "tsc\n") == 0;
+    fclose(file);
+    return is;
+#else
+    return false;
+#endif
+}
+
+static inline uint64_t read_ticks(void)
+{
+#ifdef __x86_64__
+    if (profile.timestamp_counter)
+        return __rdtsc();
+#endif
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+/* ---- MPI_Init and MPI_Finalize */
+
+/* WEFT_PROFILE is a file name, or 1. The program may change its directory. */
+static void set_names(void)
+{
+    const char *value = getenv("WEFT_PROFILE");
+    char directory[2048] = "";
+    if (!value || !*value || strcmp(value, "1") == 0)
+        value = "weft-profile.html";
+    if (*value != '/' && !getcwd(directory, sizeof directory))
+        directory[0] = '\0';
+    size_t length = strlen(value);
+    if (length > 5 && strcmp(value + length - 5, ".html") == 0)
+        length -= 5;
+    snprintf(profile_json, sizeof profile_json, "%s%s%.*s.json", directory, *directory ? "/" : "",
+             (int)length, value);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    weft_next_resolve();
+    weft_site_read_modules();
+    profile.timestamp_counter = has_timestamp_counter();
+    profile_bytes_begin();
+    set_names();
+}
+
+/* The delete callback of the attribute on MPI_COMM_SELF: MPI_Finalize calls it while messages may
+ * still be sent. */
+static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm, (void)keyval, (void)value, (void)extra;
+    struct profile_job *job = profile_gather();
+    if (job) {
+        profile_json_write(job);
+        profile_lines_print(job);
+        free(job->ranks);
+        free(job);
+    }
+    weft_next.Comm_free(&profile.channel);
+    return MPI_SUCCESS;
+}
+
+static void begin_job(void)
+{
+    int keyval, level;
+    MPI_Comm parent;
+    weft_next.Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL)
+        return;
+    weft_site_read_modules();
+    weft_next.Comm_rank(MPI_COMM_WORLD, &profile.rank);
+    weft_next.Comm_size(MPI_COMM_WORLD, &profile.size);
+    weft_next.Query_thread(&level);
+    profile.one_thread = level != MPI_THREAD_MULTIPLE;
+    profile.fold = (profile.size + PROFILE_BINS - 1) / PROFILE_BINS;
+    weft_next.Comm_dup(MPI_COMM_WORLD, &profile.channel);
+    weft_next.Comm_set_errhandler(profile.channel, MPI_ERRORS_RETURN);
+    weft_next.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_job, &keyval, NULL);
+    weft_next.Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+    weft_next.Comm_free_keyval(&keyval);
+    profile_comms_begin();
+    profile.seconds_begin = weft_seconds();
+    profile.begin = read_ticks();
+    profile.running = true;
+}
+
+static void stop(void)
+{
+    profile.running = false;
+    profile.end = read_ticks();
+    double seconds = weft_seconds() - profile.seconds_begin;
+    uint64_t ticks = profile.end - profile.begin;
+    profile.seconds_a_tick = ticks ? seconds / (double)ticks : 0;
+}
+
+/* ---- Each call */
+
+bool weft_call_begin(struct weft_call *call)
+{
+    if (!profile.running)
+        return true;
+    if (call->function->plain == WEFT_CALL_Finalize) {
+        stop();
+        return true;
+    }
+    call->state = depth++ == 0 ? (void *)(uintptr_t)read_ticks() : &profile;
+    return true;
+}
+
+static void keep_duration(const struct weft_call *call, struct profile_slot *slot, uint64_t ticks)
+{
+    int i = profile.collectives.n;
+    uint64_t function = (uint64_t)call->function->plain + 1;
+    if (i < PROFILE_DURATIONS) {
+        profile.collectives.ticks[i] = (float)ticks;
+        profile.collectives.slots[i] = slot;
+        profile.collectives.hash = (profile.collectives.hash ^ function) * 0x100000001b3U;
+    }
+    profile.collectives.n = i + 1;
+}
+
+void weft_call_end(struct weft_call *call)
+{
+    if (call->function->plain == WEFT_CALL_Init || call->function->plain == WEFT_CALL_Init_thread) {
+        if (call->result == MPI_SUCCESS)
+            begin_job();
+        return;
+    }
+    if (!call->state)
+        return;
+    uint64_t ticks = read_ticks() - (uintptr_t)call->state;
+    depth--;
+    if (call->state == &profile)
+        return;
+    struct profile_thread *thread = profile_thread_enter();
+    struct profile_slot *slot = profile_slot_of(thread, call);
+    slot->calls++;
+    slot->ticks += ticks;
+    slot->most = ticks > slot->most ? ticks : slot->most;
+    if (call->result == MPI_SUCCESS)
+        slot->bytes += profile_bytes_add(thread, call, ticks);
+    if (profile.one_thread && profile_is_synchronizing(call))
+        keep_duration(call, slot, ticks);
+    profile_thread_leave(thread);
+}

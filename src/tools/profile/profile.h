@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * weftrun --profile: the tool that measures where a program spends its time in MPI.
+ *
+ * Calls come from the wrappers (tools/interpose/call.h). For each call the profile reads the clock
+ * twice and adds time, count and bytes to a slot of the thread's table, which is found by the
+ * return address. Modules, in the order in which a call meets them:
+ *
+ *   profile.c  start, MPI_Init and MPI_Finalize, both halves of each call, the clock
+ *   table.c    a table for each thread: call sites, sizes, peers, files
+ *   bytes.c    the bytes of a call and the peer, by the kinds of its parameters
+ *   comms.c    ranks of communicators as ranks of MPI_COMM_WORLD
+ *   gather.c   the tables of all ranks, added up at rank 0; files and lines of call sites
+ *   lines.c    the summary on stderr
+ *   advice.c   sums, and the recommendations
+ *   json.c     all figures as a file
+ *   text.c     numbers and call sites as texts
+ *
+ * Time of a call is counted once: a call that a callback of the program makes inside another call
+ * is not counted. Bytes are those that a rank passes to MPI: of sends, puts and writes when
+ * the call starts them, of gets and reads as asked for; of a collective those of its send buffer.
+ * Persistent and partitioned operations, and neighborhood collectives, have time and no bytes.
+ *
+ * Waiting in collectives. No clocks are compared. The ranks make the same calls in the same order
+ * on communicators of all ranks, so the n-th call has a duration at each rank. No rank leaves a
+ * barrier, an allreduce, an allgather or an alltoall before the last one has entered, so the
+ * shortest duration is that of the operation itself, and what a rank has above it is waiting. This
+ * holds with one thread that calls MPI; the first PROFILE_DURATIONS calls are kept.
+ *
+ * Memory. All tables have fixed sizes and are in zeroed pages of the library: below 8 MiB a rank,
+ * of which the kernel gives what is used. A call site that finds its table full is counted in one
+ * slot for all such.
+ *
+ * Invariants:
+ *  - The profile calls MPI only by weft_next, so its own calls are not seen; between MPI_Init and
+ *    MPI_Finalize it sends no message.
+ *  - A table is written by the thread that holds it alone; the last one, which all threads share
+ *    that found no other, under its lock.
+ *  - Arguments and results of the program's calls are not changed.
+ */
+#ifndef WEFT_PROFILE_H
+#define WEFT_PROFILE_H
+
+#include "tools/interpose/call.h"
+#include "tools/interpose/site.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+enum {
+    PROFILE_SLOTS = 512,       /* of a thread's hash table */
+    PROFILE_SLOTS_USED = 448,  /* at most: so that searches end soon */
+    PROFILE_THREADS = 64,      /* that have a table of their own at one time */
+    PROFILE_BINS = 64,         /* of the matrix of ranks: each is one rank, or several */
+    PROFILE_SIZES = 48,        /* of a histogram: powers of two */
+    PROFILE_RECORDS = 512,     /* call sites that a rank reports */
+    PROFILE_SITES = 2048,      /* call sites of the job */
+    PROFILE_DURATIONS = 32768, /* collectives whose duration is kept */
+    PROFILE_SMALL = 64 * 1024, /* bytes: accesses to files below it are small */
+};
+
+/* Kinds of calls, for sums. */
+enum profile_class {
+    PROFILE_P2P,
+    PROFILE_COMPLETE,
+    PROFILE_COLLECTIVE,
+    PROFILE_RMA,
+    PROFILE_FILE,
+    PROFILE_OTHER,
+    PROFILE_CLASSES
+};
+
+struct profile_count {
+    uint64_t n, bytes;
+};
+
+struct profile_slot {
+    const void *site; /* NULL: the slot is free */
+    uint32_t function;
+    bool through; /* the site is in an MPI library, above which each call is unwound */
+    uint64_t calls, ticks, most, bytes;
+    double wait; /* seconds for other ranks in collectives, set at the end */
+};
+
+struct profile_access {
+    uint64_t calls, small, bytes, ticks;
+};
+
+struct profile_thread {
+    bool used;
+    int n;                                        /* slots in use */
+    struct profile_slot slots[PROFILE_SLOTS + 1]; /* the last one: sites that found no other */
+    struct profile_count sizes[2][PROFILE_SIZES]; /* messages; collectives */
+    struct profile_count peers[PROFILE_BINS];
+    struct profile_access reads, writes;
+    uint64_t rma;
+};
+
+struct profile {
+    bool running; /* between MPI_Init and MPI_Finalize */
+    bool timestamp_counter;
+    bool one_thread; /* calls MPI at a time */
+    int rank, size;
+    int fold; /* ranks of a bin */
+    MPI_Comm channel;
+    uint64_t begin, end;                  /* ticks */
+    double seconds_begin, seconds_a_tick; /* the latter is known at the end */
+    struct profile_thread threads[PROFILE_THREADS + 1];
+    struct {
+        int n;         /* also those that were not kept */
+        uint64_t hash; /* of the functions in their order */
+        float ticks[PROFILE_DURATIONS];
+        struct profile_slot *slots[PROFILE_DURATIONS];
+    } collectives;
+};
+
+extern struct profile profile;
+
+/* The name of the file of WEFT_PROFILE, with .json. */
+extern char profile_json[4096];
+
+/* ---- Tables */
+
+/* The table of this thread, locked if it is the shared one. */
+struct profile_thread *profile_thread_enter(void);
+void profile_thread_leave(struct profile_thread *thread);
+
+/* The slot of a call site; the last one if the table is full. */
+struct profile_slot *profile_slot_of(struct profile_thread *thread, const struct weft_call *call);
+
+/* The index of a size in a histogram: 0 for 0, 1 for 1 byte, 2 for 2-3, 3 for 4-7, ... */
+static inline int profile_size_index(uint64_t bytes)
+{
+    int index = bytes ? 64 - __builtin_clzll(bytes) : 0;
+    return index < PROFILE_SIZES ? index : PROFILE_SIZES - 1;
+}
+
+/* ---- Bytes */
+
+/* Prepares what is known of each function. */
+void profile_bytes_begin(void);
+
+enum profile_class profile_class_of(uint32_t function);
+
+/* Adds the bytes of a call that succeeded to the table of its thread, and returns them. */
+uint64_t profile_bytes_add(struct profile_thread *thread, const struct weft_call *call,
+                           uint64_t ticks);
+
+/* True if no rank leaves the call before all ranks of the job have entered it. */
+bool profile_is_synchronizing(const struct weft_call *call);
+
+/* ---- Communicators */
+struct profile_comm {
+    MPI_Comm handle;
+    int size, rank;
+    bool inter;
+    bool all;   /* its members are all ranks of MPI_COMM_WORLD */
+    int *world; /* ranks in MPI_COMM_WORLD (of the remote group), -1: others; NULL: the same */
+};
+
+void profile_comms_begin(void);
+
+/* NULL: not known, because there are too many or it is of another job. */
+const struct profile_comm *profile_comm_of(MPI_Comm handle);
+
+/* ---- The job, at rank 0 after MPI_Finalize has begun */
+struct profile_rank {
+    double wall, mpi, classes[PROFILE_CLASSES]; /* seconds */
+    double wait;                                /* of mpi, for other ranks in collectives */
+    double read_seconds, write_seconds;
+    struct profile_access reads, writes;
+    uint64_t rma;
+    uint64_t host, program; /* hashes of their names */
+    int32_t threads;        /* tables in use; 0: the rank did not report */
+    int32_t records;
+};
+
+struct profile_site {
+    struct weft_portable_site where;
+    uint64_t program;
+    uint32_t function;
+    int first; /* the lowest rank */
+    int ranks; /* that made calls here */
+    int least_rank, most_rank;
+    uint64_t calls, bytes;
+    double sum, least, most; /* seconds: of all ranks, of one rank */
+    double longest;          /* one call */
+    double wait;             /* of sum, for other ranks in collectives */
+    struct weft_site text;
+};
+
+struct profile_job {
+    int size, reported, nodes, threads;
+    int bins, fold;
+    bool waits;   /* waiting in collectives is known */
+    int waits_of; /* calls that it is known of, at each rank */
+    struct profile_rank *ranks;
+    struct profile_count sizes[2][PROFILE_SIZES];
+    struct profile_count matrix[PROFILE_BINS][PROFILE_BINS]; /* [source][target] */
+    int n;
+    struct profile_site sites[PROFILE_SITES]; /* in the order of their time */
+};
+
+/* Collective: adds up the tables of all ranks. Returns the job at rank 0, else NULL. */
+struct profile_job *profile_gather(void);
+
+void profile_lines_print(const struct profile_job *job);
+void profile_json_write(const struct profile_job *job);
+
+/* Sums over ranks that reported, for lines and pages */
+struct profile_sums {
+    double wall;          /* the longest */
+    double all_wall;      /* of all ranks, times the threads of each */
+    double mpi, most_mpi; /* of all ranks; of one */
+    double least_mpi;
+    int most_mpi_rank, least_mpi_rank;
+    double compute, most_compute; /* outside of MPI: the mean; the most */
+    int most_compute_rank;
+    double classes[PROFILE_CLASSES], wait;
+    struct profile_count messages, collectives;
+    struct profile_access reads, writes;
+    double read_seconds, write_seconds;
+    uint64_t rma;
+};
+
+void profile_sums_make(const struct profile_job *job, struct profile_sums *sums);
+
+/* Recommendations, the most useful first: at most PROFILE_ADVICE sentences. Returns how many. */
+enum { PROFILE_ADVICE = 4, PROFILE_SENTENCE = 400 };
+int profile_advice(const struct profile_job *job, const struct profile_sums *sums,
+                   char list[PROFILE_ADVICE][PROFILE_SENTENCE]);
+
+/* "messages", "collectives", ... */
+const char *profile_class_name(enum profile_class class);
+
+/* ---- Numbers as texts of at most PROFILE_TEXT bytes */
+enum { PROFILE_TEXT = 32 };
+const char *profile_text_bytes(double bytes, char *text);
+const char *profile_text_seconds(double seconds, char *text);
+
+/* "MPI_Send at file.c:12 (main)" */
+void profile_text_site(const struct profile_site *site, char *text, size_t size);
+
+#endif

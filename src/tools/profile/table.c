@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Tables of threads. A thread takes a table at its first call and gives it back when it ends, with
+ * what it counted; a later thread continues in it. If all are held, threads share the last one,
+ * under a lock.
+ */
+#include "tools/profile/profile.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, shared_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static __thread struct profile_thread *mine __attribute__((tls_model("initial-exec")));
+
+static struct profile_thread *const shared = &profile.threads[PROFILE_THREADS];
+
+static void give_back(void *arg)
+{
+    struct profile_thread *thread = arg;
+    pthread_mutex_lock(&lock);
+    thread->used = false;
+    mine = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&key, give_back);
+}
+
+static struct profile_thread *take(void)
+{
+    struct profile_thread *thread = profile.threads;
+    pthread_once(&once, make_key);
+    pthread_mutex_lock(&lock);
+    while (thread < shared && thread->used)
+        thread++;
+    thread->used = true;
+    pthread_mutex_unlock(&lock);
+    if (thread != shared)
+        pthread_setspecific(key, thread);
+    return thread;
+}
+
+struct profile_thread *profile_thread_enter(void)
+{
+    if (__builtin_expect(!mine, 0))
+        mine = take();
+    if (__builtin_expect(mine == shared, 0))
+        pthread_mutex_lock(&shared_lock);
+    return mine;
+}
+
+void profile_thread_leave(struct profile_thread *thread)
+{
+    if (__builtin_expect(thread == shared, 0))
+        pthread_mutex_unlock(&shared_lock);
+}
+
+/* The slot of a site and function, which may be new. */
+static struct profile_slot *find(struct profile_thread *thread, const void *site, uint32_t function)
+{
+    uint64_t hash = ((uintptr_t)site ^ (uint64_t)function << 48) * 0x9e3779b97f4a7c15U;
+    for (unsigned i = hash >> 32;; i++) {
+        struct profile_slot *slot = &thread->slots[i % PROFILE_SLOTS];
+        if (slot->site == site && slot->function == function)
+            return slot;
+        if (slot->site)
+            continue;
+        if (thread->n == PROFILE_SLOTS_USED)
+            return &thread->slots[PROFILE_SLOTS];
+        thread->n++;
+        *slot = (struct profile_slot){.site = site, .function = function};
+        slot->through = weft_site_of(site) != site;
+        return slot;
+    }
+}
+
+struct profile_slot *profile_slot_of(struct profile_thread *thread, const struct weft_call *call)
+{
+    uint32_t function = (uint32_t)(call->function - weft_functions);
+    struct profile_slot *slot = find(thread, call->site, function);
+    return slot->through ? find(thread, weft_site_of(call->site), function) : slot;
+}

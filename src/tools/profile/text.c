@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Numbers and call sites as texts.
+ */
+#include "tools/profile/profile.h"
+
+#include <string.h>
+
+struct unit {
+    double of;
+    const char *name;
+};
+
+static const char *with_unit(double value, const struct unit *unit, char *text)
+{
+    while (unit->of > 0 && value < unit->of)
+        unit++;
+    double shown = unit->of > 0 ? value / unit->of : value;
+    snprintf(text, PROFILE_TEXT, "%.*f %s",
+             shown == (int)shown || shown >= 100 ? 0
+             : shown < 10                        ? 2
+                                                 : 1,
+             shown, unit->name);
+    return text;
+}
+
+const char *profile_text_bytes(double bytes, char *text)
+{
+    static const struct unit units[] = {
+        {0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}, {0, "B"}};
+    return with_unit(bytes, units, text);
+}
+
+const char *profile_text_seconds(double seconds, char *text)
+{
+    static const struct unit units[] = {
+        {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}, {0, "s"}};
+    return with_unit(seconds, units, text);
+}
+
+void profile_text_site(const struct profile_site *site, char *text, size_t size)
+{
+    const char *slash = strrchr(site->text.file, '/');
+    const char *file = slash ? slash + 1 : site->text.file;
+    char line[16] = "";
+    if (site->text.line)
+        snprintf(line, sizeof line, ":%d", site->text.line);
+    snprintf(text, size, "%s%s%s%s%s%s%s", weft_functions[site->function].name, *file ? " at " : "",
+             file, line, site->text.function[0] ? " (" : "", site->text.function,
+             site->text.function[0] ? ")" : "");
+}

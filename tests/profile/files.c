@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Each rank writes 3 records of 1000 bytes and one of 100 KiB, and reads 500 bytes. A put has 80
+ * bytes. All ranks pass 12 bytes to the neighbor's rank in an alltoallv. */
+#include <mpi.h>
+#include <stdlib.h>
+
+enum { SMALL = 1000, LARGE = 100 * 1024 };
+
+static void use_file(const char *name, int rank)
+{
+    static char buffer[LARGE];
+    MPI_File file;
+    MPI_Offset at = (MPI_Offset)rank * (3 * SMALL + LARGE);
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    for (int i = 0; i < 3; i++)
+        MPI_File_write_at(file, at + (MPI_Offset)i * SMALL, buffer, SMALL, MPI_BYTE,
+                          MPI_STATUS_IGNORE);
+    MPI_File_write_at_all(file, at + 3 * SMALL, buffer, LARGE, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_read_at(file, at, buffer, 500, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+}
+
+static void put(int rank, int size)
+{
+    double memory[10], from[10] = {0};
+    MPI_Win window;
+    MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_fence(0, window);
+    MPI_Put(from, 10, MPI_DOUBLE, (rank + 1) % size, 0, 10, MPI_DOUBLE, window);
+    MPI_Win_fence(0, window);
+    MPI_Win_free(&window);
+}
+
+static void exchange(int rank, int size)
+{
+    int *counts = calloc((size_t)size * 4, sizeof *counts);
+    int sends[3] = {0}, receives[3];
+    if (!counts)
+        abort();
+    counts[(rank + 1) % size] = 3;
+    counts[size + (rank + size - 1) % size] = 3;
+    MPI_Alltoallv(sends, counts, counts + (ptrdiff_t)2 * size, MPI_INT, receives, counts + size,
+                  counts + (ptrdiff_t)3 * size, MPI_INT, MPI_COMM_WORLD);
+    free(counts);
+}
+
+int main(int argc, char **argv)
+{
+    int rank, size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    use_file(argv[1], rank);
+    put(rank, size);
+    exchange(rank, size);
+    MPI_Finalize();
+    return 0;
+}

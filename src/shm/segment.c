@@ -128,6 +128,13 @@ static int neighbours(const struct weft_job *job, int *first)
     return n - *first < pretended ? n - *first : pretended;
 }
 
+/* Valgrind loads libraries of its own into the program by this variable. */
+static bool in_valgrind(void)
+{
+    const char *preloads = getenv("LD_PRELOAD");
+    return preloads && strstr(preloads, "/vgpreload_");
+}
+
 static bool wants_single_copy(void)
 {
     return weft_settings.shm_copy != WEFT_SHM_COPY_STAGED;
@@ -385,6 +392,7 @@ void weft_shm_begin(void)
     weft_shm.piece = choose_piece(32 << 10);
     weft_shm.short_piece = choose_piece(8 << 10);
     weft_shm.core_each = weft_shm.members <= weft_shm_cores();
+    weft_shm.in_valgrind = in_valgrind();
     if (weft_settings.verbose < 2 && !(weft_settings.verbose && weft_shm.self == 0))
         return;
     weft_warn("shared memory with %u ranks of this node on %d %s, up to %zu bytes by two copies, "

@@ -201,6 +201,7 @@ struct weft_shm {
     bool open;
     bool single_copy; /* memory of other processes can be read */
     bool core_each;   /* each rank of the node has a core */
+    bool in_valgrind; /* what other processes write counts there as never written */
     int members, self;
     int *world;                 /* ranks of the members, ascending */
     struct weft_shm_head *head; /* where the segment is mapped */

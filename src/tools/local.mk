@@ -43,7 +43,8 @@ libcheck_a_SOURCES = src/tools/check/check.c src/tools/check/check.h \
     src/tools/check/objects.c src/tools/check/objects.h \
     src/tools/check/rules.c src/tools/check/sarif.c \
     src/tools/check/signature.c src/tools/check/signature.h \
-    src/tools/check/waits.c src/tools/check/waits.h
+    src/tools/check/waits.c src/tools/check/waits.h \
+    src/tools/check/windows.c src/tools/check/windows.h
 $(libcheck_a_OBJECTS): | $(TOOLS_STAMP)
 
 # ---- The profile

@@ -143,13 +143,13 @@ static void add_span(struct check_area *area, uint64_t low, uint64_t high)
         area->is_exact = false;
         return;
     }
+    area->is_sorted = area->is_sorted && (!last || low > last->high);
     if (area->n == 1 && !area->spans) {
         area->spans = check_enlarge(NULL, 0, &area->capacity, sizeof *area->spans);
         area->spans[0] = area->first;
     } else if (area->spans && area->n == area->capacity) {
         area->spans = check_enlarge(area->spans, area->n, &area->capacity, sizeof *area->spans);
     }
-    area->is_sorted = area->is_sorted && (!last || low >= last->high);
     spans = area->spans ? area->spans : &area->first;
     spans[area->n++] = (struct check_span){low, high};
 }

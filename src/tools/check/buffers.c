@@ -15,17 +15,24 @@
  * neighborhoods and of inter-communicators, and split file calls.
  *
  * Invariants:
- *  - flights.lock is taken before check.lock, and is not held during the program's real call.
+ *  - The hash covers no memory of windows, which other processes may change.
+ *  - flights.lock is taken before the locks of windows.c and check.c, and is not held during the
+ * program's real call.
  *  - A request of which the completion is not seen (PMPI_Wait) is replaced when its handle returns.
  */
 #include "tools/check/buffers.h"
 #include "tools/check/area.h"
 #include "tools/check/changes.h"
+#include "tools/check/windows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS_MAX = 3 }; /* MPI_Compare_and_swap has three buffers */
+enum {
+    PARTS_MAX = 3,    /* MPI_Compare_and_swap has three buffers */
+    FLIGHTS_MAX = 512 /* operations on windows, of which an epoch may have any number: each new one
+                         is compared with all */
+};
 
 /* One buffer of an operation. */
 struct part {
@@ -53,6 +60,7 @@ struct operation {
 static struct {
     struct operation *list;
     int n, capacity;
+    int on_windows; /* of n */
     uint64_t serials;
     pthread_mutex_t lock;
 } flights = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -141,8 +149,9 @@ static bool find_members(const struct weft_call *call, struct members *members)
 static bool is_checked(const struct weft_function *function)
 {
     const int moves = WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE |
-                      WEFT_DOES_COLLECTIVE | WEFT_DOES_FILE;
-    return (function->does & moves) && (check.kinds & CHECK_BUFFERS) &&
+                      WEFT_DOES_COLLECTIVE | WEFT_DOES_RMA | WEFT_DOES_FILE;
+    const int wanted = function->does & WEFT_DOES_RMA ? CHECK_WINDOWS : CHECK_BUFFERS;
+    return (function->does & moves) && (check.kinds & wanted) &&
            !(function->does & (WEFT_DOES_BEGIN | WEFT_DOES_END)) &&
            function->plain != WEFT_CALL_Psend_init && function->plain != WEFT_CALL_Precv_init;
 }
@@ -282,6 +291,7 @@ static struct operation *find_serial(uint64_t serial)
 static void erase(struct operation *operation)
 {
     free_areas(operation);
+    flights.on_windows -= operation->win != NULL;
     *operation = flights.list[--flights.n];
 }
 
@@ -293,8 +303,9 @@ static void start(struct operation *operation)
     compare_all(operation);
     for (int i = 0; i < operation->n; i++) {
         struct part *part = &operation->part[i];
-        part->is_hashed =
-            !part->writes && part->area.is_exact && check_area_hash(&part->area, &part->hash);
+        part->is_hashed = !part->writes && part->area.is_exact &&
+                          !check_windows_cover(&part->area) &&
+                          check_area_hash(&part->area, &part->hash);
     }
 }
 
@@ -303,6 +314,8 @@ static void insert(const struct weft_call *call, const void *request)
     struct operation *old = request ? find_request(request) : NULL;
     if (old)
         erase(old);
+    if ((call->function->does & WEFT_DOES_RMA) && flights.on_windows == FLIGHTS_MAX)
+        return;
     if (flights.n == flights.capacity)
         flights.list =
             check_enlarge(flights.list, flights.n, &flights.capacity, sizeof *flights.list);
@@ -314,6 +327,7 @@ static void insert(const struct weft_call *call, const void *request)
     flights.n++;
     if (call->function->does & WEFT_DOES_RMA) {
         operation->win = weft_call_handle(call, WEFT_OBJECT_WIN);
+        flights.on_windows++;
         operation->target = (int)weft_call_number(call, weft_call_find(call, WEFT_KIND_RANK, 0), 0);
     }
     if (!(call->function->does & WEFT_DOES_PERSISTENT))
@@ -472,15 +486,27 @@ void check_buffers_end(struct weft_call *call)
     pthread_mutex_unlock(&flights.lock);
 }
 
-void check_buffers_complete(const struct weft_call *call, const void *win, int target)
+static bool is_of(const struct operation *operation, const void *win, int target)
+{
+    return operation->win == win && (target < 0 || operation->target == target);
+}
+
+void check_buffers_verify(const struct weft_call *call, const void *win, int target)
 {
     pthread_mutex_lock(&flights.lock);
-    for (int i = flights.n - 1; i >= 0; i--) {
-        struct operation *operation = &flights.list[i];
-        if (operation->win != win || (target >= 0 && operation->target != target))
-            continue;
-        finish(operation, call);
-        erase(operation);
-    }
+    for (int i = 0; i < flights.n; i++)
+        if (is_of(&flights.list[i], win, target) && flights.list[i].is_active) {
+            check_frames(&flights.list[i], call);
+            check_unchanged(&flights.list[i], call);
+        }
+    pthread_mutex_unlock(&flights.lock);
+}
+
+void check_buffers_complete(const void *win, int target)
+{
+    pthread_mutex_lock(&flights.lock);
+    for (int i = flights.n - 1; i >= 0; i--)
+        if (is_of(&flights.list[i], win, target))
+            erase(&flights.list[i]);
     pthread_mutex_unlock(&flights.lock);
 }

@@ -7,7 +7,9 @@
 
 #include "tools/check/check.h"
 
-/* The operations on a window whose target is `target` (-1: any) are complete at the origin. */
-void check_buffers_complete(const struct weft_call *call, const void *win, int target);
+/* The operations on a window whose target is `target` (-1: any) complete at the origin by a call:
+ * before the real call the buffers that they read are checked, after it they are not in flight. */
+void check_buffers_verify(const struct weft_call *call, const void *win, int target);
+void check_buffers_complete(const void *win, int target);
 
 #endif

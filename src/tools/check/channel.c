@@ -5,6 +5,7 @@
 #include "tools/check/channel.h"
 #include "tools/check/check.h"
 #include "tools/check/messages.h"
+#include "tools/check/windows.h"
 
 #include <stdlib.h>
 
@@ -29,6 +30,7 @@ static struct {
 static void (*const take[CHECK_RECORDS])(const struct check_record *record) = {
     [CHECK_RECORD_COLLECTIVE] = check_collectives_take,
     [CHECK_RECORD_MESSAGE] = check_messages_take,
+    [CHECK_RECORD_ACCESS] = check_windows_take,
 };
 
 static void post(void)

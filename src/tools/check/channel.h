@@ -18,7 +18,12 @@
 #include "tools/interpose/call.h"
 #include "tools/interpose/site.h"
 
-enum check_record_kind { CHECK_RECORD_COLLECTIVE, CHECK_RECORD_MESSAGE, CHECK_RECORDS };
+enum check_record_kind {
+    CHECK_RECORD_COLLECTIVE,
+    CHECK_RECORD_MESSAGE,
+    CHECK_RECORD_ACCESS,
+    CHECK_RECORDS
+};
 
 struct check_record {
     enum check_record_kind kind;
@@ -41,6 +46,13 @@ struct check_record {
             int tag;
             bool is_void; /* there is no such message; those of the communicator are not compared */
         } message;
+        struct check_access {
+            uint64_t key;           /* of the window */
+            uint64_t fences, point; /* the epoch, and the last common point (windows.c) */
+            uint64_t low, high;     /* offsets in the target's window */
+            int how;
+            bool is_passive;
+        } access;
     };
 };
 

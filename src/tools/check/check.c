@@ -9,6 +9,7 @@
 #include "tools/check/comms.h"
 #include "tools/check/messages.h"
 #include "tools/check/waits.h"
+#include "tools/check/windows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static const struct {
     {"collectives", CHECK_COLLECTIVES},
     {"messages", CHECK_MESSAGES},
     {"buffers", CHECK_BUFFERS},
+    {"windows", CHECK_WINDOWS},
     {"fail", 0},
 };
 
@@ -62,7 +64,7 @@ static void read_word(const char *word, size_t length)
     }
     fprintf(stderr,
             "weft check: WEFT_CHECK has the word \"%.*s\"; it takes all, objects, collectives, "
-            "messages, buffers and fail\n",
+            "messages, buffers, windows and fail\n",
             (int)length, word);
 }
 
@@ -140,11 +142,15 @@ bool weft_call_begin(struct weft_call *call)
 {
     if (!check.began)
         return true;
+    if (check.kinds & CHECK_ACROSS)
+        check_channel_poll();
     check_changes_keep(call);
     if (check.kinds & CHECK_OBJECTS)
         check_objects_begin(call);
-    if (check.kinds & CHECK_BUFFERS)
+    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS)) {
+        check_windows_begin(call);
         check_buffers_begin(call);
+    }
     if (check.kinds & CHECK_ACROSS)
         check_collectives_begin(call);
     if (check.kinds & CHECK_MESSAGES)
@@ -165,8 +171,10 @@ void weft_call_end(struct weft_call *call)
     }
     if (check.kinds & CHECK_OBJECTS)
         check_objects_end(call);
-    if (check.kinds & CHECK_BUFFERS)
+    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS)) {
+        check_windows_end(call);
         check_buffers_end(call);
+    }
     if (check.kinds & CHECK_MESSAGES)
         check_messages_end(call);
     if ((check.kinds & CHECK_ACROSS) && call->result == MPI_SUCCESS)

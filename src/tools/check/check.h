@@ -9,6 +9,7 @@
  *                named that only makes, reads or frees an object
  *   comms        communicators by a key that all their members compute alike, without a message
  *   buffers      the memory of operations in flight, also of those on windows
+ *   windows      the epochs of each process, and accesses to windows that conflict
  *   collectives  a record of each collective call, compared by one rank of the communicator
  *   messages     a record of each send, compared with the receive by the receiver
  *
@@ -29,7 +30,7 @@
  * have freed their objects, and messages may still be sent.
  *
  * Settings: WEFT_CHECK=1, or a list of kinds and words: objects, collectives, messages, buffers,
- * fail (exit code 1 after findings); WEFT_CHECK_SARIF=FILE.
+ * windows, fail (exit code 1 after findings); WEFT_CHECK_SARIF=FILE.
  *
  * Invariants:
  *  - The checker calls MPI only by weft_next, so its own calls are not seen.
@@ -44,10 +45,10 @@
 #include <pthread.h>
 
 struct check {
-    int kinds;      /* bits of enum check_kind */
-    bool fail;      /* exit code 1 after findings */
-    bool began;     /* MPI_Init has returned, and the end has not come */
-    int rank, size; /* in MPI_COMM_WORLD */
+    int kinds;            /* bits of enum check_kind */
+    bool fail;            /* exit code 1 after findings */
+    bool began;           /* MPI_Init has returned, and the end has not come */
+    int rank, size;       /* in MPI_COMM_WORLD */
     bool several_threads; /* MPI_THREAD_MULTIPLE */
     MPI_Comm channel;
     int found; /* findings of the job, after the end */

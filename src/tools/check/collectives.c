@@ -243,7 +243,6 @@ void check_collectives_begin(struct weft_call *call)
 {
     const struct weft_function *function = call->function;
     struct check_record record;
-    check_channel_poll();
     if (!is_collective(function))
         return;
     MPI_Comm handle = weft_call_handle(call, WEFT_OBJECT_COMM);

@@ -32,7 +32,8 @@ enum check_kind {
     CHECK_WINDOWS = 1 << 4,
     CHECK_DEADLOCKS = 1 << 5,
     CHECK_ALL = (1 << 6) - 1,
-    CHECK_ACROSS = CHECK_COLLECTIVES | CHECK_MESSAGES /* those with records between ranks */
+    /* those with records between ranks */
+    CHECK_ACROSS = CHECK_COLLECTIVES | CHECK_MESSAGES | CHECK_WINDOWS
 };
 
 enum check_rule {
@@ -59,6 +60,12 @@ enum check_rule {
     CHECK_MESSAGE_SIGNATURE,
     CHECK_MESSAGE_TRUNCATED,
     CHECK_NOT_RECEIVED,
+    CHECK_NO_EPOCH,
+    CHECK_EPOCH_OVERLAP,
+    CHECK_EPOCH_NOT_OPEN,
+    CHECK_EPOCH_NOT_ENDED,
+    CHECK_TARGET_RANGE,
+    CHECK_WINDOW_CONFLICT,
     CHECK_RULES
 };
 

@@ -31,12 +31,12 @@ struct side {
 struct posted {
     struct posted *next, **at;
     uint64_t comm;
-    int source, tag;     /* ANY: not known before it is complete */
-    bool is_described;   /* false: of MPI_Mprobe, whose MPI_Mrecv has not been called */
-    bool is_complete;    /* received */
-    bool is_reported;    /* a finding has been reported */
+    int source, tag;   /* ANY: not known before it is complete */
+    bool is_described; /* false: of MPI_Mprobe, whose MPI_Mrecv has not been called */
+    bool is_complete;  /* received */
+    bool is_reported;  /* a finding has been reported */
     struct side side;
-    int64_t bytes;       /* received */
+    int64_t bytes; /* received */
     struct arrival *arrival;
 };
 
@@ -200,8 +200,8 @@ static void settle(struct posted *posted)
         return;
     if (!is_truncated && message->bytes != posted->bytes)
         make_blind(posted->comm);
-    else if (!is_truncated && !check_signature_begins(&message->signature, &posted->side.all,
-                                                      &posted->side.one))
+    else if (!is_truncated &&
+             !check_signature_begins(&message->signature, &posted->side.all, &posted->side.one))
         report(posted, CHECK_MESSAGE_SIGNATURE);
     withdraw(posted);
 }
@@ -209,8 +209,8 @@ static void settle(struct posted *posted)
 static struct arrival *take_arrival(const struct posted *posted)
 {
     struct arrival **at = &state.queues[posted->source].first;
-    while (*at && ((*at)->record.message.comm != posted->comm ||
-                   (*at)->record.message.tag != posted->tag))
+    while (*at &&
+           ((*at)->record.message.comm != posted->comm || (*at)->record.message.tag != posted->tag))
         at = &(*at)->next;
     struct arrival *arrival = *at;
     if (arrival)
@@ -332,7 +332,8 @@ static const struct weft_parameter *data_of(const struct weft_call *call, bool i
 static bool read_send(const struct weft_call *call, struct check_record *record, int *dest)
 {
     const struct weft_parameter *data = data_of(call, false);
-    int rank = weft_call_find(call, WEFT_KIND_RANK, 0), tag = weft_call_find(call, WEFT_KIND_TAG, 0);
+    int rank = weft_call_find(call, WEFT_KIND_RANK, 0),
+        tag = weft_call_find(call, WEFT_KIND_TAG, 0);
     struct check_comm comm;
     if (!data || data->about[2] >= 0 || rank < 0 || tag < 0 || !find_comm(call, &comm))
         return false;
@@ -536,7 +537,7 @@ void check_messages_begin(struct weft_call *call)
     }
     if ((does & (WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) &&
         weft_call_find(call, WEFT_KIND_DATA, 0) >= 0)
-        does & WEFT_DOES_PERSISTENT ? (void)push(call) : begin_message(call);
+        does &WEFT_DOES_PERSISTENT ? (void)push(call) : begin_message(call);
     else if (does & WEFT_DOES_START)
         for (int i = 0; i < function->parameters; i++)
             for (int64_t k = 0; function->parameter[i].object == WEFT_OBJECT_REQUEST &&
@@ -561,8 +562,7 @@ static const void *made_request(const struct weft_call *call)
 
 static const MPI_Status *status_at(const struct weft_call *call, int64_t i)
 {
-    const MPI_Status *statuses =
-        call->values[weft_call_find(call, WEFT_KIND_STATUS, 0)].pointer;
+    const MPI_Status *statuses = call->values[weft_call_find(call, WEFT_KIND_STATUS, 0)].pointer;
     return &statuses[i];
 }
 

@@ -22,7 +22,7 @@
 struct check_signature {
     uint64_t length, hash;
     uint64_t basic; /* the handle of the only basic type; 0: there are several */
-    bool packed; /* has MPI_PACKED, which fits everything */
+    bool packed;    /* has MPI_PACKED, which fits everything */
 };
 
 /* The signature of `count` elements of a datatype. The lock is not held. */

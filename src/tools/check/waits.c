@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <time.h>
 
-enum { SPINS = 200 };                     /* polls before the processor is yielded */
+enum { SPINS = 200 };                       /* polls before the processor is yielded */
 static const double record_seconds = 0.002; /* for the record of a message that is there */
 
 static double now(void)
@@ -87,9 +87,8 @@ static void receive(struct weft_call *call)
 {
     const union weft_value *v = call->values;
     MPI_Request request;
-    call->result =
-        weft_next.Irecv_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer, (int)v[3].number,
-                          (int)v[4].number, v[5].pointer, &request);
+    call->result = weft_next.Irecv_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer,
+                                     (int)v[3].number, (int)v[4].number, v[5].pointer, &request);
     if (call->result != MPI_SUCCESS)
         return;
     for (int round = 0; !has_ended(request); round++)

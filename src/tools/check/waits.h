@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Calls that wait for other ranks: the checker waits before the real call, by tests, so that it
- * receives records meanwhile; then the real call returns at once. MPI_Recv and the like, which have no
- * request, are made of their nonblocking form and MPI_Wait.
+ * receives records meanwhile; then the real call returns at once. MPI_Recv and the like, which have
+ * no request, are made of their nonblocking form and MPI_Wait.
  *
  * Invariants:
  *  - The wait completes no request: it calls MPI_Request_get_status and MPI_Iprobe only.

@@ -1,0 +1,783 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Windows: the epochs of each process, bounds, and accesses that conflict.
+ *
+ * Epochs. The state of a window is that of the calls of this process alone: a fence has been
+ * called, targets are locked, an access epoch has been started, an exposure epoch posted. A fence
+ * leaves open whether an epoch begins, so after a fence operations on the window are permitted, and
+ * other epochs may begin until there was one.
+ *
+ * Conflicts. Two accesses to the same bytes of a target conflict if one of them writes, unless both
+ * are accumulates. Accesses of one origin are compared there: all since the epoch began or the
+ * target was flushed. Accesses of several origins are compared at the target, which gets a record
+ * of each (channel.h), if it is sure that no order exists between them:
+ *
+ *   between two fences: always; the records have the number of the fence
+ *   with shared locks: if both origins have made no call that another process may have ordered
+ * since a common point: the creation of the window, or the last MPI_Barrier or MPI_Allreduce on
+ *   MPI_COMM_WORLD. The records have the number of this point.
+ *
+ * The buffers of operations in the process's own window are accesses to it, too.
+ *
+ * Invariants:
+ *  - windows.lock is not held during a call of MPI that waits for others, nor while a record is
+ *    sent.
+ *  - What is not sure is not compared: windows with processes that are not in MPI_COMM_WORLD,
+ *    accesses of more spans than SPANS_SENT, operations with MPI_Rget. Shared windows, in which
+ *    loads and stores order processes, end the comparison of passive accesses.
+ */
+#include "tools/check/windows.h"
+#include "tools/check/buffers.h"
+#include "tools/check/channel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ACCESSES_MAX = 512, /* kept of an epoch at the origin: each new one is compared with all */
+    SPANS_SENT = 16,    /* records of one access */
+    RECORDS_MAX = 256,  /* sent between two common points, and kept of a window at the target */
+    FREED_MAX = 64      /* windows kept after their free, because records may arrive late */
+};
+
+enum how { READS, WRITES, ACCUMULATES };
+enum lock { UNLOCKED, SHARED, EXCLUSIVE };
+
+/* An operation of this process in an epoch. */
+struct access {
+    int target;
+    enum how how;
+    struct check_area area; /* offsets in the target's window */
+    struct check_location where;
+};
+
+struct peer {
+    int64_t size, unit;
+    uint64_t key; /* that of rank 0 is the key of the window */
+    int world;    /* rank in MPI_COMM_WORLD */
+};
+
+struct window {
+    MPI_Win handle; /* MPI_WIN_NULL: the program has freed it */
+    uint64_t serial;
+    int rank, size;
+    int flavor;
+    bool is_compared;   /* among origins */
+    uint64_t low, high; /* the memory that other processes may write */
+    uint64_t base;      /* of this process's part */
+    struct peer *peers;
+    bool has_fence, fence_used; /* a fence permits operations; there was one */
+    bool has_lock_all, is_started, is_posted;
+    int locked;           /* how many targets */
+    unsigned char *locks; /* enum lock of each target */
+    bool *started;        /* the targets of MPI_Win_start */
+    struct check_location opened;
+    uint64_t fences, calls; /* calls: windows.calls at the last common point of this window */
+    int sent;
+    struct access *accesses;
+    int n, capacity;
+    struct check_record *records; /* as a target */
+    int arrived, arrived_capacity;
+};
+
+static struct {
+    struct window **list;
+    int n, capacity;
+    int shared, dynamic;  /* windows of these flavors */
+    uint64_t made;        /* windows */
+    uint64_t calls;       /* that another process may have ordered */
+    uint64_t points;      /* common points of MPI_COMM_WORLD */
+    uint64_t point_calls; /* calls at the last of them */
+    pthread_mutex_t lock;
+} windows = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- Windows */
+
+static struct window *find(const void *handle)
+{
+    for (int i = 0; i < windows.n; i++)
+        if (windows.list[i]->handle == handle && handle != MPI_WIN_NULL)
+            return windows.list[i];
+    return NULL;
+}
+
+bool check_windows_cover(const struct check_area *area)
+{
+    pthread_mutex_lock(&windows.lock);
+    bool is_covered = windows.dynamic > 0;
+    for (int i = 0; i < windows.n; i++)
+        is_covered |= windows.list[i]->low < area->high && area->low < windows.list[i]->high;
+    pthread_mutex_unlock(&windows.lock);
+    return is_covered;
+}
+
+static int *flavor_of(MPI_Win handle)
+{
+    int *flavor = NULL, found = 0;
+    weft_next.Win_get_attr(handle, MPI_WIN_CREATE_FLAVOR, &flavor, &found);
+    return found ? flavor : NULL;
+}
+
+/* Fills the members' sizes, and ranks in MPI_COMM_WORLD; collective over the window. */
+static void read_members(struct window *window, MPI_Comm comm)
+{
+    void *base = NULL;
+    MPI_Aint *size = NULL;
+    int *unit = NULL, found;
+    MPI_Group world, group;
+    weft_next.Comm_rank(comm, &window->rank);
+    weft_next.Comm_size(comm, &window->size);
+    size_t n = (size_t)window->size;
+    struct peer own = {.key = (uint64_t)check.rank << 32 | window->serial};
+    if (window->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
+        weft_next.Win_get_attr(window->handle, MPI_WIN_BASE, &base, &found);
+        weft_next.Win_get_attr(window->handle, MPI_WIN_SIZE, &size, &found);
+        weft_next.Win_get_attr(window->handle, MPI_WIN_DISP_UNIT, &unit, &found);
+        own.size = size ? *size : 0;
+        own.unit = unit ? *unit : 1;
+    }
+    window->peers = check_allocate(n, sizeof *window->peers);
+    weft_next.Allgather(&own, (int)sizeof own, MPI_BYTE, window->peers, (int)sizeof own, MPI_BYTE,
+                        comm);
+    int *ranks = check_allocate(2 * n, sizeof *ranks), *in_world = ranks + n;
+    weft_next.Comm_group(MPI_COMM_WORLD, &world);
+    weft_next.Comm_group(comm, &group);
+    for (int i = 0; i < window->size; i++)
+        ranks[i] = i;
+    weft_next.Group_translate_ranks(group, window->size, ranks, world, in_world);
+    weft_next.Group_free(&group);
+    weft_next.Group_free(&world);
+    window->is_compared = window->flavor != MPI_WIN_FLAVOR_DYNAMIC;
+    int64_t sum = 0;
+    for (int i = 0; i < window->size; i++) {
+        window->peers[i].world = in_world[i];
+        window->is_compared &= in_world[i] != MPI_UNDEFINED;
+        sum += window->peers[i].size;
+    }
+    free(ranks);
+    window->base = window->low = (uintptr_t)base;
+    window->high = window->low + (uint64_t)own.size;
+    if (window->flavor == MPI_WIN_FLAVOR_SHARED) {
+        MPI_Aint lowest_size;
+        int lowest_unit;
+        weft_next.Win_shared_query(window->handle, MPI_PROC_NULL, &lowest_size, &lowest_unit,
+                                   &base);
+        window->low = (uintptr_t)base;
+        window->high = window->low + (uint64_t)sum;
+    }
+}
+
+static void make(const struct weft_call *call)
+{
+    struct window *window = check_allocate(1, sizeof *window);
+    for (int i = 0; i < call->function->parameters; i++)
+        if (call->function->parameter[i].object == WEFT_OBJECT_WIN)
+            window->handle = weft_call_element(call, i, 0);
+    int *flavor = flavor_of(window->handle);
+    window->flavor = flavor ? *flavor : MPI_WIN_FLAVOR_DYNAMIC;
+    pthread_mutex_lock(&windows.lock);
+    window->serial = ++windows.made;
+    pthread_mutex_unlock(&windows.lock);
+    read_members(window, weft_call_handle(call, WEFT_OBJECT_COMM));
+    window->locks = check_allocate((size_t)window->size, sizeof *window->locks);
+    window->started = check_allocate((size_t)window->size, sizeof *window->started);
+    pthread_mutex_lock(&windows.lock);
+    window->calls = windows.calls;
+    windows.shared += window->flavor == MPI_WIN_FLAVOR_SHARED;
+    windows.dynamic += window->flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    if (windows.n == windows.capacity)
+        windows.list =
+            check_enlarge(windows.list, windows.n, &windows.capacity, sizeof *windows.list);
+    windows.list[windows.n++] = window;
+    pthread_mutex_unlock(&windows.lock);
+}
+
+/* Drops the accesses to a target (-1: to all). */
+static void drop_accesses(struct window *window, int target)
+{
+    int n = 0;
+    for (int i = 0; i < window->n; i++) {
+        struct access *access = &window->accesses[i];
+        if (target >= 0 && access->target != target)
+            window->accesses[n++] = *access;
+        else
+            check_area_free(&access->area);
+    }
+    window->n = n;
+}
+
+static void erase(struct window *window)
+{
+    for (int i = 0; i < windows.n; i++)
+        if (windows.list[i] == window)
+            windows.list[i] = windows.list[--windows.n];
+    free(window->accesses);
+    free(window->records);
+    free(window->peers);
+    free(window->locks);
+    free(window->started);
+    free(window);
+}
+
+/* The program frees the window; the oldest of those that it has freed before is erased. */
+static void forget(struct window *window)
+{
+    struct window *oldest = NULL;
+    int freed = 0;
+    windows.shared -= window->flavor == MPI_WIN_FLAVOR_SHARED;
+    windows.dynamic -= window->flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    drop_accesses(window, -1);
+    window->handle = MPI_WIN_NULL;
+    window->low = window->high = 0;
+    for (int i = 0; i < windows.n; i++) {
+        struct window *other = windows.list[i];
+        if (other->handle != MPI_WIN_NULL)
+            continue;
+        freed++;
+        oldest = !oldest || other->serial < oldest->serial ? other : oldest;
+    }
+    if (freed > FREED_MAX)
+        erase(oldest);
+}
+
+/* ---- Epochs. windows.lock is held */
+
+static void report_epoch(const struct weft_call *call, enum check_rule rule, const char *text)
+{
+    struct check_location here = check_location_of(call);
+    check_report(rule, &here, true, "%s", text);
+}
+
+/* Reports that an epoch that another call has begun is open. */
+static void report_open(const struct weft_call *call, const struct window *window,
+                        enum check_rule rule, const char *what)
+{
+    struct check_location here = check_location_of(call);
+    char text[512];
+    check_location_print(&window->opened, text, sizeof text);
+    check_report(rule, &here, true, "%s, by %s", what, text);
+}
+
+static int rank_argument(const struct weft_call *call)
+{
+    int parameter = weft_call_find(call, WEFT_KIND_RANK, 0);
+    return parameter < 0 ? MPI_PROC_NULL : (int)weft_call_number(call, parameter, 0);
+}
+
+static bool is_target(const struct window *window, int rank)
+{
+    return rank >= 0 && rank < window->size;
+}
+
+static int assertion(const struct weft_call *call)
+{
+    for (int i = 0; i < call->function->parameters; i++)
+        if (strcmp(call->function->parameter[i].name, "assert") == 0)
+            return (int)weft_call_number(call, i, 0);
+    return 0;
+}
+
+static bool is_locked(const struct window *window, int target)
+{
+    return window->has_lock_all || (is_target(window, target) && window->locks[target]);
+}
+
+/* A call that begins an epoch of a lock or of MPI_Win_start. */
+static void check_begins(const struct weft_call *call, const struct window *window)
+{
+    const bool is_lock = call->function->plain == WEFT_CALL_Win_lock;
+    int target = rank_argument(call);
+    if (window->is_started)
+        report_open(call, window, CHECK_EPOCH_OVERLAP, "an access epoch is open");
+    else if (window->has_lock_all)
+        report_open(call, window, CHECK_EPOCH_OVERLAP, "all targets are locked");
+    else if (window->locked && (!is_lock || is_locked(window, target)))
+        report_open(call, window, CHECK_EPOCH_OVERLAP,
+                    is_lock ? "the target is locked" : "a target is locked");
+    else if (window->fence_used)
+        report_open(call, window, CHECK_EPOCH_OVERLAP,
+                    "operations since the last fence are not complete");
+}
+
+static void check_free(const struct weft_call *call, const struct window *window)
+{
+    if (window->locked || window->has_lock_all)
+        report_open(call, window, CHECK_EPOCH_NOT_ENDED, "a target is locked");
+    else if (window->is_started)
+        report_open(call, window, CHECK_EPOCH_NOT_ENDED, "an access epoch is open");
+    else if (window->is_posted)
+        report_open(call, window, CHECK_EPOCH_NOT_ENDED, "an exposure epoch is open");
+    else if (window->fence_used)
+        report_open(call, window, CHECK_EPOCH_NOT_ENDED,
+                    "operations since the last fence are not complete");
+}
+
+static void check_synchronization(const struct weft_call *call, const struct window *window)
+{
+    const bool is_passive = window->locked || window->has_lock_all;
+    int target = rank_argument(call);
+    switch (call->function->plain) {
+    case WEFT_CALL_Win_fence:
+        if (is_passive)
+            report_open(call, window, CHECK_EPOCH_OVERLAP, "a target is locked");
+        else if (window->is_started)
+            report_open(call, window, CHECK_EPOCH_OVERLAP, "an access epoch is open");
+        break;
+    case WEFT_CALL_Win_lock:
+    case WEFT_CALL_Win_lock_all:
+    case WEFT_CALL_Win_start:
+        if (target != MPI_PROC_NULL || call->function->plain != WEFT_CALL_Win_lock)
+            check_begins(call, window);
+        break;
+    case WEFT_CALL_Win_post:
+        if (window->is_posted)
+            report_open(call, window, CHECK_EPOCH_OVERLAP, "an exposure epoch is open");
+        break;
+    case WEFT_CALL_Win_unlock:
+        if (is_target(window, target) && !window->locks[target])
+            report_epoch(call, CHECK_EPOCH_NOT_OPEN,
+                         window->has_lock_all ? "MPI_Win_lock_all is ended by MPI_Win_unlock_all"
+                                              : "the target is not locked");
+        break;
+    case WEFT_CALL_Win_unlock_all:
+        if (!window->has_lock_all)
+            report_epoch(call, CHECK_EPOCH_NOT_OPEN, "MPI_Win_lock_all has not been called");
+        break;
+    case WEFT_CALL_Win_flush:
+    case WEFT_CALL_Win_flush_local:
+        if (is_target(window, target) && !is_locked(window, target))
+            report_epoch(call, CHECK_EPOCH_NOT_OPEN, "the target is not locked");
+        break;
+    case WEFT_CALL_Win_flush_all:
+    case WEFT_CALL_Win_flush_local_all:
+        if (!is_passive)
+            report_epoch(call, CHECK_EPOCH_NOT_OPEN, "no target is locked");
+        break;
+    case WEFT_CALL_Win_complete:
+        if (!window->is_started)
+            report_epoch(call, CHECK_EPOCH_NOT_OPEN, "MPI_Win_start has not been called");
+        break;
+    case WEFT_CALL_Win_wait:
+    case WEFT_CALL_Win_test:
+        if (!window->is_posted)
+            report_epoch(call, CHECK_EPOCH_NOT_OPEN, "MPI_Win_post has not been called");
+        break;
+    case WEFT_CALL_Win_free:
+        check_free(call, window);
+        break;
+    default:
+        break;
+    }
+}
+
+static void set_started(struct window *window, MPI_Group group)
+{
+    MPI_Group members;
+    int n = 0;
+    weft_next.Group_size(group, &n);
+    weft_next.Win_get_group(window->handle, &members);
+    for (int i = 0; i < n; i++) {
+        int rank;
+        weft_next.Group_translate_ranks(group, 1, &i, members, &rank);
+        if (is_target(window, rank))
+            window->started[rank] = true;
+    }
+    weft_next.Group_free(&members);
+}
+
+/* The call has returned. One that ends an epoch has ended it also if it returns an error. */
+static void set_epoch(const struct weft_call *call, struct window *window)
+{
+    const bool begins = call->function->plain == WEFT_CALL_Win_lock ||
+                        call->function->plain == WEFT_CALL_Win_lock_all ||
+                        call->function->plain == WEFT_CALL_Win_start ||
+                        call->function->plain == WEFT_CALL_Win_post;
+    int target = rank_argument(call), kind;
+    if (begins && call->result != MPI_SUCCESS)
+        return;
+    switch (call->function->plain) {
+    case WEFT_CALL_Win_fence:
+        window->has_fence = !(assertion(call) & MPI_MODE_NOSUCCEED);
+        window->fence_used = false;
+        window->fences++;
+        window->sent = 0;
+        window->opened = check_location_of(call);
+        break;
+    case WEFT_CALL_Win_lock:
+        kind = weft_call_number(call, 0, 0) == MPI_LOCK_SHARED ? SHARED : EXCLUSIVE;
+        if (is_target(window, target)) {
+            window->locked += !window->locks[target];
+            window->locks[target] = (unsigned char)kind;
+        }
+        window->opened = check_location_of(call);
+        break;
+    case WEFT_CALL_Win_unlock:
+        if (is_target(window, target)) {
+            window->locked -= window->locks[target] != UNLOCKED;
+            window->locks[target] = UNLOCKED;
+        }
+        break;
+    case WEFT_CALL_Win_lock_all:
+        window->has_lock_all = true;
+        window->opened = check_location_of(call);
+        break;
+    case WEFT_CALL_Win_unlock_all:
+        window->has_lock_all = false;
+        break;
+    case WEFT_CALL_Win_start:
+        window->is_started = true;
+        window->opened = check_location_of(call);
+        set_started(window, weft_call_handle(call, WEFT_OBJECT_GROUP));
+        break;
+    case WEFT_CALL_Win_complete:
+        window->is_started = false;
+        memset(window->started, 0, (size_t)window->size * sizeof *window->started);
+        break;
+    case WEFT_CALL_Win_post:
+        window->is_posted = true;
+        if (!window->is_started)
+            window->opened = check_location_of(call);
+        break;
+    case WEFT_CALL_Win_wait:
+        window->is_posted = false;
+        break;
+    case WEFT_CALL_Win_test:
+        window->is_posted &= !weft_call_number(call, 1, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Which operations a call completes: at the target, and at the origin alone. -1: of all targets,
+ * NONE: none. */
+enum { NONE = -2 };
+
+static int completes_remotely(const struct weft_call *call)
+{
+    switch (call->function->plain) {
+    case WEFT_CALL_Win_fence:
+    case WEFT_CALL_Win_complete:
+    case WEFT_CALL_Win_unlock_all:
+    case WEFT_CALL_Win_flush_all:
+    case WEFT_CALL_Win_free:
+        return -1;
+    case WEFT_CALL_Win_unlock:
+    case WEFT_CALL_Win_flush:
+        return rank_argument(call) < 0 ? NONE : rank_argument(call);
+    default:
+        return NONE;
+    }
+}
+
+static int completes_locally(const struct weft_call *call)
+{
+    switch (call->function->plain) {
+    case WEFT_CALL_Win_flush_local_all:
+        return -1;
+    case WEFT_CALL_Win_flush_local:
+        return rank_argument(call) < 0 ? NONE : rank_argument(call);
+    default:
+        return completes_remotely(call);
+    }
+}
+
+/* ---- Operations. windows.lock is held */
+
+static int find_target(const struct weft_call *call)
+{
+    return weft_call_find(call, WEFT_KIND_TARGET, 0);
+}
+
+/* The access of a call to its target; false: it accesses nothing. */
+static bool describe(const struct weft_call *call, const struct window *window,
+                     struct access *access)
+{
+    const struct weft_function *function = call->function;
+    int target = find_target(call);
+    if (target < 0)
+        return false;
+    const struct weft_parameter *parameter = &function->parameter[target];
+    int count = parameter->about[0], type = parameter->about[1];
+    *access = (struct access){.target = rank_argument(call),
+                              .how = parameter->flow == WEFT_FLOW_IN    ? READS
+                                     : parameter->flow == WEFT_FLOW_OUT ? WRITES
+                                                                        : ACCUMULATES,
+                              .area = check_area_empty(),
+                              .where = check_location_of(call)};
+    if (!is_target(window, access->target) || type < 0)
+        return false;
+    int64_t unit =
+        window->flavor == MPI_WIN_FLAVOR_DYNAMIC ? 1 : window->peers[access->target].unit;
+    check_area_add(&access->area, (uint64_t)(weft_call_number(call, target, 0) * unit),
+                   count < 0 ? 1 : weft_call_number(call, count, 0),
+                   weft_call_element(call, type, 0));
+    check_area_seal(&access->area);
+    return access->area.low != access->area.high;
+}
+
+static bool may_access(const struct window *window, int target)
+{
+    return window->has_fence || is_locked(window, target) ||
+           (window->is_started && window->started[target]);
+}
+
+static bool conflict(enum how a, enum how b)
+{
+    return !(a == READS && b == READS) && !(a == ACCUMULATES && b == ACCUMULATES);
+}
+
+static void check_operation(const struct weft_call *call, const struct window *window)
+{
+    struct access access;
+    char text[512];
+    if (!describe(call, window, &access))
+        return;
+    if (!may_access(window, access.target))
+        check_report(CHECK_NO_EPOCH, &access.where, true,
+                     "no epoch is open for the target, rank %d of the window", access.target);
+    if (window->flavor != MPI_WIN_FLAVOR_DYNAMIC &&
+        access.area.high > (uint64_t)window->peers[access.target].size)
+        check_report(CHECK_TARGET_RANGE, &access.where, true,
+                     "the access ends at byte %lld of the window of rank %d, which has %lld",
+                     (long long)access.area.high, access.target,
+                     (long long)window->peers[access.target].size);
+    for (int i = 0; i < window->n; i++) {
+        const struct access *other = &window->accesses[i];
+        if (other->target != access.target || !conflict(other->how, access.how) ||
+            !check_areas_overlap(&other->area, &access.area))
+            continue;
+        check_location_print(&other->where, text, sizeof text);
+        check_report(CHECK_WINDOW_CONFLICT, &access.where, false,
+                     "the access to rank %d of the window overlaps that of %s, which is not "
+                     "complete",
+                     access.target, text);
+        break;
+    }
+    check_area_free(&access.area);
+}
+
+/* ---- Several origins */
+
+/* The number of the last common point; false: it is not sure that accesses of other processes since
+ * are concurrent. */
+static bool find_point(const struct window *window, int target, struct check_access *record)
+{
+    record->key = window->peers[0].key;
+    record->fences = window->fences;
+    record->point = 0;
+    if (!window->is_compared || !(check.kinds & CHECK_WINDOWS))
+        return false;
+    if (window->locks[target] == EXCLUSIVE || window->is_started)
+        return false;
+    record->is_passive = is_locked(window, target);
+    if (!record->is_passive)
+        return window->has_fence;
+    record->point = windows.points + 1;
+    return !windows.shared &&
+           (windows.calls == window->calls || windows.calls == windows.point_calls);
+}
+
+/* Sends the spans of an area to its target; the lock is released meanwhile. */
+static void send_records(struct window *window, int target, const struct check_area *area,
+                         enum how how, const struct weft_call *call)
+{
+    struct check_location here = check_location_of(call);
+    struct check_record record = {.kind = CHECK_RECORD_ACCESS,
+                                  .call = call->function->plain,
+                                  .site = weft_site_pack(here.site)};
+    if (!area->is_exact || area->n > SPANS_SENT || window->sent + area->n > RECORDS_MAX ||
+        !find_point(window, target, &record.access))
+        return;
+    window->sent += area->n;
+    record.access.how = how;
+    int world = window->peers[target].world;
+    pthread_mutex_unlock(&windows.lock);
+    for (int i = 0; i < area->n; i++) {
+        const struct check_span *span = area->spans ? &area->spans[i] : &area->first;
+        record.access.low = span->low;
+        record.access.high = span->high;
+        check_channel_send(world, &record);
+    }
+    pthread_mutex_lock(&windows.lock);
+}
+
+/* The buffers of an operation in the memory that this process exposes. */
+static void send_local(struct window *window, const struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    if (!window->is_compared || window->flavor == MPI_WIN_FLAVOR_SHARED ||
+        weft_call_handle(call, WEFT_OBJECT_OP) == MPI_NO_OP)
+        return;
+    for (int i = 0; i < function->parameters; i++) {
+        if (function->parameter[i].kind != WEFT_KIND_DATA)
+            continue;
+        struct check_area area = check_area_empty(), within = check_area_empty();
+        check_area_add_data(&area, call, i, 1, 1);
+        check_area_seal(&area);
+        if (area.is_exact && area.n > 0 && area.low >= window->low && area.high <= window->high) {
+            for (int k = 0; k < area.n; k++) {
+                const struct check_span *span = area.spans ? &area.spans[k] : &area.first;
+                check_area_add(&within, span->low - window->base, (int64_t)(span->high - span->low),
+                               MPI_BYTE);
+            }
+            check_area_seal(&within);
+            send_records(window, window->rank, &within,
+                         function->parameter[i].flow == WEFT_FLOW_IN ? READS : WRITES, call);
+        }
+        check_area_free(&area);
+        check_area_free(&within);
+    }
+}
+
+/* An operation has been issued. */
+static void add_operation(const struct weft_call *call, struct window *window)
+{
+    struct access access;
+    if (!describe(call, window, &access))
+        return;
+    if (!is_locked(window, access.target) && !window->is_started)
+        window->fence_used = true;
+    bool is_request = call->function->does & WEFT_DOES_NONBLOCKING;
+    send_local(window, call);
+    send_records(window, access.target, &access.area, access.how, call);
+    if (window->n == ACCESSES_MAX || (is_request && access.how != WRITES)) {
+        check_area_free(&access.area);
+        return;
+    }
+    if (window->n == window->capacity)
+        window->accesses =
+            check_enlarge(window->accesses, window->n, &window->capacity, sizeof *window->accesses);
+    window->accesses[window->n++] = access;
+}
+
+static struct check_location location_of(const struct check_record *record)
+{
+    return (struct check_location){&weft_functions[record->call], weft_site_unpack(record->site)};
+}
+
+/* Reports at the call of the higher rank, whichever record came first. */
+static void compare(const struct check_record *a, const struct check_record *b)
+{
+    const struct check_access *x = &a->access, *y = &b->access;
+    const struct check_record *low = a->rank < b->rank ? a : b, *high = low == a ? b : a;
+    if (a->rank == b->rank || x->fences != y->fences || x->point != y->point ||
+        x->is_passive != y->is_passive || !conflict(x->how, y->how) || x->low >= y->high ||
+        y->low >= x->high)
+        return;
+    struct check_location location = location_of(high), other = location_of(low);
+    char text[512];
+    check_location_print(&other, text, sizeof text);
+    check_report_of(high->rank, CHECK_WINDOW_CONFLICT, &location, false,
+                    "the access to the window of rank %d overlaps that of rank %d, by %s, in the "
+                    "same epoch",
+                    check.rank, low->rank, text);
+}
+
+void check_windows_take(const struct check_record *record)
+{
+    pthread_mutex_lock(&windows.lock);
+    struct window *window = NULL;
+    for (int i = 0; i < windows.n && !window; i++)
+        if (windows.list[i]->is_compared && windows.list[i]->peers[0].key == record->access.key)
+            window = windows.list[i];
+    if (window) {
+        int n = 0;
+        for (int i = 0; i < window->arrived; i++) { /* older than the fence before the last: gone */
+            compare(&window->records[i], record);
+            if (window->records[i].access.fences + 1 >= window->fences &&
+                window->records[i].access.point + 1 >= windows.points)
+                window->records[n++] = window->records[i];
+        }
+        window->arrived = n;
+        if (n == window->arrived_capacity && n < RECORDS_MAX * 4)
+            window->records = check_enlarge(window->records, n, &window->arrived_capacity,
+                                            sizeof *window->records);
+        if (n < window->arrived_capacity)
+            window->records[window->arrived++] = *record;
+    }
+    pthread_mutex_unlock(&windows.lock);
+}
+
+/* ---- Calls */
+
+/* A call by which processes may order their accesses, or a common point of all. */
+static void count_call(const struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    const int orders = WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE | WEFT_DOES_PROBE |
+                       WEFT_DOES_FILE | WEFT_DOES_EPOCH | WEFT_DOES_COMPLETE |
+                       WEFT_DOES_COLLECTIVE | WEFT_DOES_START;
+    if (!(function->does & orders) || function->plain == WEFT_CALL_Win_lock ||
+        function->plain == WEFT_CALL_Win_lock_all)
+        return;
+    windows.calls++;
+    if ((function->plain != WEFT_CALL_Barrier && function->plain != WEFT_CALL_Allreduce) ||
+        weft_call_handle(call, WEFT_OBJECT_COMM) != MPI_COMM_WORLD)
+        return;
+    int count = weft_call_find(call, WEFT_KIND_COUNT, 0);
+    if (count >= 0 && weft_call_number(call, count, 0) <= 0)
+        return;
+    windows.points++;
+    windows.point_calls = windows.calls;
+    for (int i = 0; i < windows.n; i++)
+        windows.list[i]->sent = 0;
+}
+
+void check_windows_begin(const struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    void *handle = weft_call_handle(call, WEFT_OBJECT_WIN);
+    if (!handle)
+        return;
+    int target = completes_locally(call);
+    if (target != NONE)
+        check_buffers_verify(call, handle, target);
+    pthread_mutex_lock(&windows.lock);
+    struct window *window = find(handle);
+    if (window && (check.kinds & CHECK_WINDOWS)) {
+        if (function->does & WEFT_DOES_RMA)
+            check_operation(call, window);
+        else
+            check_synchronization(call, window);
+    }
+    if (window && function->plain == WEFT_CALL_Win_free)
+        forget(window);
+    pthread_mutex_unlock(&windows.lock);
+    if (function->plain == WEFT_CALL_Win_free)
+        check_buffers_complete(handle, -1);
+}
+
+static bool makes_window(const struct weft_function *function)
+{
+    switch (function->plain) {
+    case WEFT_CALL_Win_create:
+    case WEFT_CALL_Win_create_dynamic:
+    case WEFT_CALL_Win_allocate:
+    case WEFT_CALL_Win_allocate_shared:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void check_windows_end(const struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    void *handle = weft_call_handle(call, WEFT_OBJECT_WIN);
+    pthread_mutex_lock(&windows.lock);
+    count_call(call);
+    struct window *window = handle ? find(handle) : NULL;
+    int remote = completes_remotely(call);
+    if (window && (function->does & WEFT_DOES_RMA) && call->result == MPI_SUCCESS)
+        add_operation(call, window);
+    else if (window && (function->does & WEFT_DOES_EPOCH))
+        set_epoch(call, window);
+    if (window && remote != NONE)
+        drop_accesses(window, remote);
+    pthread_mutex_unlock(&windows.lock);
+    if (window && completes_locally(call) != NONE)
+        check_buffers_complete(handle, completes_locally(call));
+    if (call->result == MPI_SUCCESS && makes_window(function))
+        make(call);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* check: ranks=2 rule=origin-overlap
+ * A message is sent from a buffer into which a get is not complete. */
+#include <mpi.h>
+
+int main(int argc, char **argv)
+{
+    int rank, in = 0, got, *memory;
+    MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    *memory = rank;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, 1 - rank, 0, win);
+    MPI_Get(&in, 1, MPI_INT, 1 - rank, 0, 1, MPI_INT, win);
+#ifdef CORRECTED
+    MPI_Win_flush_local(1 - rank, win);
+#endif
+    MPI_Sendrecv(&in, 1, MPI_INT, 1 - rank, 0, &got, 1, MPI_INT, 1 - rank, 0, // finding
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_unlock(1 - rank, win);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}

@@ -26,26 +26,52 @@ static int read_number(const char *text)
 
 static void add_host(struct host_list *list, const char *name, size_t len, int slots)
 {
+    int i = 0;
     if (len == 0 || len >= HOST_NAME_SIZE)
         return;
-    if (!list->first[0])
-        memcpy(list->first, name, len);
-    if (strlen(list->first) != len || memcmp(list->first, name, len) != 0) {
-        memcpy(list->other, name, len);
-        list->other[len] = 0;
-    } else if (list->slots < SLOTS_MAX) {
-        list->slots += slots > 0 ? slots : 1;
+    while (i < list->n &&
+           (strlen(list->hosts[i].name) != len || memcmp(list->hosts[i].name, name, len) != 0))
+        i++;
+    if (i == list->n) {
+        struct host *more = realloc(list->hosts, (size_t)(i + 1) * sizeof *more);
+        if (!more) {
+            list->error = ENOMEM;
+            return;
+        }
+        list->hosts = more;
+        list->n++;
+        list->hosts[i] = (struct host){.slots = 0};
+        memcpy(list->hosts[i].name, name, len);
     }
+    struct host *host = &list->hosts[i];
+    host->counted = host->counted || slots > 0 || host->slots > 0;
+    if (host->slots < SLOTS_MAX)
+        host->slots += slots > 0 ? slots : 1;
 }
 
-void weft_hosts_read_words(struct host_list *list, const char *text)
+int weft_hosts_slots(const struct host_list *list, int per_node)
+{
+    int all = 0;
+    for (int i = 0; i < list->n && all < SLOTS_MAX; i++)
+        all += weft_hosts_slots_of(&list->hosts[i], per_node);
+    return all;
+}
+
+int weft_hosts_slots_of(const struct host *host, int per_node)
+{
+    bool limited = per_node > 0 && (!host->counted || host->slots > per_node);
+    return limited ? per_node : host->slots;
+}
+
+int weft_hosts_read_words(struct host_list *list, const char *text)
 {
     *list = (struct host_list){0};
     while (*text) {
         size_t word = strcspn(text, ","), name = strcspn(text, ":,");
-        add_host(list, text, name, text[name] == ':' ? read_number(text + name + 1) : 1);
+        add_host(list, text, name, text[name] == ':' ? read_number(text + name + 1) : 0);
         text += word + (text[word] == ',');
     }
+    return list->error;
 }
 
 int weft_hosts_read_file(struct host_list *list, const char *path)
@@ -65,7 +91,7 @@ int weft_hosts_read_file(struct host_list *list, const char *path)
     }
     free(line);
     fclose(file);
-    return 0;
+    return list->error;
 }
 
 /* Host names are equal up to the domain; an address is compared in full. */
@@ -81,18 +107,20 @@ static bool is_here(const char *name)
 
 const char *weft_hosts_elsewhere(const struct host_list *list)
 {
-    if (list->first[0] && !is_here(list->first))
-        return list->first;
-    return list->other[0] && !is_here(list->other) ? list->other : NULL;
+    for (int i = 0; i < list->n; i++)
+        if (!is_here(list->hosts[i].name))
+            return list->hosts[i].name;
+    return NULL;
 }
 
 /* The hosts of a list in which a batch system names this one first, by whichever of its names. */
 static void use_list(struct allocation *allocation, const struct host_list *list)
 {
-    allocation->tasks = list->slots;
-    if (list->other[0])
-        snprintf(allocation->nodes, sizeof allocation->nodes, "%.100s, %.100s...", list->first,
-                 list->other);
+    allocation->list = *list;
+    allocation->tasks = list->n > 0 ? list->hosts[0].slots : 0;
+    if (list->n > 1)
+        snprintf(allocation->nodes, sizeof allocation->nodes, "%.100s, %.100s...",
+                 list->hosts[0].name, list->hosts[1].name);
 }
 
 static void read_slurm(struct allocation *a)
@@ -104,6 +132,7 @@ static void read_slurm(struct allocation *a)
     a->command = "srun --mpi=pmix";
     /* "4(x2),3": on the first node, which runs the batch script */
     a->tasks = read_number(!several && tasks ? tasks : getenv("SLURM_TASKS_PER_NODE"));
+    a->all_tasks = read_number(tasks);
     /* The shell of salloc may run on a login node, where slurmd has set no name. */
     if (several || (nodes && !getenv("SLURMD_NODENAME") && !is_here(nodes)))
         snprintf(a->nodes, sizeof a->nodes, "%s", nodes ? nodes : "SLURM_JOB_NUM_NODES");
@@ -141,7 +170,7 @@ static void read_lsf(struct allocation *a)
         text += strspn(text, " ");
     }
     use_list(a, &list);
-    if (!list.first[0])
+    if (list.n == 0)
         a->tasks = read_number(getenv("LSB_DJOB_NUMPROC"));
 }
 

@@ -7,18 +7,30 @@
 
 #define HOST_NAME_SIZE 256
 
-struct host_list {
-    char first[HOST_NAME_SIZE]; /* "" if the list is empty */
-    char other[HOST_NAME_SIZE]; /* a host that is not the first, or "" */
-    int slots;                  /* of the first */
+struct host {
+    char name[HOST_NAME_SIZE];
+    int slots;
+    bool counted; /* the list states its slots */
 };
 
-/* Reads "a,b:4". */
-void weft_hosts_read_words(struct host_list *list, const char *text);
+struct host_list {
+    struct host *hosts; /* each once, in the order of the list */
+    int n;
+    int error; /* errno if there was no memory for a host, or 0 */
+};
+
+/* Reads "a,b:4". Returns 0 or errno. */
+int weft_hosts_read_words(struct host_list *list, const char *text);
 
 /* Reads a file with a line for each slot, or with "HOST slots=N" or "HOST:N". Returns 0 or errno.
  */
 int weft_hosts_read_file(struct host_list *list, const char *path);
+
+/* The slots of all hosts. With per_node > 0 a host has as many, unless the list states fewer. */
+int weft_hosts_slots(const struct host_list *list, int per_node);
+
+/* The same of one host. */
+int weft_hosts_slots_of(const struct host *host, int per_node);
 
 /* A host of the list that is not this one, or NULL. */
 const char *weft_hosts_elsewhere(const struct host_list *list);
@@ -28,6 +40,8 @@ struct allocation {
     const char *command;        /* starts ranks on all nodes of the allocation */
     char nodes[HOST_NAME_SIZE]; /* names the nodes if not all are this host, else "" */
     int tasks;                  /* on one node, 0: not stated */
+    int all_tasks;              /* of Slurm, 0: not stated */
+    struct host_list list;      /* of PBS and LSF */
 };
 
 /* Reads the allocation from the environment. A process that a launcher started is in none. */

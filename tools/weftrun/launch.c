@@ -55,9 +55,8 @@ static bool executable(const char *path)
     return access(path, X_OK) == 0;
 }
 
-/* Searches the directories of a list as a shell does: skips a file that is not executable, and
- * returns EACCES if no other is found. Returns a new string, or NULL with errno. */
-static char *search_list(const char *dirs, const char *name)
+/* Skips a file that is not executable, and returns EACCES if no other is found. */
+char *weft_launch_search(const char *dirs, const char *name)
 {
     int reason = ENOENT;
     while (true) {
@@ -84,8 +83,8 @@ static char *location(const struct app *app)
     const char *name = app->argv[0];
     if (!strchr(name, '/')) {
         const char *dirs = getenv("PATH");
-        char *path = app->search ? search_list(app->search, name) : NULL;
-        return path ? path : search_list(dirs ? dirs : "/usr/local/bin:/usr/bin:/bin", name);
+        char *path = app->search ? weft_launch_search(app->search, name) : NULL;
+        return path ? path : weft_launch_search(dirs ? dirs : "/usr/local/bin:/usr/bin:/bin", name);
     }
     if (!executable(name))
         return NULL;

@@ -23,6 +23,10 @@ struct launch_context {
  * environment, because weftrun's PMIx server and the ranks would use them. */
 void weft_launch_forget_outer(void);
 
+/* Searches the directories of a list (separated by ':') for an executable file as a shell does. A
+ * new string, or NULL with errno. */
+char *weft_launch_search(const char *dirs, const char *name);
+
 /* Finds the executable of each application. Returns 0, or an exit code after printing why. */
 int weft_launch_resolve(struct job *job);
 

@@ -16,6 +16,7 @@
 #include "options.h"
 #include "phases.h"
 #include "server.h"
+#include "starter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,6 +129,10 @@ int main(int argc, char **argv)
         goto out;
     }
     gethostname(job.host, sizeof job.host - 1);
+    if (job.elsewhere) {
+        code = weft_starter_run(&job);
+        goto out;
+    }
     if (make_name(&job) || make_ranks(&job))
         goto out;
     if (job.plans) {

@@ -25,7 +25,7 @@ static const char *const replacements[OPTIONS] = {
     [OPT_GPUS] = "choose a GPU by weftrun -n N sh -c 'CUDA_VISIBLE_DEVICES=$MPI_LOCALRANKID exec "
                  "program'",
     [OPT_MEMORY] = "write weftrun --bind numa -n N numactl --localalloc program",
-    [OPT_OTHER_NODES] = "all ranks are on this machine; on several use srun --mpi=pmix or prterun",
+    [OPT_OTHER_NODES] = "name the hosts of the ranks by -H or --hostfile",
     [OPT_MACHINE] = "all ranks are on this machine; leave it out",
     [OPT_UNIVERSE] = "the universe size is the number of ranks; leave it out",
     [OPT_PID] = "write weftrun ... & echo $! >FILE",
@@ -77,18 +77,21 @@ static const struct option_row rows[] = {
     {"--bind-to-none", OPT_BIND, false, "none"},
     {"--bycore", OPT_MAP, false, "core"},
     {"--bysocket", OPT_MAP, false, "package"},
-    {"--byslot --bynode", OPT_MAP, false, "slot"},
+    {"--byslot", OPT_MAP, false, "slot"},
+    {"--bynode --rr", OPT_BY_NODE, false, NULL},
     {"--nooversubscribe", OPT_ONE_EACH, false, NULL},
     {"--path", OPT_PATH, true, NULL},
     {"--host -H --hosts", OPT_HOSTS, true, NULL},
     {"--hostfile --machinefile --machine -f --default-hostfile", OPT_HOST_FILE, true, NULL},
+    {"--starter", OPT_STARTER, true, NULL},
+    {"--launcher-exec --bootstrap-exec", OPT_REMOTE_SHELL, true, NULL},
     /* Options for weftrun's default behaviour, and for the start on other machines: ignored */
     {"--oversubscribe --allow-run-as-root --genvall --envall --quiet -q --use-hwthread-cpus "
      "--disable-recovery --display-allocation --display-topo --noprefix --enable-x --disable-x "
      "--leave-session-attached --debug-daemons --show-progress --disable-hostname-propagation "
-     "--order-nodes --pmi-port --rr --nolisten",
+     "--order-nodes --pmi-port --nolisten",
      OPT_ANYWAY, false, NULL},
-    {"--genvlist --envlist --prefix --launcher --launcher-exec --bootstrap --bootstrap-exec --rmk "
+    {"--genvlist --envlist --prefix --launcher --bootstrap --rmk "
      "--launch-agent --personality --topolib --demux --localhost --preload-files --display "
      "--branch-count --max-restarts --tmpdir --ppdir",
      OPT_ANYWAY, true, NULL},
@@ -123,7 +126,7 @@ static const struct option_row rows[] = {
 const char weft_option_help[] =
     "usage: weftrun [options] program [args] [: [options] program [args]]...\n"
     "\n"
-    "Starts an MPI program on this machine.\n"
+    "Starts an MPI program, on this machine or on those of -H or of the allocation.\n"
     "\n"
     "  -n N               number of ranks of this program (default 1; in an allocation of\n"
     "                     a batch system on one node: its tasks)\n"
@@ -147,6 +150,9 @@ const char weft_option_help[] =
     "                     exit code is 1 after a finding\n"
     "  --profile[=FILE]   measure time in MPI by call and line: a summary, and figures as JSON\n"
     "                     (default weft-profile.json)\n"
+    "  -H HOST[:N],...    start the ranks on these hosts, N on each (default 1), by ssh and the\n"
+    "                     launcher of PRRTE, Open MPI or MPICH; --hostfile FILE reads them\n"
+    "  --starter NAME     that launcher: prterun, mpirun.openmpi or mpiexec.hydra\n"
     "  --here             start the ranks on this machine, though the allocation of the\n"
     "                     batch system has other nodes\n"
     "  --abi NAME         what scripts and interpreters load as another MPI, in every process:\n"

@@ -81,28 +81,17 @@ static int read_env(struct variables *env, const char *text)
     return 0;
 }
 
-/* The hosts of an option must be this one. */
+/* The hosts of --host, or of a file. */
 static int read_hosts(struct job *job, bool file, const char *text)
 {
-    struct host_list list;
-    int error = 0;
-    if (file)
-        error = weft_hosts_read_file(&list, text);
-    else
-        weft_hosts_read_words(&list, text);
+    struct host_list *list = &job->hosts;
+    int error = file ? weft_hosts_read_file(list, text) : weft_hosts_read_words(list, text);
     if (error) {
         weft_lines_print("The file of hosts %s cannot be read: %s.", text, strerror(error));
         return -1;
     }
-    const char *elsewhere = weft_hosts_elsewhere(&list);
-    if (elsewhere) {
-        weft_lines_print("weftrun starts ranks on this machine only, and \"%s\" names the host "
-                         "\"%s\"; on several machines use srun --mpi=pmix or PRRTE's prterun (Open "
-                         "MPI's mpirun).",
-                         text, elsewhere);
-        return -1;
-    }
-    job->slots = list.slots;
+    job->elsewhere = weft_hosts_elsewhere(list) ? ELSEWHERE_HOSTS : ELSEWHERE_NOT;
+    job->slots = weft_hosts_slots(list, 0);
     return 0;
 }
 
@@ -152,6 +141,7 @@ static int apply_placement(struct job *job, struct app *app, enum option_id id, 
     case OPT_BIND:
         return weft_placement_read_bind(&job->placement, value);
     case OPT_MAP:
+        job->by_node = strncmp(value, "node", 4) == 0;
         return weft_placement_read_map(&job->placement, &app->per_node, value);
     case OPT_RANK_BY:
         return weft_placement_read_rank_by(&job->placement, value);
@@ -281,6 +271,15 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
     case OPT_HOSTS:
     case OPT_HOST_FILE:
         return read_hosts(job, id == OPT_HOST_FILE, value);
+    case OPT_STARTER:
+        job->starter = value;
+        return 0;
+    case OPT_REMOTE_SHELL:
+        job->remote_shell = value;
+        return 0;
+    case OPT_BY_NODE:
+        job->by_node = true;
+        return 0;
     default: /* OPT_ANYWAY: ranks may outnumber cores, and root may start them */
         return 0;
     }
@@ -380,14 +379,29 @@ static int read_piece(struct job *job, struct app *app, int argc, char **argv, i
     return 0;
 }
 
-/* A job that seems to be meant for several nodes is not started on one of them. */
-static int check_allocation(const struct job *job, const struct allocation *allocation)
+/* A job in an allocation of several nodes has ranks on all of them: by srun, or on the hosts of the
+ * list. The other systems have no list, so the job is not started on one node. */
+static int check_allocation(struct job *job, const struct allocation *allocation)
 {
     const struct app *app = &job->apps[0];
     char count[32] = "", host[256] = "";
     int n = 0;
-    if (job->here || !allocation->nodes[0])
+    if (job->here)
+        job->elsewhere = ELSEWHERE_NOT;
+    if (job->here || !allocation->nodes[0] || (job->elsewhere && job->starter))
         return 0;
+    if (strcmp(allocation->system, "Slurm") == 0) {
+        job->elsewhere = ELSEWHERE_SLURM;
+        job->slurm_tasks = allocation->all_tasks;
+        return 0;
+    }
+    if (job->elsewhere)
+        return 0;
+    if (allocation->list.n > 0) {
+        job->elsewhere = ELSEWHERE_HOSTS;
+        job->hosts = allocation->list;
+        return 0;
+    }
     for (int i = 0; i < job->napps; i++)
         n += job->apps[i].count;
     if (n > 0)
@@ -407,6 +421,10 @@ static int check_allocation(const struct job *job, const struct allocation *allo
 static int default_count(const struct job *job, int tasks)
 {
     const struct placement *p = &job->placement;
+    if (job->elsewhere == ELSEWHERE_SLURM && job->hosts.n == 0)
+        return job->apps[0].count; /* srun's default */
+    if (job->elsewhere)
+        return weft_hosts_slots(&job->hosts, job->apps[0].per_node);
     if (p->rank_file)
         return weft_rank_file_count(p->rank_file);
     if (p->per_object) {
@@ -456,12 +474,13 @@ static int count_ranks(struct job *job)
         return -1;
     for (int i = 0; i < job->napps; i++) {
         struct app *app = &job->apps[i];
-        app->count = app->count ? app->count : app->per_node ? app->per_node : 1;
-        if (app->per_node && app->count > app->per_node) {
+        if (job->elsewhere != ELSEWHERE_SLURM || job->napps > 1)
+            app->count = app->count ? app->count : app->per_node ? app->per_node : 1;
+        if (!job->elsewhere && app->per_node && app->count > app->per_node) {
             weft_lines_print("%d ranks with at most %d on each node need several machines, and "
-                             "weftrun starts ranks on this one only; use srun --mpi=pmix -n %d "
-                             "--ntasks-per-node=%d, or leave out the number per node.",
-                             app->count, app->per_node, app->count, app->per_node);
+                             "the line names this one only; name the hosts by -H or --hostfile, or "
+                             "leave out the number per node.",
+                             app->count, app->per_node);
             return -1;
         }
         app->first = job->size;
@@ -471,7 +490,7 @@ static int count_ranks(struct job *job)
             return -1;
         }
     }
-    return check_cores(job);
+    return job->elsewhere ? 0 : check_cores(job);
 }
 
 int weft_options_read(struct job *job, int argc, char **argv, bool *done)

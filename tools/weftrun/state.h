@@ -10,6 +10,7 @@
 #ifndef WEFTRUN_STATE_H
 #define WEFTRUN_STATE_H
 
+#include "hosts.h"
 #include "placement.h"
 
 #include <sched.h>
@@ -29,6 +30,13 @@ enum phase {
 struct variables {
     const char **list;
     int n;
+};
+
+/* The other hosts that the job has ranks on: see starter.h. */
+enum elsewhere {
+    ELSEWHERE_NOT,   /* all ranks are on this host */
+    ELSEWHERE_HOSTS, /* on those of a list */
+    ELSEWHERE_SLURM, /* on the nodes of Slurm's allocation */
 };
 
 struct app {
@@ -96,7 +104,13 @@ struct job {
     const char *abi;          /* --abi: of programs without an MPI of their own; "none"; or NULL */
     const char *check;        /* the kinds of --check, "": all; or NULL */
     const char *profile;      /* the file of --profile, "": the usual one; or NULL */
-    int slots;                /* of this host by --host or a file, 0: not stated */
+    int slots;                /* of --host or a file, 0: not stated */
+    enum elsewhere elsewhere;
+    struct host_list hosts;   /* of --host, a file or an allocation */
+    const char *starter;      /* the launcher of --starter, or NULL */
+    const char *remote_shell; /* the command instead of ssh, or NULL */
+    bool by_node;             /* ranks go round the hosts */
+    int slurm_tasks;          /* of Slurm's allocation, 0: not stated */
     double timeout;           /* seconds, 0: none */
     const char *timeout_from; /* the option or variable that set it */
 

@@ -63,7 +63,7 @@ static void restarts(int mode, int bytes, bool large, bool wildcard)
 static void synchronous(int bytes)
 {
     MPI_Request send, allow;
-    int flag = -1, token = 1;
+    int flag = -1, token = 1, other;
     MPI_Ssend_init(out, bytes, MPI_BYTE, up, TAG, MPI_COMM_WORLD, &send);
     for (int round = 0; round < ROUNDS; round++) {
         check_step("synchronous start %d of %d bytes", round, bytes);
@@ -75,7 +75,7 @@ static void synchronous(int bytes)
         }
         /* Only now may the one above receive. */
         MPI_Isend(&token, 1, MPI_INT, up, TOKEN, MPI_COMM_WORLD, &allow);
-        MPI_Recv(&token, 1, MPI_INT, down, TOKEN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&other, 1, MPI_INT, down, TOKEN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Wait(&allow, MPI_STATUS_IGNORE);
         MPI_Recv(in, bytes, MPI_BYTE, down, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         CHECK_DATA(in, (size_t)bytes, down, TAG, round);

@@ -98,6 +98,7 @@ int main(int argc, char **argv)
         MPI_Accumulate(&z, 1, MPI_C_DOUBLE_COMPLEX, target, 4, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM,
                        win);
         MPI_Accumulate(&pair, 1, MPI_DOUBLE_INT, target, 6, 1, MPI_DOUBLE_INT, MPI_MAXLOC, win);
+        MPI_Win_flush_local(target, win);
     }
     MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);

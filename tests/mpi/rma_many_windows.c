@@ -13,14 +13,14 @@ static count_t posted_by_one(void)
 {
     MPI_T_pvar_session session;
     MPI_Request request;
-    int value;
+    int value, out = 0;
     tool_begin();
     CHECK_CODE(MPI_T_pvar_session_create(&session), MPI_SUCCESS);
     MPI_T_pvar_handle posted = tool_pvar(session, "weft_net_posted_receives", NULL);
     count_t before = tool_read(session, posted);
     MPI_Irecv(&value, 1, MPI_INT, 1 - check.rank, 0, MPI_COMM_WORLD, &request);
     count_t after = tool_read(session, posted);
-    MPI_Send(&value, 1, MPI_INT, 1 - check.rank, 0, MPI_COMM_WORLD);
+    MPI_Send(&out, 1, MPI_INT, 1 - check.rank, 0, MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();

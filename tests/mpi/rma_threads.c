@@ -15,7 +15,7 @@ static pthread_barrier_t gate;
 
 static void add(MPI_Win win, int target, int cell)
 {
-    int64_t one = 1;
+    static const int64_t one = 1; /* read until the flush */
     MPI_Accumulate(&one, 1, MPI_INT64_T, target, cell, 1, MPI_INT64_T, MPI_SUM, win);
 }
 

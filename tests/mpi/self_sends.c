@@ -78,14 +78,14 @@ int main(int argc, char **argv)
         }
     }
     /* A message on one communicator is invisible on the other, also under wildcards. */
-    int value = 1, got = 0, flag = -1;
+    int value = 1, got = 0, other = 0, flag = -1;
     MPI_Request send, receive;
     check_step("a wildcard receive on the other communicator");
     MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &receive);
     MPI_Isend(&value, 1, MPI_INT, check.rank, TAG, MPI_COMM_WORLD, &send);
     MPI_Test(&receive, &flag, MPI_STATUS_IGNORE);
     CHECK(flag == 0, "a receive on MPI_COMM_SELF took a message of MPI_COMM_WORLD");
-    MPI_Recv(&got, 1, MPI_INT, check.rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(&other, 1, MPI_INT, check.rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Wait(&send, MPI_STATUS_IGNORE);
     MPI_Send(&value, 1, MPI_INT, 0, TAG, MPI_COMM_SELF);
     MPI_Wait(&receive, MPI_STATUS_IGNORE);

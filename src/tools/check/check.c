@@ -142,7 +142,9 @@ bool weft_call_begin(struct weft_call *call)
 {
     if (!check.began)
         return true;
-    if (check.kinds & CHECK_ACROSS)
+    /* Not in operations on windows, of which an epoch may have many, nor where nothing is awaited.
+     */
+    if ((check.kinds & CHECK_ACROSS) && !(call->function->does & (WEFT_DOES_RMA | WEFT_DOES_LOCAL)))
         check_channel_poll();
     check_changes_keep(call);
     if (check.kinds & CHECK_OBJECTS)

@@ -561,7 +561,8 @@ static void check_operation(const struct weft_call *call, const struct window *w
 
 /* The number of the last common point; false: it is not sure that accesses of other processes since
  * are concurrent. */
-static bool find_point(const struct window *window, int target, struct check_access *record)
+static bool find_point(const struct window *window, int target, bool is_passive,
+                       struct check_access *record)
 {
     record->key = window->peers[0].key;
     record->fences = window->fences;
@@ -570,24 +571,24 @@ static bool find_point(const struct window *window, int target, struct check_acc
         return false;
     if (window->locks[target] == EXCLUSIVE || window->is_started)
         return false;
-    record->is_passive = is_locked(window, target);
-    if (!record->is_passive)
+    record->is_passive = is_passive;
+    if (!is_passive)
         return window->has_fence;
     record->point = windows.points + 1;
     return !windows.shared &&
            (windows.calls == window->calls || windows.calls == windows.point_calls);
 }
 
-/* Sends the spans of an area to its target; the lock is released meanwhile. */
+/* Sends the spans of an area to the process whose window has it; the lock is released meanwhile. */
 static void send_records(struct window *window, int target, const struct check_area *area,
-                         enum how how, const struct weft_call *call)
+                         enum how how, bool is_passive, const struct weft_call *call)
 {
     struct check_location here = check_location_of(call);
     struct check_record record = {.kind = CHECK_RECORD_ACCESS,
                                   .call = call->function->plain,
                                   .site = weft_site_pack(here.site)};
     if (!area->is_exact || area->n > SPANS_SENT || window->sent + area->n > RECORDS_MAX ||
-        !find_point(window, target, &record.access))
+        !find_point(window, target, is_passive, &record.access))
         return;
     window->sent += area->n;
     record.access.how = how;
@@ -603,7 +604,7 @@ static void send_records(struct window *window, int target, const struct check_a
 }
 
 /* The buffers of an operation in the memory that this process exposes. */
-static void send_local(struct window *window, const struct weft_call *call)
+static void send_local(struct window *window, bool is_passive, const struct weft_call *call)
 {
     const struct weft_function *function = call->function;
     if (!window->is_compared || window->flavor == MPI_WIN_FLAVOR_SHARED ||
@@ -623,7 +624,8 @@ static void send_local(struct window *window, const struct weft_call *call)
             }
             check_area_seal(&within);
             send_records(window, window->rank, &within,
-                         function->parameter[i].flow == WEFT_FLOW_IN ? READS : WRITES, call);
+                         function->parameter[i].flow == WEFT_FLOW_IN ? READS : WRITES, is_passive,
+                         call);
         }
         check_area_free(&area);
         check_area_free(&within);
@@ -636,11 +638,12 @@ static void add_operation(const struct weft_call *call, struct window *window)
     struct access access;
     if (!describe(call, window, &access))
         return;
-    if (!is_locked(window, access.target) && !window->is_started)
+    const bool is_passive = is_locked(window, access.target);
+    if (!is_passive && !window->is_started)
         window->fence_used = true;
     bool is_request = call->function->does & WEFT_DOES_NONBLOCKING;
-    send_local(window, call);
-    send_records(window, access.target, &access.area, access.how, call);
+    send_local(window, is_passive, call);
+    send_records(window, access.target, &access.area, access.how, is_passive, call);
     if (window->n == ACCESSES_MAX || (is_request && access.how != WRITES)) {
         check_area_free(&access.area);
         return;

@@ -54,6 +54,7 @@ libprofile_a_CFLAGS = $(TOOLS_CFLAGS)
 libprofile_a_SOURCES = src/tools/profile/profile.c src/tools/profile/profile.h \
     src/tools/profile/advice.c src/tools/profile/bytes.c src/tools/profile/comms.c \
     src/tools/profile/gather.c src/tools/profile/json.c src/tools/profile/lines.c \
+    src/tools/profile/page.c src/tools/profile/picture.c src/tools/profile/picture.h \
     src/tools/profile/table.c src/tools/profile/text.c
 $(libprofile_a_OBJECTS): | $(TOOLS_STAMP)
 
@@ -68,6 +69,6 @@ lib/weft/tools/libweft_check.so: libcheck.a libinterpose.a lib/libmpi_abi.so Mak
 lib/weft/tools/libweft_check_front.so: libcheck.a libinterpose_front.a lib/libmpi_abi.so Makefile
 	$(link_tool)
 lib/weft/tools/libweft_profile.so: libprofile.a libinterpose.a lib/libmpi_abi.so Makefile
-	$(link_tool)
+	$(link_tool) -lm
 lib/weft/tools/libweft_profile_front.so: libprofile.a libinterpose_front.a lib/libmpi_abi.so Makefile
-	$(link_tool)
+	$(link_tool) -lm

@@ -97,6 +97,12 @@ int profile_advice(const struct profile_job *job, const struct profile_sums *sum
                  "MPI takes %.1f %% of the time: look for time in the program itself", share * 100);
         return n;
     }
+    if (job->neighbors > job->ranks[0].cores)
+        snprintf(
+            list[n++], PROFILE_SENTENCE,
+            "start fewer ranks on a node: that of rank 0 has %d hardware threads for %d ranks, "
+            "which wait for each other to run",
+            job->ranks[0].cores, job->neighbors);
     if (job->reported > 1 && excess > 0.05 * sums->wall)
         snprintf(list[n++], PROFILE_SENTENCE,
                  "divide the work more evenly: rank %d is outside of MPI for %s, the mean of the "

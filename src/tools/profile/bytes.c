@@ -15,8 +15,8 @@ static struct plan {
     bool blocks;          /* the count is that of each rank's block */
     bool synchronizing;   /* no rank leaves before the last has entered */
     bool is_write;        /* of a file, or to a window */
-    int8_t data, instead; /* parameters: the data; the result, which is read with MPI_IN_PLACE */
-    int8_t peer, comm;
+    int16_t data, instead; /* parameters: the data; the result, which is read with MPI_IN_PLACE */
+    int16_t peer, comm;
 } plans[WEFT_CALLS];
 
 /* Sizes of predefined datatypes, and 1; 0: not read yet. */
@@ -70,19 +70,19 @@ static enum profile_class class_of(const struct weft_function *f)
 }
 
 /* The first parameter of a kind that is an input (in), or that is not. */
-static int8_t find(const struct weft_function *f, enum weft_parameter_kind kind, bool in)
+static int16_t find(const struct weft_function *f, enum weft_parameter_kind kind, bool in)
 {
     for (int i = 0; i < f->parameters; i++)
         if (f->parameter[i].kind == kind && (f->parameter[i].flow != WEFT_FLOW_OUT) == in)
-            return (int8_t)i;
+            return (int16_t)i;
     return -1;
 }
 
-static int8_t find_comm(const struct weft_function *f)
+static int16_t find_comm(const struct weft_function *f)
 {
     for (int i = 0; i < f->parameters; i++)
         if (f->parameter[i].object == WEFT_OBJECT_COMM && f->parameter[i].flow == WEFT_FLOW_IN)
-            return (int8_t)i;
+            return (int16_t)i;
     return -1;
 }
 

@@ -154,7 +154,9 @@ static uint64_t hash_of_host(void)
 
 static void fill_report(struct report *report)
 {
-    report->rank = (struct profile_rank){.host = hash_of_host(), .program = hash_of_program()};
+    report->rank = (struct profile_rank){.host = hash_of_host(),
+                                         .program = hash_of_program(),
+                                         .cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN)};
     report->rank.wall = seconds_of(profile.end - profile.begin);
     for (int i = 0; i <= PROFILE_THREADS; i++)
         add_thread(report, &profile.threads[i]);
@@ -238,6 +240,31 @@ static void add_record(struct profile_job *job, int rank, const struct record *r
     site->longest = record->most > site->longest ? record->most : site->longest;
 }
 
+/* Adds the time of a rank by function. */
+static void add_functions(struct profile_job *job, const struct report *report)
+{
+    for (int i = 0; i < report->rank.records; i++) {
+        const struct record *record = &report->records[i];
+        struct profile_function *f = &job->functions[record->function];
+        bool first = true;
+        for (int j = 0; j < i && first; j++)
+            first = report->records[j].function != record->function;
+        if (!first)
+            continue;
+        double sum = 0;
+        for (int j = i; j < report->rank.records; j++) {
+            if (report->records[j].function != record->function)
+                continue;
+            sum += report->records[j].seconds;
+            f->calls += report->records[j].calls;
+        }
+        f->sum += sum;
+        f->least = f->ranks == 0 || sum < f->least ? sum : f->least;
+        f->most = sum > f->most ? sum : f->most;
+        f->ranks++;
+    }
+}
+
 static void add_report(struct profile_job *job, int rank, const struct report *report)
 {
     bool same_host = false;
@@ -245,11 +272,13 @@ static void add_report(struct profile_job *job, int rank, const struct report *r
         same_host = job->ranks[i].threads && job->ranks[i].host == report->rank.host;
     job->nodes += !same_host;
     job->ranks[rank] = report->rank;
+    job->neighbors += report->rank.host == job->ranks[0].host;
     job->reported++;
     job->threads = report->rank.threads > job->threads ? report->rank.threads : job->threads;
     add_counts(job->sizes[0], report->sizes[0], PROFILE_SIZES);
     add_counts(job->sizes[1], report->sizes[1], PROFILE_SIZES);
     add_counts(job->matrix[rank / job->fold], report->peers, PROFILE_BINS);
+    add_functions(job, report);
     for (int i = 0; i < report->rank.records; i++)
         add_record(job, rank, &report->records[i], report->rank.program);
 }

@@ -86,5 +86,6 @@ void profile_lines_print(const struct profile_job *job)
     int n = profile_advice(job, &sums, advice);
     for (int i = 0; i < n; i++)
         fprintf(stderr, "weft profile: try: %s\n", advice[i]);
-    fprintf(stderr, "weft profile: all figures are in %s\n", profile_json);
+    fprintf(stderr, "weft profile: the page is %s, with its figures in %s\n", profile_page,
+            profile_json);
 }

@@ -13,7 +13,7 @@
 #endif
 
 struct profile profile;
-char profile_json[4096];
+char profile_page[4096], profile_json[4096];
 
 /* Calls of this thread that have begun: more than one inside callbacks of the program. */
 static __thread int depth __attribute__((tls_model("initial-exec")));
@@ -62,6 +62,8 @@ static void set_names(void)
     size_t length = strlen(value);
     if (length > 5 && strcmp(value + length - 5, ".html") == 0)
         length -= 5;
+    snprintf(profile_page, sizeof profile_page, "%s%s%.*s.html", directory, *directory ? "/" : "",
+             (int)length, value);
     snprintf(profile_json, sizeof profile_json, "%s%s%.*s.json", directory, *directory ? "/" : "",
              (int)length, value);
 }
@@ -83,6 +85,7 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
     struct profile_job *job = profile_gather();
     if (job) {
         profile_json_write(job);
+        profile_page_write(job);
         profile_lines_print(job);
         free(job->ranks);
         free(job);

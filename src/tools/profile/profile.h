@@ -14,6 +14,7 @@
  *   lines.c    the summary on stderr
  *   advice.c   sums, and the recommendations
  *   json.c     all figures as a file
+ *   page.c, picture.c   the page for a browser, and its pictures
  *   text.c     numbers and call sites as texts
  *
  * Time of a call is counted once: a call that a callback of the program makes inside another call
@@ -116,8 +117,8 @@ struct profile {
 
 extern struct profile profile;
 
-/* The name of the file of WEFT_PROFILE, with .json. */
-extern char profile_json[4096];
+/* Names of the files of WEFT_PROFILE: the page, and the same with .json. */
+extern char profile_page[4096], profile_json[4096];
 
 /* ---- Tables */
 
@@ -171,6 +172,7 @@ struct profile_rank {
     struct profile_access reads, writes;
     uint64_t rma;
     uint64_t host, program; /* hashes of their names */
+    int32_t cores;          /* hardware threads of the node */
     int32_t threads;        /* tables in use; 0: the rank did not report */
     int32_t records;
 };
@@ -189,13 +191,22 @@ struct profile_site {
     struct weft_site text;
 };
 
+/* A function of MPI, over all its sites. */
+struct profile_function {
+    int ranks;
+    uint64_t calls;
+    double sum, least, most; /* seconds: of all ranks, of one rank that calls it */
+};
+
 struct profile_job {
     int size, reported, nodes, threads;
+    int neighbors; /* ranks on the node of rank 0 */
     int bins, fold;
     bool waits;   /* waiting in collectives is known */
     int waits_of; /* calls that it is known of, at each rank */
     struct profile_rank *ranks;
     struct profile_count sizes[2][PROFILE_SIZES];
+    struct profile_function functions[WEFT_CALLS];
     struct profile_count matrix[PROFILE_BINS][PROFILE_BINS]; /* [source][target] */
     int n;
     struct profile_site sites[PROFILE_SITES]; /* in the order of their time */
@@ -206,6 +217,7 @@ struct profile_job *profile_gather(void);
 
 void profile_lines_print(const struct profile_job *job);
 void profile_json_write(const struct profile_job *job);
+void profile_page_write(const struct profile_job *job);
 
 /* Sums over ranks that reported, for lines and pages */
 struct profile_sums {

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The page: one file without script, font or address of another. Each picture has a sentence above
+ * it that states what it shows, with its figures.
+ */
+#include "tools/profile/picture.h"
+#include "tools/profile/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "unconfigured"
+#endif
+
+enum { CALLS_SHOWN = 12, SITES_SHOWN = 16, ROWS_SHOWN = 40 };
+
+static const char style[] =
+    "body{font:16px/1.5 system-ui,sans-serif;color:#222;background:#fff;max-width:60rem;"
+    "margin:2rem auto;padding:0 1rem}h1{font-size:1.8rem;margin-bottom:.2rem}"
+    "h2{font-size:1.25rem;margin-top:2.5rem;margin-bottom:.3rem}svg{width:100%;height:auto}"
+    ".job{color:#555}table{border-collapse:collapse;font-size:.85rem;"
+    "font-variant-numeric:tabular-nums;margin:.7rem 0}th,td{text-align:right;padding:.15rem .6rem;"
+    "border-bottom:1px solid #e4e4e4}td:first-child,th:first-child{text-align:left}"
+    "details{font-size:.95rem}summary{cursor:pointer;color:#555}";
+
+/* Segments of the bar of a rank. */
+enum { COMPUTE, MESSAGES, COMPLETION, WAITING, OPERATION, WINDOWS, FILES, OTHER, SEGMENTS };
+static const char *const segment_names[SEGMENTS] = {
+    "outside of MPI", "messages", "requests", "waiting in collectives",
+    "collectives",    "windows",  "files",    "other calls"};
+static const char *const segment_colours[SEGMENTS] = {"#d9d9d9", "#0072b2", "#56b4e9", "#d55e00",
+                                                      "#e69f00", "#009e73", "#cc79a7", "#666666"};
+
+static double share(double of, double all)
+{
+    return all > 0 ? of / all * 100 : 0;
+}
+
+/* ---- Ranks */
+
+static void add_rank(struct picture_bar *bar, const struct profile_rank *r, double weight)
+{
+    double *segments = bar->segments;
+    segments[COMPUTE] += (r->wall * r->threads - r->mpi) * weight;
+    segments[MESSAGES] += r->classes[PROFILE_P2P] * weight;
+    segments[COMPLETION] += r->classes[PROFILE_COMPLETE] * weight;
+    segments[WAITING] += r->wait * weight;
+    segments[OPERATION] += (r->classes[PROFILE_COLLECTIVE] - r->wait) * weight;
+    segments[WINDOWS] += r->classes[PROFILE_RMA] * weight;
+    segments[FILES] += r->classes[PROFILE_FILE] * weight;
+    segments[OTHER] += r->classes[PROFILE_OTHER] * weight;
+}
+
+static void put_ranks(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
+{
+    char a[PROFILE_TEXT], b[PROFILE_TEXT];
+    struct picture_bar *bars = calloc((size_t)job->bins, sizeof *bars);
+    if (!bars)
+        return;
+    for (int i = 0; i < job->bins; i++) {
+        int first = i * job->fold, end = first + job->fold, reported = 0;
+        end = end < job->size ? end : job->size;
+        for (int r = first; r < end; r++)
+            reported += job->ranks[r].threads > 0;
+        for (int r = first; r < end; r++)
+            if (job->ranks[r].threads)
+                add_rank(&bars[i], &job->ranks[r], 1.0 / reported);
+        double all = 0;
+        for (int j = 0; j < SEGMENTS; j++)
+            all += bars[i].segments[j];
+        snprintf(bars[i].label, sizeof bars[i].label, job->fold > 1 ? "ranks %d-%d" : "rank %d",
+                 first, end - 1);
+        snprintf(bars[i].note, sizeof bars[i].note, "%.0f %% MPI",
+                 share(all - bars[i].segments[COMPUTE], all));
+    }
+    fprintf(file, "<h2>Time of each rank</h2><p>");
+    if (job->reported > 1)
+        fprintf(file,
+                "Rank %d is outside of MPI longest, for %s; the mean is %s. Ranks with less wait "
+                "for it in MPI.",
+                sums->most_compute_rank, profile_text_seconds(sums->most_compute, a),
+                profile_text_seconds(sums->compute, b));
+    else
+        fprintf(file, "The rank is outside of MPI for %s.", profile_text_seconds(sums->compute, a));
+    if (job->fold > 1)
+        fprintf(file, " A bar is the mean of %d ranks.", job->fold);
+    fprintf(file, "</p>\n");
+    struct picture_bars picture = {.n = job->bins,
+                                   .segments = SEGMENTS,
+                                   .names = segment_names,
+                                   .colours = segment_colours,
+                                   .left = 100,
+                                   .height = job->bins > 16 ? 9 : 16};
+    picture_put_bars(file, &picture, bars);
+    free(bars);
+}
+
+/* ---- Calls */
+
+static const char *const one_colour[] = {"#0072b2"};
+
+static void put_calls(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
+{
+    struct picture_bar bars[CALLS_SHOWN] = {0};
+    int order[CALLS_SHOWN], n = 0;
+    for (int i = 0; i < WEFT_CALLS; i++) {
+        int at = n;
+        if (!job->functions[i].calls)
+            continue;
+        while (at > 0 && job->functions[order[at - 1]].sum < job->functions[i].sum) {
+            if (at < CALLS_SHOWN)
+                order[at] = order[at - 1];
+            at--;
+        }
+        if (at < CALLS_SHOWN)
+            order[at] = i;
+        n += n < CALLS_SHOWN;
+    }
+    if (n == 0)
+        return;
+    for (int i = 0; i < n; i++) {
+        const struct profile_function *f = &job->functions[order[i]];
+        snprintf(bars[i].label, sizeof bars[i].label, "%s", weft_functions[order[i]].name);
+        snprintf(bars[i].note, sizeof bars[i].note, "%.1f %%", share(f->sum, sums->all_wall));
+        bars[i].segments[0] = f->sum / job->reported;
+        bars[i].from = f->ranks < job->reported ? 0 : f->least;
+        bars[i].to = f->most;
+    }
+    fprintf(file,
+            "<h2>Time by call</h2><p>%s takes %.1f %% of the time. A bar is the mean of the ranks; "
+            "the line goes from the rank with the least to that with the most.</p>\n",
+            weft_functions[order[0]].name, share(job->functions[order[0]].sum, sums->all_wall));
+    struct picture_bars picture = {
+        .n = n, .segments = 1, .colours = one_colour, .left = 190, .height = 16};
+    picture_put_bars(file, &picture, bars);
+}
+
+static void put_site_rows(FILE *file, const struct profile_job *job,
+                          const struct profile_sums *sums)
+{
+    char text[512], number[PROFILE_TEXT];
+    fprintf(file, "<table><tr><th>call site</th><th>time %%</th><th>mean</th><th>least (rank)</th>"
+                  "<th>most (rank)</th><th>calls</th><th>bytes</th><th>longest call</th></tr>\n");
+    for (int i = 0; i < job->n && i < ROWS_SHOWN; i++) {
+        const struct profile_site *site = &job->sites[i];
+        profile_text_site(site, text, sizeof text);
+        fprintf(file, "<tr><td>");
+        picture_put_text(file, text);
+        fprintf(file, "</td><td>%.1f</td><td>%s</td>", share(site->sum, sums->all_wall),
+                profile_text_seconds(site->sum / site->ranks, number));
+        fprintf(file, "<td>%s (%d)</td>", profile_text_seconds(site->least, number),
+                site->least_rank);
+        fprintf(file, "<td>%s (%d)</td><td>%llu</td>", profile_text_seconds(site->most, number),
+                site->most_rank, (unsigned long long)site->calls);
+        fprintf(file, "<td>%s</td>",
+                site->bytes ? profile_text_bytes((double)site->bytes, number) : "");
+        fprintf(file, "<td>%s</td></tr>\n", profile_text_seconds(site->longest, number));
+    }
+    fprintf(file, "</table>\n");
+}
+
+static void put_sites(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
+{
+    struct picture_bar bars[SITES_SHOWN] = {0};
+    char text[512];
+    int n = job->n < SITES_SHOWN ? job->n : SITES_SHOWN;
+    double shown = 0;
+    if (n == 0)
+        return;
+    for (int i = 0; i < n; i++) {
+        const struct profile_site *site = &job->sites[i];
+        profile_text_site(site, text, sizeof text);
+        snprintf(bars[i].label, sizeof bars[i].label, "%.*s", 60, text);
+        snprintf(bars[i].note, sizeof bars[i].note, "%.1f %%", share(site->sum, sums->all_wall));
+        bars[i].segments[0] = site->sum / job->reported;
+        bars[i].from = site->ranks < job->reported ? 0 : site->least;
+        bars[i].to = site->most;
+        shown += i < 3 ? site->sum : 0;
+    }
+    fprintf(file,
+            "<h2>Time by line of the program</h2><p>The first three call sites have %.0f %% of the "
+            "time in MPI; begin with these lines.</p>\n",
+            share(shown, sums->mpi));
+    struct picture_bars picture = {
+        .n = n, .segments = 1, .colours = one_colour, .left = 400, .height = 16};
+    picture_put_bars(file, &picture, bars);
+    put_site_rows(file, job, sums);
+}
+
+/* ---- Collectives */
+
+static void put_waits(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
+{
+    static const char *const names[] = {"waiting for other ranks", "operation"};
+    static const char *const colours[] = {"#d55e00", "#e69f00"};
+    struct picture_bar bars[SITES_SHOWN] = {0};
+    char text[512], a[PROFILE_TEXT];
+    int n = 0;
+    for (int i = 0; i < job->n && n < SITES_SHOWN; i++) {
+        const struct profile_site *site = &job->sites[i];
+        if (site->wait <= 0)
+            continue;
+        profile_text_site(site, text, sizeof text);
+        snprintf(bars[n].label, sizeof bars[n].label, "%.*s", 60, text);
+        snprintf(bars[n].note, sizeof bars[n].note, "%.0f %%", share(site->wait, site->sum));
+        bars[n].segments[0] = site->wait / job->reported;
+        bars[n].segments[1] = (site->sum - site->wait) / job->reported;
+        n++;
+    }
+    fprintf(file, "<h2>Collectives: waiting and operation</h2><p>");
+    if (!job->waits)
+        fprintf(file,
+                "The split is not known: ranks made different collective calls, or several threads "
+                "may call MPI.</p>\n");
+    else if (n == 0)
+        fprintf(file,
+                "No barrier, allreduce, allgather or alltoall of all ranks was called.</p>\n");
+    else
+        fprintf(
+            file,
+            "Ranks wait %s on average for others that enter the call later, %.0f %% of the time "
+            "in collectives. Waiting is time above the shortest duration of the same call at "
+            "any rank%s; a faster network would not shorten it, more even work would.</p>\n",
+            profile_text_seconds(sums->wait / job->reported, a),
+            share(sums->wait, sums->classes[PROFILE_COLLECTIVE]),
+            job->waits_of == PROFILE_DURATIONS ? ", for the first 32768 calls" : "");
+    struct picture_bars picture = {
+        .n = n, .segments = 2, .names = names, .colours = colours, .left = 400, .height = 16};
+    if (job->waits && n)
+        picture_put_bars(file, &picture, bars);
+}
+
+/* ---- Messages */
+
+static double bytes_of_entry(const void *of, int row, int column)
+{
+    const struct profile_job *job = of;
+    const struct profile_count *count = &job->matrix[row][column];
+    return count->n ? (double)count->bytes + 0.5 : 0; /* messages without data are drawn, too */
+}
+
+static const char *note_of_entry(const void *of, int row, int column, char *text)
+{
+    const struct profile_job *job = of;
+    const struct profile_count *count = &job->matrix[row][column];
+    char bytes[PROFILE_TEXT];
+    snprintf(text, PICTURE_NOTE, "%d to %d: %s in %llu messages", row * job->fold,
+             column * job->fold, profile_text_bytes((double)count->bytes, bytes),
+             (unsigned long long)count->n);
+    return text;
+}
+
+static void put_matrix(FILE *file, const struct profile_job *job)
+{
+    char bytes[PROFILE_TEXT], all_bytes[PROFILE_TEXT];
+    int row = 0, column = 0, filled = 0;
+    struct profile_count all = {0};
+    for (int i = 0; i < job->bins; i++)
+        for (int j = 0; j < job->bins; j++) {
+            const struct profile_count *count = &job->matrix[i][j];
+            filled += count->n > 0;
+            all.n += count->n;
+            all.bytes += count->bytes;
+            if (count->bytes > job->matrix[row][column].bytes) {
+                row = i;
+                column = j;
+            }
+        }
+    fprintf(file, "<h2>Who sends to whom</h2><p>");
+    if (!all.n) {
+        fprintf(file, "No rank sent a message with MPI_Send and the like.</p>\n");
+        return;
+    }
+    const struct profile_count *most = &job->matrix[row][column];
+    fprintf(file,
+            "%llu messages with %s; %d of %d %s exchange some. From rank %d to rank %d go the "
+            "most, %s in %llu messages, %.0f %% of all bytes. A darker cell has more bytes (each "
+            "cell has its figures as a tip).",
+            (unsigned long long)all.n, profile_text_bytes((double)all.bytes, all_bytes), filled,
+            job->bins * job->bins, job->fold > 1 ? "groups of pairs" : "pairs", row * job->fold,
+            column * job->fold, profile_text_bytes((double)most->bytes, bytes),
+            (unsigned long long)most->n, share((double)most->bytes, (double)all.bytes));
+    if (job->fold > 1)
+        fprintf(file, " A row or column is %d ranks, from the one that is named.", job->fold);
+    fprintf(file, "</p>\n");
+    struct picture_matrix picture = {.bins = job->bins,
+                                     .fold = job->fold,
+                                     .value = bytes_of_entry,
+                                     .note = note_of_entry,
+                                     .of = job};
+    picture_put_matrix(file, &picture);
+}
+
+static uint64_t calls_of_size(const void *of, int set, int i)
+{
+    const struct profile_job *job = of;
+    return job->sizes[set][i].n;
+}
+
+/* The lower end of the sizes from which on half of the calls (bytes) are. */
+static double half_of(const struct profile_count *sizes, bool bytes)
+{
+    uint64_t all = 0, sum = 0;
+    for (int i = 0; i < PROFILE_SIZES; i++)
+        all += bytes ? sizes[i].bytes : sizes[i].n;
+    for (int i = PROFILE_SIZES - 1; i > 0; i--) {
+        sum += bytes ? sizes[i].bytes : sizes[i].n;
+        if (sum * 2 >= all)
+            return (double)(1ULL << (i - 1));
+    }
+    return 0;
+}
+
+static void put_sizes(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
+{
+    char a[PROFILE_TEXT], b[PROFILE_TEXT];
+    if (!sums->messages.n && !sums->collectives.n)
+        return;
+    fprintf(file, "<h2>Sizes</h2><p>");
+    if (sums->messages.n)
+        fprintf(file,
+                "Half of the messages have at least %s, and half of the bytes are in messages of "
+                "at least %s. ",
+                profile_text_bytes(half_of(job->sizes[0], false), a),
+                profile_text_bytes(half_of(job->sizes[0], true), b));
+    fprintf(file, "The heights are numbers of calls, on a logarithmic scale; of a collective the "
+                  "size is that of the send buffer of a rank.</p>\n");
+    struct picture_sizes picture = {.names = {"messages", "collectives"},
+                                    .colours = {"#0072b2", "#e69f00"},
+                                    .value = calls_of_size,
+                                    .of = job,
+                                    .sizes = PROFILE_SIZES};
+    picture_put_sizes(file, &picture);
+}
+
+/* ---- Files and windows */
+
+static void put_access(FILE *file, const char *name, const struct profile_access *access,
+                       double seconds)
+{
+    char bytes[PROFILE_TEXT], each[PROFILE_TEXT], rate[PROFILE_TEXT];
+    if (!access->calls)
+        return;
+    fprintf(
+        file,
+        "<tr><td>%s</td><td>%llu</td><td>%s</td><td>%s</td><td>%.0f %%</td><td>%s/s</td></tr>\n",
+        name, (unsigned long long)access->calls, profile_text_bytes((double)access->bytes, bytes),
+        profile_text_bytes((double)access->bytes / (double)access->calls, each),
+        share((double)access->small, (double)access->calls),
+        profile_text_bytes(seconds > 0 ? (double)access->bytes / seconds : 0, rate));
+}
+
+static void put_files(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
+{
+    char a[PROFILE_TEXT];
+    if (sums->reads.calls || sums->writes.calls) {
+        fprintf(file,
+                "<h2>Files</h2><p>Files take %.1f %% of the time. The rate is that of one rank: "
+                "bytes over the time in calls that read or write; nonblocking calls count with the "
+                "time of their start alone.</p>\n<table><tr><th></th><th>calls</th><th>bytes</th>"
+                "<th>each</th><th>below 64 KiB</th><th>rate of a rank</th></tr>\n",
+                share(sums->classes[PROFILE_FILE], sums->all_wall));
+        put_access(file, "read", &sums->reads, sums->read_seconds);
+        put_access(file, "write", &sums->writes, sums->write_seconds);
+        fprintf(file, "</table>\n");
+    }
+    if (sums->rma)
+        fprintf(
+            file,
+            "<h2>Windows</h2><p>%s by puts, gets and accumulates; calls on windows take %.1f %% "
+            "of the time.</p>\n",
+            profile_text_bytes((double)sums->rma, a),
+            share(sums->classes[PROFILE_RMA], sums->all_wall));
+    (void)job;
+}
+
+/* ---- Beginning and end */
+
+static void put_head(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
+{
+    char advice[PROFILE_ADVICE][PROFILE_SENTENCE], date[64], a[PROFILE_TEXT];
+    time_t now = time(NULL);
+    struct tm local;
+    strftime(date, sizeof date, "%Y-%m-%d %H:%M", localtime_r(&now, &local));
+    fprintf(file, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                  "<title>Profile of ");
+    picture_put_text(file, program_invocation_short_name);
+    fprintf(file, "</title><style>%s</style></head><body>\n<h1>", style);
+    picture_put_text(file, program_invocation_short_name);
+    fprintf(
+        file,
+        ": %.1f %% of the time in MPI</h1>\n<p class=\"job\">%d rank%s on %d node%s, %s between "
+        "MPI_Init and MPI_Finalize, %s, Weft " PACKAGE_VERSION "</p>\n",
+        share(sums->mpi, sums->all_wall), job->size, job->size == 1 ? "" : "s", job->nodes,
+        job->nodes == 1 ? "" : "s", profile_text_seconds(sums->wall, a), date);
+    if (job->reported < job->size)
+        fprintf(file, "<p>%d of the ranks did not report.</p>\n", job->size - job->reported);
+    int n = profile_advice(job, sums, advice);
+    fprintf(file, "<p>What to try:</p><ul>\n");
+    for (int i = 0; i < n; i++) {
+        fprintf(file, "<li>");
+        picture_put_text(file, advice[i]);
+        fprintf(file, "</li>\n");
+    }
+    fprintf(file, "</ul>\n");
+}
+
+static void put_foot(FILE *file)
+{
+    fprintf(file,
+            "<details><summary>What the figures are</summary><p>Time is measured around each call "
+            "that the program makes between MPI_Init and MPI_Finalize; with threads it is the sum "
+            "of those that call MPI, and so is the time that the shares refer to. Bytes are those "
+            "that a rank passes to MPI: of a collective those of its send buffer. Persistent and "
+            "partitioned operations and neighborhood collectives have time and no bytes.</p>"
+            "</details>\n</body></html>\n");
+}
+
+static void put_page(FILE *file, const struct profile_job *job)
+{
+    struct profile_sums sums;
+    profile_sums_make(job, &sums);
+    put_head(file, job, &sums);
+    put_ranks(file, job, &sums);
+    put_calls(file, job, &sums);
+    put_sites(file, job, &sums);
+    put_waits(file, job, &sums);
+    put_matrix(file, job);
+    put_sizes(file, job, &sums);
+    put_files(file, job, &sums);
+    put_foot(file);
+}
+
+void profile_page_write(const struct profile_job *job)
+{
+    FILE *file = fopen(profile_page, "w");
+    if (file)
+        put_page(file, job);
+    if (!file || fclose(file))
+        fprintf(stderr, "weft profile: %s cannot be written: %s\n", profile_page, strerror(errno));
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Pictures: see picture.h.
+ */
+#include "tools/profile/picture.h"
+#include "tools/profile/profile.h"
+
+#include <math.h>
+
+enum { RIGHT = 96, GAP = 5 };
+
+void picture_put_text(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '<')
+            fputs("&lt;", file);
+        else if (*text == '>')
+            fputs("&gt;", file);
+        else if (*text == '&')
+            fputs("&amp;", file);
+        else if (*text == '"')
+            fputs("&quot;", file);
+        else
+            fputc(*text, file);
+    }
+}
+
+static void begin(FILE *file, int height)
+{
+    fprintf(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" "
+            "font-family=\"system-ui, sans-serif\" font-size=\"12\" fill=\"#444\">",
+            PICTURE_WIDTH, height);
+}
+
+static void put_label(FILE *file, double x, double y, const char *anchor, const char *text)
+{
+    fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+    picture_put_text(file, text);
+    fputs("</text>", file);
+}
+
+static void put_line(FILE *file, double x1, double y1, double x2, double y2, const char *colour)
+{
+    fprintf(file, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>", x1, y1,
+            x2, y2, colour);
+}
+
+static void put_rectangle(FILE *file, double x, double y, double width, double height,
+                          const char *colour)
+{
+    fprintf(file, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\"/>", x, y,
+            width, height, colour);
+}
+
+static void put_legend(FILE *file, int n, const char *const *names, const char *const *colours,
+                       double x)
+{
+    for (int i = 0; i < n; i++) {
+        put_rectangle(file, x, 4, 11, 11, colours[i]);
+        put_label(file, x + 16, 14, "start", names[i]);
+        double letters = 0;
+        for (const char *c = names[i]; *c; c++)
+            letters++;
+        x += 30 + 6.4 * letters;
+    }
+}
+
+/* 1, 2 or 5 times a power of ten: at most six steps to the end of the scale. */
+static double step_of(double end)
+{
+    double step = pow(10, floor(log10(end / 6)));
+    while (step * 6 < end)
+        step *= step * 2 * 6 >= end ? 2 : step * 5 * 6 >= end ? 5 : 10;
+    return step;
+}
+
+static double end_of(const struct picture_bars *picture, const struct picture_bar *bars)
+{
+    double end = 0;
+    for (int i = 0; i < picture->n; i++) {
+        double sum = 0;
+        for (int j = 0; j < picture->segments; j++)
+            sum += bars[i].segments[j];
+        end = fmax(end, fmax(sum, bars[i].to));
+    }
+    return end > 0 ? end : 1;
+}
+
+static void put_range(FILE *file, double from, double to, double y, double height)
+{
+    double middle = y + height / 2;
+    put_line(file, from, middle, to, middle, "#222");
+    put_line(file, from, y + height * 0.2, from, y + height * 0.8, "#222");
+    put_line(file, to, y + height * 0.2, to, y + height * 0.8, "#222");
+}
+
+void picture_put_bars(FILE *file, const struct picture_bars *picture,
+                      const struct picture_bar *bars)
+{
+    char text[PROFILE_TEXT];
+    double end = end_of(picture, bars), step = step_of(end);
+    double scale = (PICTURE_WIDTH - picture->left - RIGHT) / end;
+    int top = picture->segments > 1 ? 24 : 4, pitch = picture->height + GAP;
+    int bottom = top + picture->n * pitch;
+    begin(file, bottom + 24);
+    if (picture->segments > 1)
+        put_legend(file, picture->segments, picture->names, picture->colours,
+                   picture->segments > 2 ? 0 : picture->left);
+    for (int i = 0; i * step <= end * 1.001; i++) {
+        double x = picture->left + i * step * scale;
+        put_line(file, x, top, x, bottom, "#ddd");
+        put_label(file, x, bottom + 16, "middle", i ? profile_text_seconds(i * step, text) : "0");
+    }
+    for (int i = 0; i < picture->n; i++) {
+        double x = picture->left, y = top + i * pitch;
+        for (int j = 0; j < picture->segments; j++) {
+            double width = bars[i].segments[j] * scale;
+            if (width > 0)
+                put_rectangle(file, x, y, width, picture->height, picture->colours[j]);
+            x += width > 0 ? width : 0;
+        }
+        if (bars[i].to > 0)
+            put_range(file, picture->left + bars[i].from * scale,
+                      picture->left + bars[i].to * scale, y, picture->height);
+        put_label(file, picture->left - 8, y + picture->height / 2.0 + 4, "end", bars[i].label);
+        x = fmax(x, picture->left + bars[i].to * scale);
+        put_label(file, x + 6, y + picture->height / 2.0 + 4, "start", bars[i].note);
+    }
+    fputs("</svg>\n", file);
+}
+
+static void text_of_size(int i, char *text)
+{
+    if (i == 0)
+        snprintf(text, PROFILE_TEXT, "0");
+    else
+        profile_text_bytes(ldexp(1, i - 1), text);
+}
+
+void picture_put_sizes(FILE *file, const struct picture_sizes *picture)
+{
+    enum { HEIGHT = 230, TOP = 24, BOTTOM = 40, LEFT = 56 };
+    int first = picture->sizes, last = 0;
+    uint64_t most = 1;
+    char text[PROFILE_TEXT];
+    for (int i = 0; i < picture->sizes; i++)
+        for (int set = 0; set < 2; set++) {
+            uint64_t value = picture->value(picture->of, set, i);
+            first = value && i < first ? i : first;
+            last = value ? i : last;
+            most = value > most ? value : most;
+        }
+    if (first > last)
+        return;
+    double top = log10((double)most) + 0.3, scale = (HEIGHT - TOP - BOTTOM) / top;
+    double each = (double)(PICTURE_WIDTH - LEFT - 20) / (last - first + 1);
+    each = each > 70 ? 70 : each;
+    begin(file, HEIGHT);
+    put_legend(file, 2, picture->names, picture->colours, LEFT);
+    for (int power = 0; power <= top; power++) {
+        double y = HEIGHT - BOTTOM - power * scale * 0.9 - 6;
+        snprintf(text, sizeof text, "%.0f", pow(10, power));
+        put_line(file, LEFT, y, LEFT + each * (last - first + 1), y, "#ddd");
+        put_label(file, LEFT - 6, y + 4, "end", text);
+    }
+    for (int i = first; i <= last; i++) {
+        double x = LEFT + (i - first) * each;
+        for (int set = 0; set < 2; set++) {
+            uint64_t value = picture->value(picture->of, set, i);
+            double height = value ? log10((double)value) * scale * 0.9 + 6 : 0;
+            if (value)
+                put_rectangle(file, x + each * (0.1 + 0.4 * set), HEIGHT - BOTTOM - height,
+                              each * 0.38, height, picture->colours[set]);
+        }
+        text_of_size(i, text);
+        if (each > 52 || (i - first) % 2 == 0)
+            put_label(file, x + each * 0.5, HEIGHT - BOTTOM + 16, "middle", text);
+    }
+    put_label(file, PICTURE_WIDTH / 2.0, HEIGHT - 4, "middle", "size of a message from");
+    fputs("</svg>\n", file);
+}
+
+static void put_axis(FILE *file, const struct picture_matrix *picture, double left, double top,
+                     double square)
+{
+    char text[PROFILE_TEXT];
+    int every = picture->bins > 32 ? 8 : picture->bins > 16 ? 4 : picture->bins > 8 ? 2 : 1;
+    for (int i = 0; i < picture->bins; i += every) {
+        snprintf(text, sizeof text, "%d", i * picture->fold);
+        put_label(file, left - 6, top + (i + 0.5) * square + 4, "end", text);
+        put_label(file, left + (i + 0.5) * square, top - 6, "middle", text);
+    }
+    put_label(file, left, top - 24, "start", "to rank");
+    put_label(file, left - 52, top + 12, "start", "from");
+}
+
+void picture_put_matrix(FILE *file, const struct picture_matrix *picture)
+{
+    enum { SIDE = 460, LEFT = 90, TOP = 44 };
+    double square = (double)SIDE / (picture->bins > 4 ? picture->bins : 4), most = 0;
+    double side = square * picture->bins;
+    char text[PICTURE_NOTE];
+    for (int i = 0; i < picture->bins; i++)
+        for (int j = 0; j < picture->bins; j++)
+            most = fmax(most, picture->value(picture->of, i, j));
+    begin(file, TOP + (int)side + 8);
+    put_axis(file, picture, LEFT, TOP, square);
+    fprintf(file, "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%.1f\" fill=\"#f6f6f6\"/>", LEFT,
+            TOP, side, side);
+    for (int i = 0; i < picture->bins; i++)
+        for (int j = 0; j < picture->bins; j++) {
+            double value = picture->value(picture->of, i, j);
+            if (value <= 0)
+                continue;
+            /* Six decades from light to dark */
+            double shade = 1 + log10(value / most) / 6;
+            shade = shade < 0.08 ? 0.08 : shade;
+            fprintf(file,
+                    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#0072b2\" "
+                    "fill-opacity=\"%.2f\"><title>",
+                    LEFT + j * square + 0.5, TOP + i * square + 0.5, square - 1, square - 1, shade);
+            picture_put_text(file, picture->note(picture->of, i, j, text));
+            fputs("</title></rect>", file);
+        }
+    fputs("</svg>\n", file);
+}

@@ -65,7 +65,8 @@ class Axes:
     """Where a size and a value are on the picture. Limits make room for themselves only if asked
     to: most of them are far from everything else."""
 
-    def __init__(self, curves, levels, fit_limits):
+    def __init__(self, curves, levels, fit_limits, size):
+        self.width, self.height, self.right_margin = size
         sizes = [size for c in curves if not c.limit for size, _ in c.points]
         self.zero = 0 in sizes
         self.first, self.last = min(size for size in sizes if size > 0), max(sizes)
@@ -77,11 +78,11 @@ class Axes:
 
     def x(self, size):
         place = math.log2(size) if size > 0 else math.log2(self.first) - 1.2
-        return LEFT + (place - self.left) / (self.right - self.left) * (WIDTH - LEFT - RIGHT)
+        return LEFT + (place - self.left) / (self.right - self.left) * (self.width - LEFT - self.right_margin)
 
     def y(self, value):
         place = (math.log10(value) - self.low) / (self.high - self.low)
-        return HEIGHT - BOTTOM - place * (HEIGHT - TOP - BOTTOM)
+        return self.height - BOTTOM - place * (self.height - TOP - BOTTOM)
 
     def shows(self, size, value):
         return (self.first <= size <= self.last or size == 0) and \
@@ -90,6 +91,7 @@ class Axes:
 
 def grid(axes, x_title, y_title):
     out, decades = [], axes.high - axes.low
+    end, bottom = axes.width - axes.right_margin, axes.height - BOTTOM
     labelled = (1, 2, 5) if decades < 3.2 else (1,)
     for exponent in range(math.floor(axes.low), math.ceil(axes.high) + 1):
         for digit in range(1, 10):
@@ -97,23 +99,23 @@ def grid(axes, x_title, y_title):
             if not axes.low <= math.log10(value) <= axes.high:
                 continue
             y = axes.y(value)
-            out.append(line(LEFT, y, WIDTH - RIGHT, y, GRID if digit in labelled else MINOR))
+            out.append(line(LEFT, y, end, y, GRID if digit in labelled else MINOR))
             if digit in labelled:
                 out.append(text(LEFT - 8, y + 4, number_label(value), "end"))
     power = math.ceil(math.log2(axes.first))
     while power <= math.log2(axes.last):
         x = axes.x(2 ** power)
         major = power in (0, 3, 6, 10, 13, 16, 20, 22)
-        out.append(line(x, TOP, x, HEIGHT - BOTTOM, GRID if major else MINOR))
+        out.append(line(x, TOP, x, bottom, GRID if major else MINOR))
         if major:
-            out.append(text(x, HEIGHT - BOTTOM + 18, size_label(2 ** power)))
+            out.append(text(x, bottom + 18, size_label(2 ** power)))
         power += 1
     if axes.zero:
         x = axes.x(0)
-        out.append(line(x, TOP, x, HEIGHT - BOTTOM, GRID))
-        out.append(text(x, HEIGHT - BOTTOM + 18, "0"))
-    out.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, x_title, size=13))
-    middle = (TOP + HEIGHT - BOTTOM) / 2
+        out.append(line(x, TOP, x, bottom, GRID))
+        out.append(text(x, bottom + 18, "0"))
+    out.append(text((LEFT + end) / 2, axes.height - 10, x_title, size=13))
+    middle = (TOP + bottom) / 2
     out.append(text(16, middle, y_title, size=13, extra=f'transform="rotate(-90 16 {middle:.0f})"'))
     return out
 
@@ -144,7 +146,7 @@ def draw_curve(axes, curve):
     return out
 
 
-def end_labels(labels):
+def end_labels(labels, x):
     """Names beside the right ends of curves, moved apart where they would overlap."""
     out, step = [], 15
     labels = sorted(labels)
@@ -156,21 +158,20 @@ def end_labels(labels):
                 places[i - 1] -= (step - gap) / 2
                 places[i] += (step - gap) / 2
     for place, (y, name, colour, weight) in zip(places, labels):
-        x = WIDTH - RIGHT
         out.append(line(x + 1, y, x + 10, place, colour, 'stroke-width="1"'))
         out.append(text(x + 13, place + 4, name, "start", colour, 12, f'font-weight="{weight}"'))
     return out
 
 
-def legend(curves):
+def legend(curves, end):
     """The names above the plot: the one line that there is room for, or two."""
     out, x, y = [], LEFT, 20
     widths = [58 + 6.6 * len(curve.name) for curve in curves]
-    if LEFT + sum(widths) - 26 > WIDTH:
+    if LEFT + sum(widths) - 26 > end:
         y = 10
     for curve in sorted(curves, key=lambda c: not c.strong):
         width = 58 + 6.6 * len(curve.name)
-        if x + width - 26 > WIDTH:
+        if x + width - 26 > end:
             x, y = LEFT, y + 19
         dash = ' stroke-dasharray="6 4"' if curve.dashed else ""
         out.append(f'<line x1="{x}" y1="{y}" x2="{x + 26}" y2="{y}" stroke="{curve.colour}" '
@@ -183,29 +184,48 @@ def legend(curves):
     return out
 
 
-def plot(curves, x_title, y_title, levels=(), fit_limits=False):
-    """Curves over sizes. The strong one is drawn last."""
-    axes = Axes(curves, list(levels), fit_limits)
+def plot_parts(curves, x_title, y_title, levels=(), fit_limits=False, size=(WIDTH, HEIGHT, RIGHT)):
+    """The elements of a plot of that width, height and right margin."""
+    axes = Axes(curves, list(levels), fit_limits, size)
     out, labels = grid(axes, x_title, y_title), []
+    end = axes.width - axes.right_margin
     for level in levels:
         y = axes.y(level.value)
-        out.append(line(LEFT, y, WIDTH - RIGHT, y, "#aaaaaa",
+        out.append(line(LEFT, y, end, y, "#aaaaaa",
                         'stroke-width="1.3" stroke-dasharray="1.5 3.5" stroke-linecap="round"'))
-        out.append(text(WIDTH - RIGHT - 6, y - 5, level.name, "end", "#888888"))
+        out.append(text(end - 6, y - 5, level.name, "end", "#888888"))
     for curve in (c for c in curves if c.limit):
-        drawn, end = draw_limit(axes, curve)
+        drawn, last = draw_limit(axes, curve)
         out += drawn
-        if end is not None:
-            labels.append((end, curve.name, "#888888", "400"))
+        if last is not None:
+            labels.append((last, curve.name, "#888888", "400"))
     real = [c for c in curves if not c.limit]
     for curve in sorted(real, key=lambda c: c.strong):
         out += draw_curve(axes, curve)
-    return wrap(out + end_labels(labels) + legend(real))
+    return out + end_labels(labels, end) + legend(real, axes.width)
 
 
-def bars(groups, title):
+def plot(curves, x_title, y_title, levels=(), fit_limits=False):
+    """Curves over sizes. The strong one is drawn last."""
+    return wrap(plot_parts(curves, x_title, y_title, levels, fit_limits))
+
+
+def beside(panels, foot):
+    """Plots side by side, as a file of its own with a white ground: (title, curves, x title, y title) of
+    each, and a line below all."""
+    width, height, head = WIDTH // len(panels), 290, 24
+    out = [f'<rect width="{WIDTH}" height="{height + head + 24}" fill="#ffffff"/>']
+    for i, (title, curves, x_title, y_title) in enumerate(panels):
+        parts = plot_parts(curves, x_title, y_title, size=(width, height, 16))
+        out.append(text(i * width + LEFT, 18, title, "start", "#222222", 15, 'font-weight="600"'))
+        out.append(f'<g transform="translate({i * width} {head})">' + "".join(parts) + "</g>")
+    out.append(text(LEFT, height + head + 14, foot, "start", "#666666", 12))
+    return wrap(out, height + head + 24)
+
+
+def bars(groups, title, digits=1):
     """Horizontal bars: groups of (title, [(name, colour, value)])."""
-    out, y, bar, left = [], 14, 20, 250
+    out, y, bar, left = [], 14, 20, 290
     greatest = max(value for _, group in groups for _, _, value in group)
     scale = (WIDTH - left - 80) / greatest
     for group_title, group in groups:
@@ -215,7 +235,7 @@ def bars(groups, title):
             out.append(text(left - 8, y + 14, name, "end"))
             out.append(f'<rect x="{left}" y="{y + 2}" width="{value * scale:.1f}" height="{bar - 4}" '
                        f'fill="{colour}"/>')
-            out.append(text(left + value * scale + 6, y + 14, f"{value:.1f}", "start"))
+            out.append(text(left + value * scale + 6, y + 14, f"{value:.{digits}f}", "start"))
             y += bar
         y += 14
     out.append(text(left, y + 8, title, "start", size=13))

@@ -6,14 +6,14 @@ dist_man_MANS += docs/weft_info.1 docs/mpicxx.1 docs/mpic++.1 docs/mpicxx_abi.1 
 dist_man_MANS += docs/mpifort.1 docs/mpif90.1 docs/mpif77.1 docs/mpifort_abi.1 docs/weftfort.1
 dist_man_MANS += docs/mpiexec.1 docs/mpirun.1 docs/weft-report.1 docs/weft-run-as.1
 # The documents are installed into one folder: links between them lose their folders, and those to
-# what is not installed become text.
+# what is not installed become text. Pictures are left out.
 DOCUMENTS = README.md CONTRIBUTING.md SECURITY.md docs/CODES.md docs/STATUS.md docs/GUIDE.md \
-    docs/INTERNALS.md docs/RELIABILITY.md docs/FAULTS.md
+    docs/INTERNALS.md docs/RELIABILITY.md docs/FAULTS.md docs/PERFORMANCE.md docs/RELEASES.md
 EXTRA_DIST += $(DOCUMENTS)
 INSTALLED_DOCUMENTS = $(patsubst %,docs/installed/%,$(notdir $(DOCUMENTS)))
 nodist_doc_DATA = $(INSTALLED_DOCUMENTS)
 CLEANFILES += $(INSTALLED_DOCUMENTS)
-install_links = -e 's|\](docs/|](|g' -e 's|\](\.\./|](|g' \
+install_links = -e '/^!\[/d' -e 's|\](docs/|](|g' -e 's|\](\.\./|](|g' \
     -e 's|\[\([^][]*\)\]([a-z]*/[^)]*)|\1|g' -e 's|\[\([^][]*\)\](weftrun\.1)|\1|g'
 docs/installed/%.md: $(srcdir)/docs/%.md Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed $(install_links) $< >$@
@@ -21,7 +21,7 @@ docs/installed/%.md: $(srcdir)/%.md Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed $(install_links) $< >$@
 
 # What bench/report drew, and from what
-EXTRA_DIST += docs/performance/index.html docs/performance/latency.dat \
+EXTRA_DIST += docs/performance/front.svg docs/performance/index.html docs/performance/latency.dat \
     docs/performance/latency_far.dat docs/performance/rate_far.dat \
     docs/performance/frontend.dat \
     docs/performance/rate.dat docs/performance/net.dat docs/performance/staged.dat \

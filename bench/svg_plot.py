@@ -56,8 +56,8 @@ def line(x1, y1, x2, y2, colour, extra=""):
             f'{extra}/>')
 
 
-def wrap(parts, height=HEIGHT):
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
+def wrap(parts, height=HEIGHT, width=WIDTH, kind="curves"):
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="{kind}" role="img" '
             f'font-family="system-ui, sans-serif">' + "".join(parts) + "</svg>")
 
 
@@ -224,19 +224,20 @@ def beside(panels, foot):
 
 
 def bars(groups, title, digits=1):
-    """Horizontal bars: groups of (title, [(name, colour, value)])."""
-    out, y, bar, left = [], 14, 20, 290
+    """Horizontal bars: groups of (title, [(name, colour, value)]). The picture can be read on a narrow
+    page too: titles are above their bars."""
+    out, y, bar, left, width = [], 16, 20, 150, 600
     greatest = max(value for _, group in groups for _, _, value in group)
-    scale = (WIDTH - left - 80) / greatest
+    scale = (width - left - 60) / greatest
     for group_title, group in groups:
-        out.append(text(0, y + bar * len(group) / 2 + 4, group_title, "start", size=13,
-                        extra='font-weight="600"'))
+        out.append(text(left, y, group_title, "start", "#222222", 13, 'font-weight="600"'))
+        y += 6
         for name, colour, value in group:
             out.append(text(left - 8, y + 14, name, "end"))
             out.append(f'<rect x="{left}" y="{y + 2}" width="{value * scale:.1f}" height="{bar - 4}" '
                        f'fill="{colour}"/>')
             out.append(text(left + value * scale + 6, y + 14, f"{value:.{digits}f}", "start"))
             y += bar
-        y += 14
-    out.append(text(left, y + 8, title, "start", size=13))
-    return wrap(out, y + 20)
+        y += 24
+    out.append(text(left, y - 4, title, "start", size=12))
+    return wrap(out, y + 6, width, "bars")

@@ -86,14 +86,14 @@ def split_parameters(text):
 def read_kind(function, item, names):
     match = ITEM.fullmatch(item)
     if not match or match[2] not in KINDS:
-        raise TableError(f"{function.name}: '{item}' is no kind of a parameter")
+        raise TableError(f"{function.name}: '{item}' is not a kind of parameter")
     kind = Kind(match[1] or "", match[2], *(tuple(filter(None, re.split("[.,]", match[i] or ""))) for i in (3, 4, 5)),
                 match[6])
     others = [word for word in (*kind.about, *kind.length, kind.flag)
               if word and not re.fullmatch(r"\d+|\*|sends|receives|MPI_MAX_\w+", word)]
     for word in others:
         if word not in names:
-            raise TableError(f"{function.name}: '{item}' names '{word}', which is no parameter")
+            raise TableError(f"{function.name}: '{item}' names '{word}', which is not a parameter")
     return kind
 
 

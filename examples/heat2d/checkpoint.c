@@ -111,7 +111,7 @@ bool checkpoint_sizes(const char *path, int sizes[CHECKPOINT_SIZES], char *why, 
         sizes[i] = header.sizes[i];
     if (done && (memcmp(header.magic, magic, sizeof magic) || sizes[CHECKPOINT_WIDTH] < 1 ||
                  sizes[CHECKPOINT_HEIGHT] < 1 || sizes[CHECKPOINT_MAX] < 1)) {
-        snprintf(why, len, "%s is no checkpoint of heat2d", path);
+        snprintf(why, len, "%s is not a checkpoint of heat2d", path);
         return false;
     }
     return done;

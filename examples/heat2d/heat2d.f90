@@ -58,7 +58,7 @@ contains
             open (newunit=unit, file=trim(path), access='stream', form='unformatted', &
                 status='old', action='read', iostat=status)
             if (status /= 0) call give_up('cannot read ' // trim(path))
-            if (next_word(unit) /= 'P5') call give_up(trim(path) // ' is no binary PGM picture')
+            if (next_word(unit) /= 'P5') call give_up(trim(path) // ' is not a binary PGM picture')
             word = next_word(unit)
             read (word, *) size(1)
             word = next_word(unit)

@@ -76,7 +76,7 @@ static const char *parse(FILE *f, struct picture *p)
     int magic = getc(f) == 'P' ? getc(f) : 0;
     const char *wrong;
     if (magic != '2' && magic != '5')
-        return "is no PGM picture (it begins neither with P2 nor with P5)";
+        return "is not a PGM picture (it begins neither with P2 nor with P5)";
     if ((wrong = number(f, MAX_SIDE, &p->width)) || (wrong = number(f, MAX_SIDE, &p->height)) ||
         (wrong = number(f, 65535, &p->max)))
         return wrong;

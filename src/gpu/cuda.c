@@ -236,7 +236,7 @@ static void *enter_context(const void *device)
     struct attributes a;
     int error = 0;
     if (!get_attributes(device, &a))
-        weft_fatal(MPI_ERR_BUFFER, "the buffer at %p is no device memory any more; was it freed?",
+        weft_fatal(MPI_ERR_BUFFER, "the buffer at %p is not device memory any more; was it freed?",
                    device);
     if (!a.context) {
         error = cuda.primary(&a.context, a.device);

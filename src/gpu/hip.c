@@ -222,7 +222,7 @@ static int enter_device(const void *device)
 {
     struct attributes a;
     if (!get_attributes(device, &a))
-        weft_fatal(MPI_ERR_BUFFER, "the buffer at %p is no device memory any more; was it freed?",
+        weft_fatal(MPI_ERR_BUFFER, "the buffer at %p is not device memory any more; was it freed?",
                    device);
     int error = set_device(a.device);
     if (!error && !streams[a.device].stream)

@@ -178,7 +178,7 @@ int cuDevicePrimaryCtxRelease_v2(int device)
 int cuCtxPushCurrent_v2(void *context)
 {
     if (context != &context_object || depth == 8)
-        return refuse(NO_CONTEXT, "%p is no context", context);
+        return refuse(NO_CONTEXT, "%p is not a context", context);
     current[depth++] = context;
     return OK;
 }
@@ -272,7 +272,7 @@ static int unmap(uint64_t pointer, bool imported)
     opened -= m && m->open;
     pthread_mutex_unlock(&lock);
     if (!m)
-        return refuse(INVALID, "%p is no device memory of this kind", (void *)(uintptr_t)pointer);
+        return refuse(INVALID, "%p is not device memory of this kind", (void *)(uintptr_t)pointer);
     munmap(m->view, m->bytes);
     if (!m->managed)
         munmap(m->at, m->bytes);
@@ -296,7 +296,7 @@ int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t pointer)
         *bytes = m->bytes;
     }
     pthread_mutex_unlock(&lock);
-    return m ? OK : refuse(INVALID, "%p is no device memory", (void *)(uintptr_t)pointer);
+    return m ? OK : refuse(INVALID, "%p is not device memory", (void *)(uintptr_t)pointer);
 }
 
 /* ---- For memory.c: the program may touch memory while it is open. */

@@ -245,7 +245,7 @@ static void assert_suggests(const char *variable, const char *suggestion)
     if (load_with(variable, "1") == 0)
         fail_msg("%s was accepted", variable);
     snprintf(both, sizeof both,
-             "sets %s, which is no setting of Weft; the nearest is %s:", variable, suggestion);
+             "sets %s, which is not a setting of Weft; the nearest is %s:", variable, suggestion);
     if (strstr(why, both) == NULL)
         fail_msg("'%s' does not say '%s'", why, both);
 }

@@ -158,7 +158,7 @@ int weft_view_program(const char *name)
     program.path = find_program(name, found, sizeof found);
     if (!find_own(program.own) || !list(&program, NULL, NULL)) {
         fprintf(stderr,
-                "weft_info: %s is no program or library for this machine that the dynamic loader "
+                "weft_info: %s is not a program or library for this machine that the dynamic loader "
                 "reads; of a script, pass the extension module or library that it loads.\n",
                 name);
         return 1;

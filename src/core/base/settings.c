@@ -419,7 +419,7 @@ static int refuse_unknown(char *why, size_t len)
             continue;
         snprintf(name, sizeof name, "%.*s", (int)(name_len < 100 ? name_len : 100), *entry);
         snprintf(why, len,
-                 "The environment sets %s, which is no setting of Weft; the nearest is %s: correct "
+                 "The environment sets %s, which is not a setting of Weft; the nearest is %s: correct "
                  "or unset it ('weft_info --settings' lists them all).",
                  name, nearest(name));
         return -1;

@@ -33,7 +33,7 @@ enum { KIND_BITS = 5, PERSISTENT_BIT = 1 << KIND_BITS, INTER_BIT = 2 << KIND_BIT
 enum { SEQUENCE_SHIFT = KIND_BITS + 2, SEQUENCE_MASK = (1 << 18) - 1 };
 
 _Static_assert(WEFT_COLL_KIND_MASK == (1 << KIND_BITS) - 1, "the kind is in the lowest bits");
-_Static_assert((int)WEFT_COLL_KINDS <= WEFT_COLL_KIND_MAKING, "two values are no collectives");
+_Static_assert((int)WEFT_COLL_KINDS <= WEFT_COLL_KIND_MAKING, "two values are not collectives");
 _Static_assert(SEQUENCE_SHIFT + 8 <= WEFT_LEAST_TAG_BITS, "few numbers fit into the tag");
 
 /* Persistent collectives have their own sequence numbers, taken when they are made, because they

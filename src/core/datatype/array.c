@@ -114,7 +114,7 @@ int weft_datatype_build_subarray(struct weft_datatype *type)
         MPI_Count start = weft_number(starts, d);
         if (size < 1 || n < 1 || n > size || start < 0 || start > size - n)
             return weft_error_set(MPI_ERR_ARG,
-                                  "%lld elements from index %lld on are no part of dimension %zu, "
+                                  "%lld elements from index %lld on are not in dimension %zu, "
                                   "which has %lld",
                                   (long long)n, (long long)start, d, (long long)size);
         if (!add_dimension(&a, size, (struct section){start, n, 1, 0, 0}))

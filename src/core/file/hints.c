@@ -210,7 +210,7 @@ static int check_setting(const char *text)
         const struct hint *hint = find_hint(item.key);
         if (!hint || !is_valid(hint, item.value))
             return weft_error_set(MPI_ERR_INFO_VALUE,
-                                  "WEFT_FILE_HINTS has \"%.60s=%.60s\", which is no hint of Weft "
+                                  "WEFT_FILE_HINTS has \"%.60s=%.60s\", which is not a hint of Weft "
                                   "or has no such value; the section Files of docs/GUIDE.md lists "
                                   "the hints",
                                   item.key, item.value);

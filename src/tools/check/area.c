@@ -57,7 +57,7 @@ static void read_map(struct layout *layout, const char *map, int64_t size, int64
 {
     int capacity = 0;
     for (int64_t i = 0; i < size;) {
-        const char *start = memchr(map + i, -1, (size_t)(size - i));
+        const char *start = memchr(map + i, 0xff, (size_t)(size - i));
         if (!start)
             return;
         const char *end = memchr(start, 0, (size_t)(map + size - start));

@@ -29,13 +29,13 @@
 #include <string.h>
 
 enum {
-    PARTS_MAX = 3,    /* MPI_Compare_and_swap has three buffers */
+    BUFFERS_MAX = 3,  /* MPI_Compare_and_swap has three buffers */
     FLIGHTS_MAX = 512 /* operations on windows, of which an epoch may have any number: each new one
                          is compared with all */
 };
 
 /* One buffer of an operation. */
-struct part {
+struct buffer {
     struct check_area area;
     const char *name;
     bool writes;
@@ -54,7 +54,7 @@ struct operation {
     pthread_t thread; /* that has started it */
     struct check_location where;
     int n;
-    struct part part[PARTS_MAX];
+    struct buffer buffer[BUFFERS_MAX];
 };
 
 static struct {
@@ -87,7 +87,7 @@ static uintptr_t stack_end(void)
 
 /* ---- The buffers of a call */
 
-/* How many blocks of a count a rank sends or receives in a collective of `size` ranks. */
+/* The number of blocks of a count that a rank sends or receives in a collective of `size` ranks. */
 static int64_t times_of(enum weft_call_number plain, bool receives, int size)
 {
     switch (plain) {
@@ -176,27 +176,28 @@ static bool is_unused(const struct weft_call *call, int parameter, const struct 
     return false;
 }
 
-static void add_part(struct operation *operation, const struct weft_call *call, int parameter,
-                     const struct members *members)
+static void add_buffer(struct operation *operation, const struct weft_call *call, int parameter,
+                       const struct members *members)
 {
     const struct weft_function *function = call->function;
     const struct weft_parameter *data = &function->parameter[parameter];
-    struct part *part = &operation->part[operation->n];
+    struct buffer *buffer = &operation->buffer[operation->n];
     bool receives = data->flow != WEFT_FLOW_IN;
     int64_t times = times_of(function->plain, receives, members->size);
-    *part = (struct part){.area = check_area_empty(), .name = data->name, .writes = receives};
+    *buffer = (struct buffer){.area = check_area_empty(), .name = data->name, .writes = receives};
     if (data->flow == WEFT_FLOW_INOUT && (function->does & WEFT_DOES_COLLECTIVE))
-        part->writes = !members->is_root; /* MPI_Bcast */
+        buffer->writes = !members->is_root; /* MPI_Bcast */
     if (is_reduce_scatter(function->plain) && receives)
-        check_area_add(&part->area, (uintptr_t)call->values[parameter].pointer,
+        check_area_add(&buffer->area, (uintptr_t)call->values[parameter].pointer,
                        weft_call_number(call, data->about[0], members->rank),
                        weft_call_element(call, data->about[1], 0));
     else
-        check_area_add_data(&part->area, call, parameter, members->size, times);
-    check_area_seal(&part->area);
-    if (part->area.low == part->area.high)
+        check_area_add_data(&buffer->area, call, parameter, members->size, times);
+    check_area_seal(&buffer->area);
+    if (buffer->area.low == buffer->area.high)
         return;
-    part->on_stack = part->area.low >= (uintptr_t)call->frame && part->area.high <= stack_end();
+    buffer->on_stack =
+        buffer->area.low >= (uintptr_t)call->frame && buffer->area.high <= stack_end();
     operation->n++;
 }
 
@@ -209,15 +210,15 @@ static void describe(struct operation *operation, const struct weft_call *call)
     operation->thread = pthread_self();
     if (!find_members(call, &members))
         return;
-    for (int i = 0; i < call->function->parameters && operation->n < PARTS_MAX; i++)
+    for (int i = 0; i < call->function->parameters && operation->n < BUFFERS_MAX; i++)
         if (call->function->parameter[i].kind == WEFT_KIND_DATA && !is_unused(call, i, &members))
-            add_part(operation, call, i, &members);
+            add_buffer(operation, call, i, &members);
 }
 
 static void free_areas(struct operation *operation)
 {
     for (int i = 0; i < operation->n; i++)
-        check_area_free(&operation->part[i].area);
+        check_area_free(&operation->buffer[i].area);
 }
 
 /* ---- Comparing. flights.lock is held */
@@ -237,7 +238,7 @@ static void compare(struct operation *operation, struct operation *other)
     bool rma = operation->win || other->win;
     for (int i = 0; i < operation->n; i++) {
         for (int k = 0; k < other->n; k++) {
-            struct part *a = &operation->part[i], *b = &other->part[k];
+            struct buffer *a = &operation->buffer[i], *b = &other->buffer[k];
             if ((!a->writes && !b->writes) || !check_areas_overlap(&a->area, &b->area))
                 continue;
             report(operation,
@@ -262,7 +263,7 @@ static void check_alias(const struct operation *operation)
 {
     for (int i = 0; i < operation->n; i++) {
         for (int k = 0; k < i; k++) {
-            const struct part *a = &operation->part[k], *b = &operation->part[i];
+            const struct buffer *a = &operation->buffer[k], *b = &operation->buffer[i];
             if ((a->writes || b->writes) && check_areas_overlap(&a->area, &b->area))
                 check_report(CHECK_ALIAS, &operation->where, true, "%s and %s overlap", a->name,
                              b->name);
@@ -302,10 +303,10 @@ static void start(struct operation *operation)
     operation->thread = pthread_self();
     compare_all(operation);
     for (int i = 0; i < operation->n; i++) {
-        struct part *part = &operation->part[i];
-        part->is_hashed = !part->writes && part->area.is_exact &&
-                          !check_windows_cover(&part->area) &&
-                          check_area_hash(&part->area, &part->hash);
+        struct buffer *buffer = &operation->buffer[i];
+        buffer->is_hashed = !buffer->writes && buffer->area.is_exact &&
+                            !check_windows_cover(&buffer->area) &&
+                            check_area_hash(&buffer->area, &buffer->hash);
     }
 }
 
@@ -337,16 +338,17 @@ static void insert(const struct weft_call *call, const void *request)
 /* A buffer in a frame that has returned, before the completing call writes or reads it. */
 static void check_frames(struct operation *operation, const struct weft_call *call)
 {
-    if (operation->is_reported || !pthread_equal(operation->thread, pthread_self()))
+    if (operation->is_reported || !pthread_equal(operation->thread, pthread_self()) ||
+        (uintptr_t)call->frame > stack_end()) /* on a stack of the program's own */
         return;
     for (int i = 0; i < operation->n; i++) {
-        struct part *part = &operation->part[i];
-        if (!part->on_stack || part->area.high > (uintptr_t)call->frame)
+        struct buffer *buffer = &operation->buffer[i];
+        if (!buffer->on_stack || buffer->area.high > (uintptr_t)call->frame)
             continue;
         check_report(CHECK_STACK_GONE, &operation->where, true,
                      "%s is a local variable of a function that returned before the operation "
                      "was complete",
-                     part->name);
+                     buffer->name);
         operation->is_reported = true;
         return;
     }
@@ -358,21 +360,21 @@ static void check_unchanged(struct operation *operation, const struct weft_call 
     char text[512];
     uint64_t hash;
     for (int i = 0; i < operation->n && !operation->is_reported; i++) {
-        struct part *part = &operation->part[i];
-        if (!part->is_hashed)
+        struct buffer *buffer = &operation->buffer[i];
+        if (!buffer->is_hashed)
             continue;
-        bool is_readable = check_area_hash(&part->area, &hash);
-        if (is_readable && hash == part->hash)
+        bool is_readable = check_area_hash(&buffer->area, &hash);
+        if (is_readable && hash == buffer->hash)
             continue;
         struct check_location here = check_location_of(call);
         check_location_print(&here, text, sizeof text);
         if (is_readable)
             check_report(operation->win ? CHECK_ORIGIN_CHANGED : CHECK_SEND_CHANGED,
                          &operation->where, false,
-                         "the program has changed %s between this call and %s", part->name, text);
+                         "the program has changed %s between this call and %s", buffer->name, text);
         else
             check_report(CHECK_BUFFER_FREED, &operation->where, true,
-                         "the memory of %s was freed between this call and %s", part->name, text);
+                         "the memory of %s was freed between this call and %s", buffer->name, text);
         operation->is_reported = true;
     }
 }
@@ -479,8 +481,9 @@ void check_buffers_end(struct weft_call *call)
     for (int i = 0; i < function->parameters; i++)
         if (function->parameter[i].object == WEFT_OBJECT_REQUEST)
             request = weft_call_element(call, i, 0);
-    if (weft_object_is_predefined(request) && !(function->does & WEFT_DOES_RMA))
-        return;
+    const bool has_request = function->does & (WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT);
+    if (has_request && weft_object_is_predefined(request))
+        return; /* complete already: of MPI_PROC_NULL, for example */
     pthread_mutex_lock(&flights.lock);
     insert(call, request);
     pthread_mutex_unlock(&flights.lock);

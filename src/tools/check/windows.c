@@ -64,7 +64,7 @@ struct window {
     int flavor;
     bool is_compared;   /* among origins */
     uint64_t low, high; /* the memory that other processes may write */
-    uint64_t base;      /* of this process's part */
+    uint64_t base;      /* of the memory of this process */
     struct peer *peers;
     bool has_fence, fence_used; /* a fence permits operations; there was one */
     bool has_lock_all, is_started, is_posted;
@@ -449,8 +449,8 @@ static void set_epoch(const struct weft_call *call, struct window *window)
     }
 }
 
-/* Which operations a call completes: at the target, and at the origin alone. -1: of all targets,
- * NONE: none. */
+/* The target whose operations a call completes, there and at the origin, or at the origin alone.
+ * -1: all targets. */
 enum { NONE = -2 };
 
 static int completes_remotely(const struct weft_call *call)

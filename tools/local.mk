@@ -82,6 +82,7 @@ weftrun_SOURCES += tools/weftrun/option_table.c tools/weftrun/option_table.h
 weftrun_SOURCES += tools/weftrun/config_file.c tools/weftrun/config_file.h
 weftrun_SOURCES += tools/weftrun/hosts.c tools/weftrun/hosts.h
 weftrun_SOURCES += tools/weftrun/starter.c tools/weftrun/starter.h
+weftrun_SOURCES += tools/weftrun/rank_parent.c tools/weftrun/rank_parent.h
 weftrun_SOURCES += tools/weftrun/limits.c tools/weftrun/limits.h
 weftrun_SOURCES += tools/weftrun/placement.c tools/weftrun/placement.h
 weftrun_SOURCES += tools/weftrun/rank_file.c tools/weftrun/rank_file.h

@@ -15,6 +15,7 @@
 #include "loop.h"
 #include "options.h"
 #include "phases.h"
+#include "rank_parent.h"
 #include "server.h"
 #include "starter.h"
 
@@ -114,6 +115,8 @@ int main(int argc, char **argv)
     struct launch_context ctx;
     bool done;
     int code = EXIT_REFUSED;
+    if (argc > 2 && strcmp(argv[1], RANK_PARENT_OPTION) == 0)
+        return weft_rank_parent_run(argv + 2);
     fill_standard_fds();
     if (weft_limits_check_stack())
         goto out;

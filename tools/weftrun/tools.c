@@ -7,6 +7,7 @@
 #include "installed.h"
 #include "launch.h"
 #include "lines.h"
+#include "other_mpi.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,10 +40,22 @@ static int load(struct app *app, const char *tool)
     return 0;
 }
 
+/* A program without MPI runs as usual, and those that it starts have the tools. */
+static void warn_without_mpi(const struct job *job, const struct app *app)
+{
+    char library[256];
+    bool standard;
+    if (!app->front_library &&
+        !weft_other_mpi_needed(app->path, library, sizeof library, &standard) && !standard)
+        weft_lines_print("%s is not linked with MPI: %s sees only the programs that it starts.",
+                         app->argv[0], job->check ? "--check" : "--profile");
+}
+
 int weft_tools_choose(const struct job *job, struct app *app)
 {
     if (!job->check && !job->profile)
         return 0;
+    warn_without_mpi(job, app);
     /* The front end stands behind the tools: the program may refer to it only by another library,
      * and MPI_X would be found in libmpi_abi, which the tools refer to. */
     if (app->front_library)

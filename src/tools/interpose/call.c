@@ -15,13 +15,24 @@ struct weft_next weft_next;
 _Static_assert(sizeof(struct weft_next) == WEFT_CALLS * sizeof(void *),
                "struct weft_next has one pointer for each call");
 
+/* In place of every definition of a process that is started without MPI: a shell may start programs
+ * of MPI, and an interpreter load it later, which is too late. */
+static void no_mpi(void)
+{
+    fputs("weft: the process has loaded Weft after its start, where the preloaded tool cannot find "
+          "it; preload libmpi_abi.so.1 or the front end behind the tool (weftrun --abi)\n",
+          stderr);
+    abort();
+}
+
 void weft_next_resolve(void)
 {
+    bool has_mpi = dlsym(RTLD_NEXT, WEFT_WRAPPER_PREFIX "Init") != NULL;
     for (int i = 0; i < WEFT_CALLS; i++) {
         char name[128];
         const char *bare = weft_functions[i].name + sizeof "MPI_" - 1;
         snprintf(name, sizeof name, WEFT_WRAPPER_PREFIX "%s", bare);
-        void *next = dlsym(RTLD_NEXT, name);
+        void *next = has_mpi ? dlsym(RTLD_NEXT, name) : (void *)(uintptr_t)no_mpi;
         if (!next) {
             fprintf(stderr,
                     "weft: the preloaded tool finds no %s behind itself; preload it only for "

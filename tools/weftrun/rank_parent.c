@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A rank that fails under Hydra ends the job with an exit code that is not its own: 58 after
+ * exit(7), 255 after SIGKILL, or none for as long as the other ranks wait. Hydra ends a job at
+ * once, and with the right code, if a rank requests it by PMI's abort. So each rank has a parent
+ * that does.
+ */
+#include "rank_parent.h"
+#include "launch.h"
+#include "lines.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A signal from the launcher: the end of the rank is no failure of its own. */
+static volatile sig_atomic_t stopped;
+
+static void note_signal(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+/* The name of the program behind "env VARIABLE=VALUE". */
+static const char *program_of(char **argv)
+{
+    int i = strcmp(argv[0], "env") == 0;
+    while (i && argv[i] && strchr(argv[i], '='))
+        i++;
+    return argv[i] ? argv[i] : argv[0];
+}
+
+/* Prints why the job ends. */
+static void report(const char *program, pid_t pid, int status)
+{
+    const char *rank = getenv("PMI_RANK");
+    char host[256] = "", manner[100];
+    gethostname(host, sizeof host - 1);
+    if (WIFSIGNALED(status))
+        snprintf(manner, sizeof manner, "was killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(manner, sizeof manner, "exited with code %d", WEXITSTATUS(status));
+    weft_lines_print("rank %s (pid %d on %s, program %s) %s; the other ranks are stopped.",
+                     rank ? rank : "?", (int)pid, host, program, manner);
+}
+
+/* Requests Hydra to end the job with a code. */
+static void end_job(int code)
+{
+    const char *text = getenv("PMI_FD");
+    int fd = text ? (int)strtol(text, NULL, 10) : -1;
+    if (fd > 2)
+        dprintf(fd, "cmd=abort exitcode=%d\n", code);
+}
+
+/* The program ends with its parent. Hydra sends signals to the group of both. */
+static pid_t start(char **argv)
+{
+    static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(1);
+        execvp(argv[0], argv);
+        weft_lines_print("%s cannot be executed: %s.", argv[0], strerror(errno));
+        _exit(errno == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_USABLE);
+    }
+    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
+        signal(passed[i], note_signal);
+    return pid;
+}
+
+int weft_rank_parent_run(char **argv)
+{
+    pid_t pid = start(argv);
+    int status;
+    if (pid < 0 || waitpid(pid, &status, 0) < 0) {
+        weft_lines_print("%s cannot be started: %s.", argv[0], strerror(errno));
+        return LAUNCH_NOT_USABLE;
+    }
+    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (code) {
+        if (!stopped)
+            report(program_of(argv), pid, status);
+        end_job(code);
+    }
+    return code;
+}

@@ -4,10 +4,13 @@
  */
 #include "tools/check/channel.h"
 #include "tools/check/check.h"
+#include "tools/check/deadlocks.h"
 #include "tools/check/messages.h"
 #include "tools/check/windows.h"
 
+#include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { RECORD_TAG = 1 };
 
@@ -25,12 +28,16 @@ static struct {
     struct check_record arrived;
     int *sent; /* records to each rank */
     int received;
-} channel = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &channel.first};
+} channel = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .end = &channel.first};
 
 static void (*const take[CHECK_RECORDS])(const struct check_record *record) = {
     [CHECK_RECORD_COLLECTIVE] = check_collectives_take,
     [CHECK_RECORD_MESSAGE] = check_messages_take,
     [CHECK_RECORD_ACCESS] = check_windows_take,
+    [CHECK_RECORD_QUESTION] = check_deadlocks_take,
+    [CHECK_RECORD_REPLY] = check_deadlocks_take,
+    [CHECK_RECORD_EDGE] = check_deadlocks_take,
+    [CHECK_RECORD_END] = check_deadlocks_take,
 };
 
 static void post(void)
@@ -98,9 +105,27 @@ void check_channel_poll(void)
     pthread_mutex_unlock(&channel.lock);
 }
 
+void check_channel_pause(int round)
+{
+    const struct timespec pause = {.tv_nsec = 20000};
+    check_channel_poll();
+    if (round > 2 * CHECK_SPINS)
+        nanosleep(&pause, NULL);
+    else if (round > CHECK_SPINS)
+        sched_yield();
+}
+
 void check_channel_finish(void)
 {
-    int expected = 0;
+    int expected = 0, all = 0;
+    MPI_Request barrier;
+    check_deadlocks_finalize(true);
+    weft_next.Ibarrier(check.channel, &barrier);
+    for (int round = 0; !all; round++) {
+        check_channel_pause(round);
+        weft_next.Test(&barrier, &all, MPI_STATUS_IGNORE);
+    }
+    check_deadlocks_finalize(false);
     weft_next.Reduce_scatter_block(channel.sent, &expected, 1, MPI_INT, MPI_SUM, check.channel);
     while (channel.received < expected || channel.first)
         check_channel_poll();

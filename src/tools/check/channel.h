@@ -22,8 +22,15 @@ enum check_record_kind {
     CHECK_RECORD_COLLECTIVE,
     CHECK_RECORD_MESSAGE,
     CHECK_RECORD_ACCESS,
+    CHECK_RECORD_QUESTION, /* of a wait, and the replies and edges: deadlocks.h */
+    CHECK_RECORD_REPLY,
+    CHECK_RECORD_EDGE,
+    CHECK_RECORD_END, /* the job is about to end: print the findings */
     CHECK_RECORDS
 };
+
+/* A wait is for a message, for a receive, or for a collective call. */
+enum check_want_kind { CHECK_WANT_RECEIVE, CHECK_WANT_SEND, CHECK_WANT_COLLECTIVE };
 
 struct check_record {
     enum check_record_kind kind;
@@ -43,6 +50,7 @@ struct check_record {
             uint64_t comm;
             struct check_signature signature;
             int64_t bytes;
+            uint64_t number; /* among the messages to this rank */
             int tag;
             bool is_void; /* there is no such message; those of the communicator are not compared */
         } message;
@@ -53,6 +61,21 @@ struct check_record {
             int how;
             bool is_passive;
         } access;
+        struct check_question {
+            enum check_want_kind kind;
+            uint64_t comm, number;
+            uint64_t generation; /* of the questions of this wait */
+            int edge;
+            uint64_t epoch; /* of a reply */
+        } question;
+        struct check_edge {
+            uint64_t epoch, generation;
+            int group, expected; /* edges of the group */
+            int other;           /* rank in MPI_COMM_WORLD */
+            uint64_t other_epoch;
+            enum check_want_kind kind;
+            int tag;
+        } edge;
     };
 };
 
@@ -62,7 +85,12 @@ void check_channel_send(int rank, struct check_record *record);
 /* Receives what has arrived. */
 void check_channel_poll(void);
 
-/* Returns when all records of all ranks are received; collective. Nothing is sent afterwards. */
+/* A round of a wait: polls, and after CHECK_SPINS rounds gives the processor to others. */
+enum { CHECK_SPINS = 200 };
+void check_channel_pause(int round);
+
+/* Returns when all records of all ranks are received; collective. Only replies are sent until all
+ * ranks have called it, and nothing afterwards. */
 void check_channel_finish(void);
 
 #endif

@@ -26,6 +26,7 @@ static const struct {
     {"objects", CHECK_OBJECTS},
     {"collectives", CHECK_COLLECTIVES},
     {"messages", CHECK_MESSAGES},
+    {"deadlocks", CHECK_DEADLOCKS},
     {"buffers", CHECK_BUFFERS},
     {"windows", CHECK_WINDOWS},
     {"fail", 0},
@@ -64,7 +65,7 @@ static void read_word(const char *word, size_t length)
     }
     fprintf(stderr,
             "weft check: WEFT_CHECK has the word \"%.*s\"; it takes all, objects, collectives, "
-            "messages, buffers, windows and fail\n",
+            "messages, deadlocks, buffers, windows and fail\n",
             (int)length, word);
 }
 
@@ -104,7 +105,7 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
         check_channel_finish();
     if (check.kinds & CHECK_COLLECTIVES)
         check_collectives_finish();
-    if (check.kinds & CHECK_MESSAGES)
+    if (check.kinds & CHECK_FOLLOW)
         check_messages_finish();
     if (check.kinds & CHECK_OBJECTS)
         check_objects_finish();
@@ -155,7 +156,7 @@ bool weft_call_begin(struct weft_call *call)
     }
     if (check.kinds & CHECK_ACROSS)
         check_collectives_begin(call);
-    if (check.kinds & CHECK_MESSAGES)
+    if (check.kinds & CHECK_FOLLOW)
         check_messages_begin(call);
     return !check_wait(call);
 }
@@ -177,7 +178,7 @@ void weft_call_end(struct weft_call *call)
         check_windows_end(call);
         check_buffers_end(call);
     }
-    if (check.kinds & CHECK_MESSAGES)
+    if (check.kinds & CHECK_FOLLOW)
         check_messages_end(call);
     if ((check.kinds & CHECK_ACROSS) && call->result == MPI_SUCCESS)
         check_comms_end(call);

@@ -12,6 +12,8 @@
  *   windows      the epochs of each process, and accesses to windows that conflict
  *   collectives  a record of each collective call, compared by one rank of the communicator
  *   messages     a record of each send, compared with the receive by the receiver
+ *   waits        waits in which records are received
+ *   deadlocks    sets of ranks that wait for each other
  *
  * State. One struct check for the process, with the tables of the modules. One lock protects the
  * tables; it is not held during the real call, nor when a message is sent or received.
@@ -29,8 +31,8 @@
  * attributes in the reverse order, so the callback of this one runs when all those of the program
  * have freed their objects, and messages may still be sent.
  *
- * Settings: WEFT_CHECK=1, or a list of kinds and words: objects, collectives, messages, buffers,
- * windows, fail (exit code 1 after findings); WEFT_CHECK_SARIF=FILE.
+ * Settings: WEFT_CHECK=1, or a list of kinds and words: objects, collectives, messages, deadlocks,
+ * buffers, windows, fail (exit code 1 after findings); WEFT_CHECK_SARIF=FILE.
  *
  * Invariants:
  *  - The checker calls MPI only by weft_next, so its own calls are not seen.
@@ -88,6 +90,9 @@ void check_buffers_begin(struct weft_call *call);
 void check_buffers_end(struct weft_call *call);
 
 void check_collectives_begin(struct weft_call *call);
+
+/* Rank 0 of the communicator waits up to a second for the records of a call that synchronizes. */
+void check_collectives_await(void);
 void check_collectives_finish(void);
 struct check_record;
 void check_collectives_take(const struct check_record *record);

@@ -223,12 +223,16 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Rank 0 of the communicator waits for the records of a call that synchronizes. */
-static void await(const struct check_collective *collective)
+/* The call of this thread whose records are awaited. */
+static __thread struct check_collective awaited;
+static __thread bool is_awaited;
+
+void check_collectives_await(void)
 {
     const double limit = now() + 1;
-    while (is_open(collective) && now() < limit)
+    while (is_awaited && is_open(&awaited) && now() < limit)
         check_channel_poll();
+    is_awaited = false;
 }
 
 /* True if all processes of the communicator that the call reads call it. */
@@ -258,8 +262,8 @@ void check_collectives_begin(struct weft_call *call)
     fill(call, &comm, &record);
     check_channel_send(comm.leader, &record);
     bool is_blocking = !(function->does & (WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT));
-    if (comm.leader == check.rank && is_blocking && record.collective.root < 0)
-        await(&record.collective);
+    awaited = record.collective;
+    is_awaited = comm.leader == check.rank && is_blocking && record.collective.root < 0;
 }
 
 void check_collectives_finish(void)

@@ -126,6 +126,13 @@ void check_findings_print_own(void)
             print_finding(&check.findings.list[i]);
 }
 
+void check_findings_write_own(void)
+{
+    const char *path = getenv("WEFT_CHECK_SARIF");
+    if (path && *path)
+        check_sarif_write(path, check.findings.list, check.findings.n);
+}
+
 /* ---- The end */
 
 static bool is_same(const struct check_finding *a, const struct check_finding *b)

@@ -32,8 +32,9 @@ enum check_kind {
     CHECK_WINDOWS = 1 << 4,
     CHECK_DEADLOCKS = 1 << 5,
     CHECK_ALL = (1 << 6) - 1,
-    /* those with records between ranks */
-    CHECK_ACROSS = CHECK_COLLECTIVES | CHECK_MESSAGES | CHECK_WINDOWS
+    /* those with records between ranks, and those that follow messages */
+    CHECK_ACROSS = CHECK_COLLECTIVES | CHECK_MESSAGES | CHECK_WINDOWS | CHECK_DEADLOCKS,
+    CHECK_FOLLOW = CHECK_MESSAGES | CHECK_DEADLOCKS
 };
 
 enum check_rule {
@@ -66,6 +67,7 @@ enum check_rule {
     CHECK_EPOCH_NOT_ENDED,
     CHECK_TARGET_RANGE,
     CHECK_WINDOW_CONFLICT,
+    CHECK_DEADLOCK,
     CHECK_RULES
 };
 
@@ -83,7 +85,7 @@ struct check_finding {
     bool printed;
     char call[64];
     struct weft_site where;
-    char text[512];
+    char text[1024];
 };
 
 struct check_findings {
@@ -111,6 +113,9 @@ int check_findings_end(void);
 /* Prints the findings of this rank that have not been printed: the job ends without MPI_Finalize.
  */
 void check_findings_print_own(void);
+
+/* Writes the SARIF file of the findings of this rank: the job is about to be aborted. */
+void check_findings_write_own(void);
 
 /* The text of a rule for SARIF and the printed finding. */
 struct check_rule_text {

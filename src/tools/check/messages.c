@@ -4,6 +4,7 @@
  */
 #include "tools/check/messages.h"
 #include "tools/check/comms.h"
+#include "tools/check/deadlocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ struct arrival {
 };
 
 struct queue {
-    struct arrival *first;
+    struct arrival *first, *last;
 };
 
 /* The data of one side of a call. */
@@ -31,12 +32,12 @@ struct side {
 struct posted {
     struct posted *next, **at;
     uint64_t comm;
-    int source, tag;   /* ANY: not known before it is complete */
-    bool is_described; /* false: of MPI_Mprobe, whose MPI_Mrecv has not been called */
-    bool is_complete;  /* received */
-    bool is_reported;  /* a finding has been reported */
+    int source, tag;     /* ANY: not known before it is complete */
+    bool is_described;   /* false: of MPI_Mprobe, whose MPI_Mrecv has not been called */
+    bool is_complete;    /* received */
+    bool is_reported;    /* a finding has been reported */
     struct side side;
-    int64_t bytes; /* received */
+    int64_t bytes;       /* received */
     struct arrival *arrival;
 };
 
@@ -44,11 +45,12 @@ struct posted {
 struct pending {
     struct pending *next;
     const void *handle;
-    bool is_persistent, is_send;
+    bool is_persistent, is_send, is_sending;
     struct check_record send; /* is_send: the record of each start */
     struct posted like;       /* of a persistent receive */
     struct posted *posted;    /* NULL: none is active */
     int dest;
+    uint64_t comm, number; /* of the message */
 };
 
 /* A call between its begin and its end. */
@@ -56,8 +58,9 @@ struct frame {
     struct frame *below;
     const struct weft_call *call;
     struct posted *posted;
-    int dest; /* of the record that was sent; ANY: none */
-    uint64_t comm;
+    int dest; /* of the record; ANY: there is none */
+    bool is_sent;
+    struct check_record record;
     int64_t n;
     const void **handles;
     MPI_Status *statuses; /* replaces MPI_STATUS_IGNORE */
@@ -66,6 +69,7 @@ struct frame {
 static struct {
     pthread_mutex_t lock;
     struct queue *queues; /* of each source */
+    uint64_t *sent;       /* messages to each rank */
     struct posted *first, **end;
     int wildcards; /* posted receives whose envelope is not known */
     struct pending *table[TABLE];
@@ -177,6 +181,8 @@ static void report(struct posted *posted, enum check_rule rule)
     check_signature_print(&record->message.signature, sent, sizeof sent);
     check_signature_print(&posted->side.all, received, sizeof received);
     posted->is_reported = true;
+    if (!(check.kinds & CHECK_MESSAGES))
+        return;
     check_report(rule, &posted->side.location, true,
                  "it receives %s (%lld bytes), but rank %d sends %s (%lld bytes) with tag %d, in "
                  "%s",
@@ -200,21 +206,29 @@ static void settle(struct posted *posted)
         return;
     if (!is_truncated && message->bytes != posted->bytes)
         make_blind(posted->comm);
-    else if (!is_truncated &&
-             !check_signature_begins(&message->signature, &posted->side.all, &posted->side.one))
+    else if (!is_truncated && !check_signature_begins(&message->signature, &posted->side.all,
+                                                      &posted->side.one))
         report(posted, CHECK_MESSAGE_SIGNATURE);
     withdraw(posted);
 }
 
 static struct arrival *take_arrival(const struct posted *posted)
 {
-    struct arrival **at = &state.queues[posted->source].first;
-    while (*at &&
-           ((*at)->record.message.comm != posted->comm || (*at)->record.message.tag != posted->tag))
-        at = &(*at)->next;
-    struct arrival *arrival = *at;
-    if (arrival)
-        *at = arrival->next;
+    struct queue *queue = &state.queues[posted->source];
+    struct arrival *before = NULL, *arrival = queue->first;
+    while (arrival && (arrival->record.message.comm != posted->comm ||
+                       arrival->record.message.tag != posted->tag)) {
+        before = arrival;
+        arrival = arrival->next;
+    }
+    if (!arrival)
+        return NULL;
+    if (before)
+        before->next = arrival->next;
+    else
+        queue->first = arrival->next;
+    if (queue->last == arrival)
+        queue->last = before;
     return arrival;
 }
 
@@ -260,12 +274,14 @@ void check_messages_take(const struct check_record *record)
         pthread_mutex_unlock(&state.lock);
         return;
     }
-    struct arrival **at = &state.queues[record->rank].first,
-                   *arrival = check_allocate(1, sizeof *arrival);
-    while (*at)
-        at = &(*at)->next;
+    struct queue *queue = &state.queues[record->rank];
+    struct arrival *arrival = check_allocate(1, sizeof *arrival);
     arrival->record = *record;
-    *at = arrival;
+    if (queue->first)
+        queue->last->next = arrival;
+    else
+        queue->first = arrival;
+    queue->last = arrival;
     for (struct posted *posted = state.first; posted; posted = posted->next) {
         if (posted->comm != message->comm || posted->source != record->rank ||
             posted->tag != message->tag || posted->arrival)
@@ -332,8 +348,7 @@ static const struct weft_parameter *data_of(const struct weft_call *call, bool i
 static bool read_send(const struct weft_call *call, struct check_record *record, int *dest)
 {
     const struct weft_parameter *data = data_of(call, false);
-    int rank = weft_call_find(call, WEFT_KIND_RANK, 0),
-        tag = weft_call_find(call, WEFT_KIND_TAG, 0);
+    int rank = weft_call_find(call, WEFT_KIND_RANK, 0), tag = weft_call_find(call, WEFT_KIND_TAG, 0);
     struct check_comm comm;
     if (!data || data->about[2] >= 0 || rank < 0 || tag < 0 || !find_comm(call, &comm))
         return false;
@@ -440,8 +455,11 @@ static void start(const void *handle)
     struct check_record record;
     int dest = ANY;
     if (pending && pending->is_persistent && pending->is_send) {
-        record = pending->send;
         dest = pending->dest;
+        pending->is_sending = true;
+        pending->comm = pending->send.message.comm;
+        pending->number = pending->send.message.number = state.sent[dest]++;
+        record = pending->send;
     } else if (pending && pending->is_persistent && !pending->posted) {
         pending->posted = post(&pending->like);
         struct posted *posted = pending->posted;
@@ -481,16 +499,26 @@ static void begin_completion(const struct weft_call *call)
         replace_status(call, frame, n);
 }
 
+void check_messages_sent(const struct weft_call *call)
+{
+    struct frame *frame = frames;
+    if (!frame || frame->call != call || frame->dest == ANY || frame->is_sent)
+        return;
+    frame->is_sent = true;
+    frame->record.message.number = state.sent[frame->dest]++;
+    check_channel_send(frame->dest, &frame->record);
+}
+
 static void begin_message(const struct weft_call *call)
 {
     const int does = call->function->does;
-    struct check_record record;
     struct posted posted;
     struct frame *frame = push(call);
-    if ((does & (WEFT_DOES_SEND | WEFT_DOES_EXCHANGE)) && read_send(call, &record, &frame->dest)) {
-        frame->comm = record.message.comm;
-        check_channel_send(frame->dest, &record);
-    }
+    if ((does & (WEFT_DOES_SEND | WEFT_DOES_EXCHANGE)) &&
+        !read_send(call, &frame->record, &frame->dest))
+        frame->dest = ANY;
+    if (call->function->plain == WEFT_CALL_Sendrecv_replace)
+        check_messages_sent(call);
     if ((does & (WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) && read_receive(call, &posted)) {
         pthread_mutex_lock(&state.lock);
         frame->posted = post(&posted);
@@ -537,7 +565,7 @@ void check_messages_begin(struct weft_call *call)
     }
     if ((does & (WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) &&
         weft_call_find(call, WEFT_KIND_DATA, 0) >= 0)
-        does &WEFT_DOES_PERSISTENT ? (void)push(call) : begin_message(call);
+        does & WEFT_DOES_PERSISTENT ? (void)push(call) : begin_message(call);
     else if (does & WEFT_DOES_START)
         for (int i = 0; i < function->parameters; i++)
             for (int64_t k = 0; function->parameter[i].object == WEFT_OBJECT_REQUEST &&
@@ -562,7 +590,8 @@ static const void *made_request(const struct weft_call *call)
 
 static const MPI_Status *status_at(const struct weft_call *call, int64_t i)
 {
-    const MPI_Status *statuses = call->values[weft_call_find(call, WEFT_KIND_STATUS, 0)].pointer;
+    const MPI_Status *statuses =
+        call->values[weft_call_find(call, WEFT_KIND_STATUS, 0)].pointer;
     return &statuses[i];
 }
 
@@ -584,6 +613,8 @@ static void end_completion(const struct weft_call *call, const struct frame *fra
             else
                 make_blind(posted->comm);
         }
+        if (pending)
+            pending->is_sending = false;
         if (!pending || pending->is_persistent)
             if (call->function->plain != WEFT_CALL_Request_free)
                 continue;
@@ -634,8 +665,13 @@ static void end_message(const struct weft_call *call, struct frame *frame)
     int class = MPI_SUCCESS;
     if (call->result != MPI_SUCCESS)
         weft_next.Error_class(call->result, &class);
-    if (posted && request && call->result == MPI_SUCCESS) {
-        add_pending(request)->posted = posted;
+    if (request && call->result == MPI_SUCCESS && (posted || frame->dest != ANY)) {
+        struct pending *pending = add_pending(request);
+        pending->posted = posted;
+        pending->is_send = pending->is_sending = !posted;
+        pending->dest = frame->dest;
+        pending->comm = frame->record.message.comm;
+        pending->number = frame->record.message.number;
     } else if (posted && call->result == MPI_SUCCESS) {
         complete(posted, status_at(call, 0));
     } else if (posted) {
@@ -648,6 +684,8 @@ void check_messages_end(struct weft_call *call)
     struct frame *frame = frames;
     if (!frame || frame->call != call)
         return;
+    if (call->result == MPI_SUCCESS)
+        check_messages_sent(call);
     frames = frame->below;
     pthread_mutex_lock(&state.lock);
     if (call->function->does & WEFT_DOES_COMPLETE)
@@ -659,14 +697,29 @@ void check_messages_end(struct weft_call *call)
     else
         end_message(call, frame);
     pthread_mutex_unlock(&state.lock);
-    if (frame->dest != ANY && call->result != MPI_SUCCESS) {
-        struct check_record record = {.kind = CHECK_RECORD_MESSAGE};
-        record.message = (struct check_message){.comm = frame->comm, .is_void = true};
-        check_channel_send(frame->dest, &record);
+    if (frame->is_sent && call->result != MPI_SUCCESS) {
+        frame->record.message.is_void = true;
+        check_channel_send(frame->dest, &frame->record);
     }
     free(frame->handles);
     free(frame->statuses);
     free(frame);
+}
+
+void check_messages_stop(const struct weft_call *call)
+{
+    const struct frame *frame = frames;
+    if (!frame || frame->call != call)
+        return;
+    pthread_mutex_lock(&state.lock);
+    if (frame->posted && !frame->posted->arrival)
+        make_blind(frame->posted->comm);
+    for (int64_t i = 0; i < frame->n; i++) {
+        const struct pending *pending = find_pending(frame->handles[i]);
+        if (pending && pending->posted && !pending->posted->arrival)
+            make_blind(pending->posted->comm);
+    }
+    pthread_mutex_unlock(&state.lock);
 }
 
 bool check_messages_are_matched(const struct weft_call *call)
@@ -687,11 +740,132 @@ bool check_messages_are_matched(const struct weft_call *call)
     return all;
 }
 
+/* ---- What a wait is for */
+
+static bool may_match(const struct posted *posted, const struct arrival *arrival)
+{
+    const struct check_record *record = &arrival->record;
+    return posted->comm == record->message.comm && !posted->arrival &&
+           (posted->source == ANY || posted->source == record->rank) &&
+           (posted->tag == ANY || posted->tag == record->message.tag);
+}
+
+static bool has_arrived(const struct posted *posted)
+{
+    if (is_blind(posted->comm))
+        return true;
+    const int first = posted->source == ANY ? 0 : posted->source;
+    const int last = posted->source == ANY ? check.size - 1 : posted->source;
+    for (int i = first; i <= last; i++)
+        for (const struct arrival *arrival = state.queues[i].first; arrival;
+             arrival = arrival->next)
+            if (may_match(posted, arrival))
+                return true;
+    return false;
+}
+
+bool check_messages_has_arrived(uint64_t comm, int source, int tag)
+{
+    const struct posted posted = {.comm = comm, .source = source, .tag = tag};
+    pthread_mutex_lock(&state.lock);
+    bool arrived = has_arrived(&posted);
+    pthread_mutex_unlock(&state.lock);
+    return arrived;
+}
+
+bool check_messages_is_unmatched(int rank, uint64_t number)
+{
+    pthread_mutex_lock(&state.lock);
+    const struct arrival *arrival = state.queues[rank].first;
+    while (arrival && arrival->record.message.number != number)
+        arrival = arrival->next;
+    bool unmatched = arrival && !is_blind(arrival->record.message.comm);
+    for (const struct posted *posted = state.first; posted && unmatched; posted = posted->next)
+        unmatched = !may_match(posted, arrival);
+    pthread_mutex_unlock(&state.lock);
+    return unmatched;
+}
+
+static void add(struct check_wants *wants, const struct check_want *want)
+{
+    if (wants->n == CHECK_WANTS_MAX)
+        wants->is_known = false;
+    else
+        wants->list[wants->n++] = *want;
+}
+
+/* Adds the receive if its message has not arrived. The lock is held. */
+static void want_posted(const struct posted *posted, struct check_wants *wants)
+{
+    const struct check_want want = {
+        .kind = CHECK_WANT_RECEIVE, .comm = posted->comm, .rank = posted->source, .tag = posted->tag};
+    if (posted->arrival || has_arrived(posted))
+        wants->is_known = false;
+    else
+        add(wants, &want);
+}
+
+void check_messages_want_receive(const struct weft_call *call, struct check_wants *wants)
+{
+    pthread_mutex_lock(&state.lock);
+    if (frames && frames->call == call && frames->posted)
+        want_posted(frames->posted, wants);
+    else
+        wants->is_known = false;
+    pthread_mutex_unlock(&state.lock);
+}
+
+void check_messages_want_send(const struct weft_call *call, struct check_wants *wants)
+{
+    if (!frames || frames->call != call || !frames->is_sent) {
+        wants->is_known = false;
+        return;
+    }
+    const struct check_want want = {.kind = CHECK_WANT_SEND,
+                                    .comm = frames->record.message.comm,
+                                    .number = frames->record.message.number,
+                                    .rank = frames->dest,
+                                    .tag = ANY};
+    add(wants, &want);
+}
+
+void check_messages_want_request(const void *handle, struct check_wants *wants)
+{
+    pthread_mutex_lock(&state.lock);
+    const struct pending *pending = find_pending(handle);
+    if (pending && pending->posted) {
+        want_posted(pending->posted, wants);
+    } else if (pending && pending->is_sending) {
+        const struct check_want want = {.kind = CHECK_WANT_SEND,
+                                        .comm = pending->comm,
+                                        .number = pending->number,
+                                        .rank = pending->dest,
+                                        .tag = ANY};
+        add(wants, &want);
+    } else {
+        wants->is_known = false;
+    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+void check_messages_want_probe(const struct weft_call *call, struct check_wants *wants)
+{
+    struct posted posted;
+    if (!read_receive(call, &posted)) {
+        wants->is_known = false;
+        return;
+    }
+    pthread_mutex_lock(&state.lock);
+    want_posted(&posted, wants);
+    pthread_mutex_unlock(&state.lock);
+}
+
 /* ---- The begin and the end of the job */
 
 void check_messages_begin_job(void)
 {
     state.queues = check_allocate((size_t)check.size, sizeof *state.queues);
+    state.sent = check_allocate((size_t)check.size, sizeof *state.sent);
 }
 
 /* True if the message of a record is there, and no receive has matched it. */
@@ -721,7 +895,7 @@ void check_messages_finish(void)
     for (int i = 0; i < check.size; i++) {
         while (state.queues[i].first) {
             struct arrival *arrival = state.queues[i].first;
-            if (is_on() && !is_blind(arrival->record.message.comm) && is_there(&arrival->record))
+            if ((check.kinds & CHECK_MESSAGES) && is_on() && !is_blind(arrival->record.message.comm) && is_there(&arrival->record))
                 report_lost(&arrival->record);
             state.queues[i].first = arrival->next;
             free(arrival);

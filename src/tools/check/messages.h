@@ -2,8 +2,8 @@
 /*
  * Point-to-point messages: the type signature and size of both sides.
  *
- * Before a send the sender sends a record of it to the receiver, on the channel. The receiver keeps
- * two lists: arrivals, the records of each source that no receive has matched, in the order of the
+ * Behind each message its sender sends a record of it, on the channel. The receiver keeps two
+ * lists: arrivals, the records of each source that no receive has matched, in the order of the
  * sends; and posted receives, in the order in which they were posted. MPI matches messages of one
  * source, tag and communicator in that order on both sides, so the first arrival belongs to the
  * first posted receive. The envelope of a receive with a wildcard is known when it completes; until
@@ -30,8 +30,27 @@ void check_messages_begin(struct weft_call *call);
 void check_messages_end(struct weft_call *call);
 void check_messages_take(const struct check_record *record);
 
-/* True if the records have arrived of all messages that the call receives. */
+/* Add an operation that the wait of a call is for (deadlocks.h): its receive, its send, a request, or
+ * the message of its probe. */
+struct check_wants;
+void check_messages_want_receive(const struct weft_call *call, struct check_wants *wants);
+void check_messages_want_send(const struct weft_call *call, struct check_wants *wants);
+void check_messages_want_request(const void *handle, struct check_wants *wants);
+void check_messages_want_probe(const struct weft_call *call, struct check_wants *wants);
+
+/* True if a message of a rank is here, and no posted receive may have matched it. */
+bool check_messages_is_unmatched(int rank, uint64_t number);
+
+/* True if a message is here that a receive with this envelope may have matched. */
+bool check_messages_has_arrived(uint64_t comm, int source, int tag);
+
+/* The message of the call is sent: sends its record. If the call does not call this, its end does. */
+void check_messages_sent(const struct weft_call *call);
+
+/* True if the records have arrived of all messages that the call receives. If they do not come, the
+ * communicators of these messages are not compared any more. */
 bool check_messages_are_matched(const struct weft_call *call);
+void check_messages_stop(const struct weft_call *call);
 
 /* After check_channel_finish: reports the messages that no receive has matched. */
 void check_messages_finish(void);

@@ -3,13 +3,25 @@
  * Waiting before a call that waits: see waits.h.
  */
 #include "tools/check/waits.h"
+#include "tools/check/comms.h"
+#include "tools/check/deadlocks.h"
 #include "tools/check/messages.h"
 
-#include <sched.h>
 #include <time.h>
 
-enum { SPINS = 200 };                       /* polls before the processor is yielded */
-static const double record_seconds = 0.002; /* for the record of a message that is there */
+static const double record_seconds = 0.5; /* for the record of a message that is there */
+
+/* A wait: what it is for is asked when it lasts. */
+struct wait {
+    struct weft_call *call;
+    void (*add)(const struct wait *wait, struct check_wants *wants);
+    MPI_Request send, receive; /* of a blocking call */
+    int requests;              /* the parameter of a completing call */
+    bool all;
+    uint64_t comm, number; /* of a collective call */
+    const int *ranks;      /* for which it waits */
+    int n, rank;
+};
 
 static double now(void)
 {
@@ -18,22 +30,32 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* One round of a wait. */
-static void poll_round(int round)
+/* ---- Rounds */
+
+static void next_round(const struct wait *wait, int round)
 {
-    const struct timespec pause = {.tv_nsec = 20000};
-    check_channel_poll();
-    if (round > 2 * SPINS)
-        nanosleep(&pause, NULL);
-    else if (round > SPINS)
-        sched_yield();
+    struct check_wants wants;
+    check_channel_pause(round);
+    if (round < CHECK_SPINS || !(check.kinds & CHECK_DEADLOCKS) || !check_deadlocks_is_due())
+        return;
+    wants.n = 0;
+    wants.is_known = true;
+    wants.any = wait->requests >= 0 && !wait->all;
+    wait->add(wait, &wants);
+    check_deadlocks_ask(wait->call, &wants);
 }
 
 static void await_records(const struct weft_call *call)
 {
+    check_deadlocks_leave();
     const double limit = now() + record_seconds;
-    while (!check_messages_are_matched(call) && now() < limit)
-        check_channel_poll();
+    for (int round = 0; !check_messages_are_matched(call); round++) {
+        check_channel_pause(round);
+        if (now() < limit)
+            continue;
+        check_messages_stop(call);
+        break;
+    }
 }
 
 static bool has_ended(MPI_Request request)
@@ -42,68 +64,244 @@ static bool has_ended(MPI_Request request)
     return weft_next.Request_get_status(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag;
 }
 
-/* True if the call that completes requests would return. */
-static bool may_return(const struct weft_call *call, int requests, bool all)
+/* ---- Calls that complete requests */
+
+/* True if the call would return. */
+static bool may_return(const struct wait *wait)
 {
-    const int64_t n = weft_call_length(call, requests);
+    const int64_t n = weft_call_length(wait->call, wait->requests);
     bool is_any = false;
     for (int64_t i = 0; i < n; i++) {
-        MPI_Request request = weft_call_element(call, requests, i);
+        MPI_Request request = weft_call_element(wait->call, wait->requests, i);
         if (request == MPI_REQUEST_NULL)
             continue;
         bool ended = has_ended(request);
-        if (ended != all)
+        if (ended != wait->all)
             return ended;
         is_any = true;
     }
-    return all || !is_any;
+    return wait->all || !is_any;
 }
 
-static void await_requests(const struct weft_call *call, bool all)
+static void want_requests(const struct wait *wait, struct check_wants *wants)
 {
-    int requests = 0;
-    while (call->function->parameter[requests].object != WEFT_OBJECT_REQUEST)
-        requests++;
-    if (!call->values[requests].pointer)
+    const int64_t n = weft_call_length(wait->call, wait->requests);
+    for (int64_t i = 0; i < n; i++) {
+        MPI_Request request = weft_call_element(wait->call, wait->requests, i);
+        if (request != MPI_REQUEST_NULL && !has_ended(request))
+            check_messages_want_request(request, wants);
+    }
+}
+
+/* True if the real call will refuse its arguments: a result has no address. */
+static bool is_refused(const struct weft_call *call)
+{
+    for (int i = 0; i < call->function->parameters; i++)
+        if (call->function->parameter[i].pointer && !call->values[i].pointer &&
+            call->function->parameter[i].kind != WEFT_KIND_STATUS)
+            return true;
+    return false;
+}
+
+static void await_requests(struct weft_call *call, bool all)
+{
+    struct wait wait = {.call = call, .add = want_requests, .all = all};
+    while (call->function->parameter[wait.requests].object != WEFT_OBJECT_REQUEST)
+        wait.requests++;
+    if (is_refused(call))
         return;
-    for (int round = 0; !may_return(call, requests, all); round++)
-        poll_round(round);
+    for (int round = 0; !may_return(&wait); round++)
+        next_round(&wait, round);
     await_records(call);
 }
 
-static void await_probe(const struct weft_call *call)
+/* ---- Probes */
+
+static void want_probe(const struct wait *wait, struct check_wants *wants)
 {
+    check_messages_want_probe(wait->call, wants);
+}
+
+static void await_probe(struct weft_call *call)
+{
+    const struct wait wait = {.call = call, .add = want_probe, .requests = -1};
     MPI_Comm comm = weft_call_handle(call, WEFT_OBJECT_COMM);
-    int flag = 0;
+    int flag = is_refused(call);
     for (int round = 0; !flag; round++) {
-        poll_round(round);
+        next_round(&wait, round);
         if (weft_next.Iprobe((int)call->values[0].number, (int)call->values[1].number, comm, &flag,
                              MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            return;
+            break;
     }
+    check_deadlocks_leave();
+}
+
+/* ---- Blocking sends and receives */
+
+static void want_messages(const struct wait *wait, struct check_wants *wants)
+{
+    if (wait->send != MPI_REQUEST_NULL && !has_ended(wait->send))
+        check_messages_want_send(wait->call, wants);
+    if (wait->receive != MPI_REQUEST_NULL && !has_ended(wait->receive))
+        check_messages_want_receive(wait->call, wants);
+}
+
+static void finish_messages(struct wait *wait, MPI_Status *status)
+{
+    check_messages_sent(wait->call);
+    for (int round = 0; (wait->send != MPI_REQUEST_NULL && !has_ended(wait->send)) ||
+                        (wait->receive != MPI_REQUEST_NULL && !has_ended(wait->receive));
+         round++)
+        next_round(wait, round);
+    await_records(wait->call);
+    int sent = weft_next.Wait(&wait->send, MPI_STATUS_IGNORE);
+    if (wait->receive != MPI_REQUEST_NULL)
+        wait->call->result = weft_next.Wait(&wait->receive, status);
+    if (wait->call->result == MPI_SUCCESS)
+        wait->call->result = sent;
+}
+
+static struct wait messages_of(struct weft_call *call)
+{
+    return (struct wait){.call = call,
+                         .add = want_messages,
+                         .send = MPI_REQUEST_NULL,
+                         .receive = MPI_REQUEST_NULL,
+                         .requests = -1};
 }
 
 static void receive(struct weft_call *call)
 {
     const union weft_value *v = call->values;
-    MPI_Request request;
-    call->result = weft_next.Irecv_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer,
-                                     (int)v[3].number, (int)v[4].number, v[5].pointer, &request);
-    if (call->result != MPI_SUCCESS)
-        return;
-    for (int round = 0; !has_ended(request); round++)
-        poll_round(round);
-    await_records(call);
-    call->result = weft_next.Wait(&request, v[6].pointer);
+    struct wait wait = messages_of(call);
+    call->result =
+        weft_next.Irecv_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer, (int)v[3].number,
+                          (int)v[4].number, v[5].pointer, &wait.receive);
+    if (call->result == MPI_SUCCESS)
+        finish_messages(&wait, v[6].pointer);
 }
 
-bool check_wait(struct weft_call *call)
+static void send(struct weft_call *call)
 {
-    if (check.several_threads || !(check.kinds & CHECK_MESSAGES))
+    const union weft_value *v = call->values;
+    struct wait wait = messages_of(call);
+    __typeof__(weft_next.Isend_c) start = weft_next.Isend_c;
+    if (call->function->plain == WEFT_CALL_Ssend)
+        start = weft_next.Issend_c;
+    else if (call->function->plain == WEFT_CALL_Rsend)
+        start = weft_next.Irsend_c;
+    call->result = start(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer, (int)v[3].number,
+                         (int)v[4].number, v[5].pointer, &wait.send);
+    if (call->result == MPI_SUCCESS)
+        finish_messages(&wait, MPI_STATUS_IGNORE);
+}
+
+static void exchange(struct weft_call *call)
+{
+    const union weft_value *v = call->values;
+    struct wait wait = messages_of(call);
+    call->result =
+        weft_next.Irecv_c(v[5].pointer, (MPI_Count)v[6].number, v[7].pointer, (int)v[8].number,
+                          (int)v[9].number, v[10].pointer, &wait.receive);
+    if (call->result != MPI_SUCCESS)
+        return;
+    call->result =
+        weft_next.Isend_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer, (int)v[3].number,
+                          (int)v[4].number, v[10].pointer, &wait.send);
+    if (call->result == MPI_SUCCESS) {
+        finish_messages(&wait, v[11].pointer);
+        return;
+    }
+    weft_next.Cancel(&wait.receive);
+    weft_next.Wait(&wait.receive, MPI_STATUS_IGNORE);
+}
+
+/* ---- Collective calls */
+
+static void want_ranks(const struct wait *wait, struct check_wants *wants)
+{
+    for (int i = 0; i < wait->n && wants->n < CHECK_WANTS_MAX; i++) {
+        const int rank = wait->ranks[(wait->rank + 1 + i) % wait->n];
+        if (rank != check.rank)
+            wants->list[wants->n++] = (struct check_want){
+                .kind = CHECK_WANT_COLLECTIVE, .comm = wait->comm, .number = wait->number, .rank = rank};
+    }
+}
+
+/* The communicator of a collective call, whose number is the last one; false: it is not followed. */
+static bool find_comm(const struct weft_call *call, struct check_comm *copy)
+{
+    MPI_Comm handle = weft_call_handle(call, WEFT_OBJECT_COMM);
+    check_lock();
+    const struct check_comm *comm = handle ? check_comm_find(handle) : NULL;
+    if (comm)
+        *copy = *comm;
+    check_unlock();
+    return comm != NULL;
+}
+
+/* Waits until all ranks have made the call; true: the call was MPI_Barrier. */
+static bool synchronize(struct weft_call *call)
+{
+    struct check_comm comm;
+    MPI_Request request;
+    if (!find_comm(call, &comm) ||
+        weft_next.Ibarrier(comm.handle, &request) != MPI_SUCCESS)
         return false;
+    const struct wait wait = {.call = call,
+                              .add = want_ranks,
+                              .requests = -1,
+                              .comm = comm.key,
+                              .number = comm.calls - 1,
+                              .ranks = comm.world,
+                              .n = comm.size,
+                              .rank = comm.rank};
+    for (int round = 0; !has_ended(request); round++)
+        next_round(&wait, round);
+    check_deadlocks_leave();
+    call->result = weft_next.Wait(&request, MPI_STATUS_IGNORE);
+    check_collectives_await();
+    return call->function->plain == WEFT_CALL_Barrier;
+}
+
+static bool broadcast(struct weft_call *call)
+{
+    const union weft_value *v = call->values;
+    struct check_comm comm;
+    MPI_Request request;
+    if (!find_comm(call, &comm) || v[3].number < 0 || v[3].number >= comm.size)
+        return false;
+    struct wait wait = {.call = call,
+                        .add = want_ranks,
+                        .requests = -1,
+                        .comm = comm.key,
+                        .number = comm.calls - 1,
+                        .ranks = &comm.world[v[3].number],
+                        .n = 1};
+    call->result = weft_next.Ibcast_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer,
+                                      (int)v[3].number, v[4].pointer, &request);
+    if (call->result != MPI_SUCCESS)
+        return true;
+    for (int round = 0; !has_ended(request); round++)
+        next_round(&wait, round);
+    check_deadlocks_leave();
+    call->result = weft_next.Wait(&request, MPI_STATUS_IGNORE);
+    return true;
+}
+
+static bool wait_for_messages(struct weft_call *call)
+{
     switch (call->function->plain) {
     case WEFT_CALL_Recv:
         receive(call);
+        return true;
+    case WEFT_CALL_Send:
+    case WEFT_CALL_Ssend:
+    case WEFT_CALL_Rsend:
+        send(call);
+        return true;
+    case WEFT_CALL_Sendrecv:
+        exchange(call);
         return true;
     case WEFT_CALL_Wait:
     case WEFT_CALL_Waitall:
@@ -120,4 +318,44 @@ bool check_wait(struct weft_call *call)
     default:
         return false;
     }
+}
+
+static bool wait_for_ranks(struct weft_call *call)
+{
+    switch (call->function->plain) {
+    case WEFT_CALL_Bcast:
+        return broadcast(call);
+    case WEFT_CALL_Barrier:
+    case WEFT_CALL_Allreduce:
+    case WEFT_CALL_Allgather:
+    case WEFT_CALL_Allgatherv:
+    case WEFT_CALL_Alltoall:
+    case WEFT_CALL_Alltoallv:
+    case WEFT_CALL_Alltoallw:
+    case WEFT_CALL_Reduce_scatter:
+    case WEFT_CALL_Reduce_scatter_block:
+    case WEFT_CALL_Comm_dup:
+    case WEFT_CALL_Comm_split:
+    case WEFT_CALL_Comm_create:
+    case WEFT_CALL_Win_create:
+    case WEFT_CALL_Win_allocate:
+    case WEFT_CALL_File_open:
+        return synchronize(call);
+    default:
+        return false;
+    }
+}
+
+bool check_wait(struct weft_call *call)
+{
+    if (check.several_threads || !(check.kinds & CHECK_FOLLOW)) {
+        check_collectives_await();
+        return false;
+    }
+    if (wait_for_messages(call))
+        return true;
+    if ((check.kinds & CHECK_DEADLOCKS) && wait_for_ranks(call))
+        return true;
+    check_collectives_await();
+    return false;
 }

@@ -7,7 +7,7 @@
  * Invariants:
  *  - The wait completes no request: it calls MPI_Request_get_status and MPI_Iprobe only.
  *  - A truncated receive ends the job in MPI_Wait, by the error handler. Before that the record of
- *    its message is awaited, for at most 2 ms, so that the finding is printed.
+ *    its message is awaited, for at most half a second, so that the finding is printed.
  */
 #ifndef WEFT_CHECK_WAITS_H
 #define WEFT_CHECK_WAITS_H

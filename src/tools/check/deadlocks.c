@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Deadlocks: see deadlocks.h.
+ */
+#include "tools/check/deadlocks.h"
+#include "tools/check/comms.h"
+#include "tools/check/messages.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define IN_FINALIZE UINT64_MAX /* the epoch of MPI_Finalize, which is not left */
+
+enum { TEXT = 2048 };
+/* A standard send may complete late without a receive: it is judged later. */
+static const double first_seconds = 0.05, repeat_seconds = 0.15, send_seconds = 0.5;
+
+struct edge {
+    int group;
+    uint64_t epoch; /* of the other rank; 0: not proved */
+    struct check_want want;
+};
+
+/* The wait of this rank. */
+static struct {
+    uint64_t epoch, last_epoch;  /* epoch 0: it is in no wait that lasts */
+    uint64_t generation;         /* of the questions */
+    double since, asked;         /* since 0: in no wait */
+    struct check_location location;
+    struct edge *edges;
+    int n, capacity;
+} self;
+
+/* At rank 0: what the ranks have sent. */
+struct group {
+    struct group *next;
+    int id, expected, n, capacity;
+    struct check_record *edges;
+};
+
+static struct node {
+    uint64_t epoch;
+    struct group *groups;
+    bool is_stuck;
+} *nodes;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* ---- The wait of this rank */
+
+bool check_deadlocks_is_due(void)
+{
+    const double time = now();
+    if (self.since == 0) {
+        self.since = time;
+        self.asked = 0;
+    }
+    return time - self.since > first_seconds && time - self.asked > repeat_seconds;
+}
+
+void check_deadlocks_leave(void)
+{
+    self.since = 0;
+    self.epoch = 0;
+    self.n = 0;
+}
+
+void check_deadlocks_finalize(bool waits)
+{
+    self.epoch = waits ? IN_FINALIZE : 0;
+}
+
+static void add_edge(int group, const struct check_want *want, int rank)
+{
+    if (self.n == self.capacity)
+        self.edges = check_enlarge(self.edges, self.n, &self.capacity, sizeof *self.edges);
+    self.edges[self.n] = (struct edge){.group = group, .want = *want};
+    self.edges[self.n++].want.rank = rank;
+}
+
+static void add_want(int group, const struct check_want *want)
+{
+    if (want->rank != CHECK_ANY_RANK) {
+        add_edge(group, want, want->rank);
+        return;
+    }
+    check_lock();
+    const struct check_comm *comm = check_comm_find_key(want->comm);
+    for (int i = 0; comm && i < comm->size; i++)
+        add_edge(group, want, comm->world[i]);
+    check_unlock();
+}
+
+void check_deadlocks_ask(const struct weft_call *call, const struct check_wants *wants)
+{
+    self.asked = now();
+    if (self.epoch == 0)
+        self.epoch = ++self.last_epoch;
+    self.location = check_location_of(call);
+    self.generation++;
+    self.n = 0;
+    const bool is_early = self.asked - self.since < send_seconds;
+    for (int i = 0; i < wants->n; i++) {
+        const bool is_left = wants->list[i].kind == CHECK_WANT_SEND && is_early;
+        if (wants->any && (is_left || !wants->is_known)) {
+            self.n = 0;
+            return;
+        }
+        if (!is_left)
+            add_want(wants->any ? 0 : i, &wants->list[i]);
+    }
+    for (int i = 0; i < self.n; i++) {
+        struct check_record record = {.kind = CHECK_RECORD_QUESTION,
+                                      .call = call->function->plain};
+        const struct check_want *want = &self.edges[i].want;
+        record.question = (struct check_question){.kind = want->kind,
+                                                  .comm = want->comm,
+                                                  .number = want->number,
+                                                  .generation = self.generation,
+                                                  .edge = i};
+        check_channel_send(want->rank, &record);
+    }
+}
+
+/* ---- Questions and replies */
+
+/* True if the rank that asks waits for something that this rank does not do in its wait. */
+static bool is_owed(int asker, const struct check_question *question)
+{
+    check_lock();
+    const struct check_comm *comm = check_comm_find_key(question->comm);
+    const bool is_known = comm != NULL;
+    const uint64_t calls = comm ? comm->calls : 0;
+    check_unlock();
+    if (!is_known)
+        return false;
+    switch (question->kind) {
+    case CHECK_WANT_SEND:
+        return check_messages_is_unmatched(asker, question->number);
+    case CHECK_WANT_COLLECTIVE:
+        return calls <= question->number;
+    default:
+        return true;
+    }
+}
+
+static void take_question(const struct check_record *record)
+{
+    if (self.epoch == 0 || !(check.kinds & CHECK_DEADLOCKS) || !is_owed(record->rank, &record->question))
+        return;
+    struct check_record reply = {.kind = CHECK_RECORD_REPLY, .call = record->call};
+    reply.question = record->question;
+    reply.question.epoch = self.epoch;
+    check_channel_send(record->rank, &reply);
+}
+
+/* Sends a group whose edges are all proved to rank 0. */
+static void send_group(int group)
+{
+    int expected = 0;
+    for (int i = 0; i < self.n; i++) {
+        if (self.edges[i].group != group)
+            continue;
+        if (self.edges[i].epoch == 0)
+            return;
+        expected++;
+    }
+    for (int i = 0; i < self.n; i++) {
+        const struct edge *edge = &self.edges[i];
+        if (edge->group != group)
+            continue;
+        struct check_record record = {.kind = CHECK_RECORD_EDGE,
+                                      .call = self.location.function->plain,
+                                      .site = weft_site_pack(self.location.site)};
+        record.edge = (struct check_edge){.epoch = self.epoch,
+                                          .generation = self.generation,
+                                          .group = group,
+                                          .expected = expected,
+                                          .other = edge->want.rank,
+                                          .other_epoch = edge->epoch,
+                                          .kind = edge->want.kind,
+                                          .tag = edge->want.tag};
+        check_channel_send(0, &record);
+    }
+}
+
+static void take_reply(const struct check_record *record)
+{
+    const struct check_question *reply = &record->question;
+    if (self.epoch == 0 || self.epoch == IN_FINALIZE || reply->generation != self.generation)
+        return;
+    struct edge *edge = &self.edges[reply->edge];
+    /* A message that the rank sent before its reply may end the wait. */
+    if (edge->want.kind == CHECK_WANT_RECEIVE &&
+        check_messages_has_arrived(edge->want.comm, record->rank, edge->want.tag))
+        return;
+    edge->epoch = reply->epoch;
+    send_group(edge->group);
+}
+
+/* ---- Rank 0 */
+
+static struct group *find_group(struct node *node, int id)
+{
+    struct group *group = node->groups;
+    while (group && group->id != id)
+        group = group->next;
+    if (!group) {
+        group = check_allocate(1, sizeof *group);
+        group->id = id;
+        group->next = node->groups;
+        node->groups = group;
+    }
+    return group;
+}
+
+static void clear(struct node *node)
+{
+    while (node->groups) {
+        struct group *group = node->groups;
+        node->groups = group->next;
+        free(group->edges);
+        free(group);
+    }
+}
+
+static bool leads_into_set(const struct group *group)
+{
+    for (int i = 0; i < group->n; i++) {
+        const struct check_edge *edge = &group->edges[i].edge;
+        const struct node *other = &nodes[edge->other];
+        if (edge->other_epoch != IN_FINALIZE &&
+            (!other->is_stuck || other->epoch != edge->other_epoch))
+            return false;
+    }
+    return group->n == group->expected;
+}
+
+static const struct group *stuck_group(const struct node *node)
+{
+    for (const struct group *group = node->groups; group; group = group->next)
+        if (leads_into_set(group))
+            return group;
+    return NULL;
+}
+
+/* The largest set of ranks that wait for each other alone; returns their number. */
+static int find_set(void)
+{
+    int n = 0;
+    for (int i = 0; i < check.size; i++) {
+        nodes[i].is_stuck = nodes[i].groups != NULL;
+        n += nodes[i].is_stuck;
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int i = 0; i < check.size; i++) {
+            if (!nodes[i].is_stuck || stuck_group(&nodes[i]))
+                continue;
+            nodes[i].is_stuck = false;
+            changed = true;
+            n--;
+        }
+    }
+    return n;
+}
+
+static struct check_location location_of(const struct check_record *record)
+{
+    return (struct check_location){&weft_functions[record->call], weft_site_unpack(record->site)};
+}
+
+/* Appends "rank 0 waits in MPI_Recv at ... for a message of rank 1 with tag 3". */
+static void describe(char *text, const struct check_record *record, int more)
+{
+    const struct check_edge *edge = &record->edge;
+    const struct check_location location = location_of(record);
+    char call[384], others[48] = "", tag[32] = "";
+    size_t length = strlen(text);
+    check_location_print(&location, call, sizeof call);
+    if (edge->kind != CHECK_WANT_COLLECTIVE && edge->tag >= 0)
+        snprintf(tag, sizeof tag, " with tag %d", edge->tag);
+    if (more)
+        snprintf(others, sizeof others, " (or of %d more)", more);
+    const char *format = edge->kind == CHECK_WANT_SEND
+                             ? "rank %d waits in %s until rank %d receives its message%s%s"
+                         : edge->kind == CHECK_WANT_COLLECTIVE
+                             ? "rank %d waits in %s for the same call of rank %d%s%s"
+                             : "rank %d waits in %s for a message of rank %d%s%s";
+    length += (size_t)snprintf(text + length, TEXT - length, length ? "; " : "");
+    if (length < TEXT)
+        snprintf(text + length, TEXT - length, format, record->rank, call, edge->other, tag,
+                 others);
+}
+
+/* The edge by which to follow a wait: not to the rank itself, if there is another. */
+static const struct check_record *next_edge(const struct node *node, int rank)
+{
+    const struct group *group = stuck_group(node);
+    for (int i = 0; i < group->n; i++)
+        if (group->edges[i].edge.other != rank)
+            return &group->edges[i];
+    return &group->edges[0];
+}
+
+/* Reports the cycle that is reached from the first rank of the set, or the chain that ends at a
+ * rank in MPI_Finalize. */
+static void report(void)
+{
+    static char text[TEXT];
+    int rank = 0, steps = 0;
+    while (!nodes[rank].is_stuck)
+        rank++;
+    for (; steps < check.size; steps++) { /* into the cycle */
+        const struct check_edge *edge = &next_edge(&nodes[rank], rank)->edge;
+        if (edge->other_epoch == IN_FINALIZE)
+            break;
+        rank = edge->other;
+    }
+    int first = rank;
+    for (int at = next_edge(&nodes[rank], rank)->edge.other; steps == check.size && at != rank;
+         at = next_edge(&nodes[at], at)->edge.other)
+        first = at < first ? at : first; /* the lowest rank of the cycle */
+    rank = first;
+    const struct check_location location = location_of(next_edge(&nodes[first], first));
+    const struct check_edge *edge;
+    do {
+        const struct check_record *record = next_edge(&nodes[rank], rank);
+        edge = &record->edge;
+        describe(text, record, stuck_group(&nodes[rank])->n > 2 ? edge->expected - 2 : 0);
+        rank = edge->other;
+    } while (edge->other_epoch != IN_FINALIZE && rank != first);
+    size_t length = strlen(text);
+    if (edge->other_epoch == IN_FINALIZE && length < TEXT)
+        snprintf(text + length, TEXT - length, "; rank %d is in MPI_Finalize", rank);
+    check_report_of(first, CHECK_DEADLOCK, &location, true, "%s", text);
+}
+
+static void end_job(void)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+    struct check_record record = {.kind = CHECK_RECORD_END, .call = WEFT_CALL_Abort};
+    for (int i = 1; i < check.size; i++)
+        check_channel_send(i, &record);
+    check_findings_print_own();
+    nanosleep(&pause, NULL); /* the other ranks print their findings */
+    check_findings_write_own();
+    fprintf(stderr, "weft check: the job is in a deadlock and ends\n");
+    weft_next.Abort(MPI_COMM_WORLD, 1);
+}
+
+static void take_edge(const struct check_record *record)
+{
+    const struct check_edge *edge = &record->edge;
+    if (!nodes)
+        nodes = check_allocate((size_t)check.size, sizeof *nodes);
+    struct node *node = &nodes[record->rank];
+    if (edge->epoch < node->epoch)
+        return;
+    if (edge->epoch > node->epoch)
+        clear(node);
+    node->epoch = edge->epoch;
+    struct group *group = find_group(node, edge->group);
+    if (group->n && group->edges[0].edge.generation != edge->generation)
+        group->n = 0;
+    if (group->n == group->capacity)
+        group->edges =
+            check_enlarge(group->edges, group->n, &group->capacity, sizeof *group->edges);
+    group->expected = edge->expected;
+    group->edges[group->n++] = *record;
+    if (group->n < group->expected || find_set() == 0)
+        return;
+    report();
+    end_job();
+}
+
+void check_deadlocks_take(const struct check_record *record)
+{
+    switch (record->kind) {
+    case CHECK_RECORD_QUESTION:
+        take_question(record);
+        break;
+    case CHECK_RECORD_REPLY:
+        take_reply(record);
+        break;
+    case CHECK_RECORD_EDGE:
+        take_edge(record);
+        break;
+    default:
+        check_findings_print_own();
+        fflush(stderr);
+        break;
+    }
+}

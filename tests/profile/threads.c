@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* 70 threads at one time, more than have a table of their own, send 100 messages of 8 bytes to their
- * own rank; then 10 more threads, one after the other. */
+/* 70 threads at one time, more than have a table of their own, send 100 messages of 8 bytes to
+ * their own rank; then 10 more threads, one after the other. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>

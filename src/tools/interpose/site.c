@@ -105,6 +105,7 @@ const void *weft_site_unpack(struct weft_portable_site site)
 
 struct walk {
     uintptr_t found;
+    uintptr_t stack; /* the stack pointer of that frame at the call */
     int frames;
 };
 
@@ -114,6 +115,7 @@ static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *arg)
     uintptr_t address = _Unwind_GetIP(context);
     if (address && !in_library(address))
         walk->found = address;
+    walk->stack = _Unwind_GetCFA(context);
     return walk->found || ++walk->frames == FRAMES_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
@@ -124,6 +126,24 @@ const void *weft_site_of(const void *returns)
         return returns;
     _Unwind_Backtrace(see_frame, &walk);
     return walk.found ? (const void *)walk.found : returns;
+}
+
+const void *weft_site_unwind(const void *returns, const void *frame, int32_t *offset)
+{
+    struct walk walk = {0};
+    uintptr_t stored;
+    *offset = 0;
+    _Unwind_Backtrace(see_frame, &walk);
+    if (!walk.found)
+        return returns;
+    /* The call pushed the return address below the caller's stack pointer, on x86-64. */
+    const char *at = (const char *)(walk.stack - sizeof stored);
+    if (walk.stack > (uintptr_t)frame && walk.stack - (uintptr_t)frame < INT32_MAX) {
+        memcpy(&stored, at, sizeof stored);
+        if (stored == walk.found)
+            *offset = (int32_t)(at - (const char *)frame);
+    }
+    return (const void *)walk.found;
 }
 
 /* ---- Lookup */

@@ -33,6 +33,11 @@ void weft_site_read_modules(void);
 /* The address in the program behind the return address of a wrapper. */
 const void *weft_site_of(const void *returns);
 
+/* The same for a return address in an MPI library, always by unwinding. offset: of the return
+ * address to the program in the stack from frame, an address in the frame of the wrapper; 0: it is
+ * not there. */
+const void *weft_site_unwind(const void *returns, const void *frame, int32_t *offset);
+
 struct weft_portable_site weft_site_pack(const void *address);
 
 /* NULL: the module is not loaded here. */

@@ -11,10 +11,10 @@ enum { PREDEFINED = 0x1000 };
 
 static struct plan {
     uint8_t class;
-    bool counts;          /* the call passes bytes */
-    bool blocks;          /* the count is that of each rank's block */
-    bool synchronizing;   /* no rank leaves before the last has entered */
-    bool is_write;        /* of a file, or to a window */
+    bool counts;           /* the call passes bytes */
+    bool blocks;           /* the count is that of each rank's block */
+    bool synchronizing;    /* no rank leaves before the last has entered */
+    bool is_write;         /* of a file, or to a window */
     int16_t data, instead; /* parameters: the data; the result, which is read with MPI_IN_PLACE */
     int16_t peer, comm;
 } plans[WEFT_CALLS];

@@ -78,7 +78,8 @@ struct profile_count {
 struct profile_slot {
     const void *site; /* NULL: the slot is free */
     uint32_t function;
-    bool through; /* the site is in an MPI library, above which each call is unwound */
+    bool through; /* the site is in an MPI library, above which the program is found by unwinding */
+    int32_t offset; /* of the program's return address in the stack: table.c; 0: not known */
     uint64_t calls, ticks, most, bytes;
     double wait; /* seconds for other ranks in collectives, set at the end */
 };

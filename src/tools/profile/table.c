@@ -6,6 +6,8 @@
  */
 #include "tools/profile/profile.h"
 
+#include <string.h>
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, shared_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -56,28 +58,64 @@ void profile_thread_leave(struct profile_thread *thread)
         pthread_mutex_unlock(&shared_lock);
 }
 
-/* The slot of a site and function, which may be new. */
-static struct profile_slot *find(struct profile_thread *thread, const void *site, uint32_t function)
+/* The slot of a site and function; if there is none, the free one for it. */
+static struct profile_slot *search(struct profile_thread *thread, const void *site,
+                                   uint32_t function)
 {
     uint64_t hash = ((uintptr_t)site ^ (uint64_t)function << 48) * 0x9e3779b97f4a7c15U;
-    for (unsigned i = hash >> 32;; i++) {
-        struct profile_slot *slot = &thread->slots[i % PROFILE_SLOTS];
-        if (slot->site == site && slot->function == function)
-            return slot;
-        if (slot->site)
-            continue;
-        if (thread->n == PROFILE_SLOTS_USED)
-            return &thread->slots[PROFILE_SLOTS];
-        thread->n++;
-        *slot = (struct profile_slot){.site = site, .function = function};
-        slot->through = weft_site_of(site) != site;
+    unsigned i = hash >> 32;
+    struct profile_slot *slot = &thread->slots[i % PROFILE_SLOTS];
+    while (slot->site && (slot->site != site || slot->function != function))
+        slot = &thread->slots[++i % PROFILE_SLOTS];
+    return slot;
+}
+
+static struct profile_slot *find(struct profile_thread *thread, const void *site, uint32_t function)
+{
+    struct profile_slot *slot = search(thread, site, function);
+    if (slot->site)
         return slot;
+    if (thread->n == PROFILE_SLOTS_USED)
+        return &thread->slots[PROFILE_SLOTS];
+    thread->n++;
+    *slot = (struct profile_slot){.site = site, .function = function};
+    slot->through = weft_site_of(site) != site;
+    return slot;
+}
+
+/* A front end may have arrays of a length that differs between calls in its frame. */
+static bool has_array(const struct weft_function *f)
+{
+    for (int i = 0; i < f->parameters; i++)
+        if (f->parameter[i].length != WEFT_LENGTH_ONE)
+            return true;
+    return false;
+}
+
+/* The slot of a call that comes through an MPI library. The frames between are of the same size at
+ * each call, so the return address to the program is where the last unwinding found it; it is used
+ * only if it is a call site of this function that unwinding has found before. */
+static struct profile_slot *find_above(struct profile_thread *thread, struct profile_slot *slot,
+                                       const struct weft_call *call)
+{
+    const char *frame = (const char *)call->values;
+    const void *site = NULL;
+    int32_t offset;
+    if (slot->offset) {
+        memcpy(&site, frame + slot->offset, sizeof site);
+        struct profile_slot *known = site ? search(thread, site, slot->function) : slot;
+        if (known->site == site && !known->through)
+            return known;
     }
+    site = weft_site_unwind(call->site, frame, &offset);
+    if (!slot->offset && !has_array(call->function))
+        slot->offset = offset;
+    return find(thread, site, slot->function);
 }
 
 struct profile_slot *profile_slot_of(struct profile_thread *thread, const struct weft_call *call)
 {
     uint32_t function = (uint32_t)(call->function - weft_functions);
     struct profile_slot *slot = find(thread, call->site, function);
-    return slot->through ? find(thread, weft_site_of(call->site), function) : slot;
+    return slot->through ? find_above(thread, slot, call) : slot;
 }

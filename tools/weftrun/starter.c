@@ -232,6 +232,10 @@ static void add_prrte(struct line *line, const struct job *job)
     }
     if (job->tag)
         add_option(line, "--output", "tag");
+    if (job->keep_going)
+        add_option(line, "--runtime-options", "recoverable");
+    if (job->report_bindings && !job->plans)
+        add_option(line, "--display", "bind");
 }
 
 static void add_open_mpi(struct line *line, const struct job *job)
@@ -247,6 +251,10 @@ static void add_open_mpi(struct line *line, const struct job *job)
         add(line, "--tag-output");
     if (job->stamp)
         add(line, "--timestamp-output");
+    if (job->keep_going)
+        add(line, "--enable-recovery");
+    if (job->report_bindings && !job->plans)
+        add(line, "--report-bindings");
 }
 
 static void add_hydra(struct line *line, const struct job *job)
@@ -307,10 +315,6 @@ static void add_job(struct line *line, const struct job *job, enum kind kind)
     }
     if (geteuid() == 0)
         add(line, "--allow-run-as-root");
-    if (job->keep_going)
-        add(line, "--enable-recovery");
-    if (job->report_bindings && !job->plans)
-        add(line, "--report-bindings");
     if (kind == PRRTE)
         add_prrte(line, job);
     else

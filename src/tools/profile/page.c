@@ -108,7 +108,7 @@ static const char *const one_colour[] = {"#0072b2"};
 static void put_calls(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
 {
     struct picture_bar bars[CALLS_SHOWN] = {0};
-    int order[CALLS_SHOWN], n = 0;
+    int order[CALLS_SHOWN] = {0}, n = 0;
     for (int i = 0; i < WEFT_CALLS; i++) {
         int at = n;
         if (!job->functions[i].calls)

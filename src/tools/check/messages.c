@@ -392,6 +392,10 @@ static void complete(struct posted *posted, const MPI_Status *status)
     MPI_Count bytes = 0;
     weft_next.Test_cancelled(status, &is_cancelled);
     uint64_t key = posted->comm;
+    if (is_blind(key)) {
+        withdraw(posted);
+        return;
+    }
     if (is_cancelled) {
         if (posted->arrival)
             make_blind(key);
@@ -608,10 +612,9 @@ static void end_completion(const struct weft_call *call, const struct frame *fra
                 make_blind(posted->comm);
         } else if (posted) {
             pending->posted = NULL;
-            if (call->result == MPI_SUCCESS)
-                complete(posted, status_at(call, at));
-            else
+            if (call->result != MPI_SUCCESS)
                 make_blind(posted->comm);
+            complete(posted, status_at(call, at));
         }
         if (pending)
             pending->is_sending = false;
@@ -651,7 +654,8 @@ static void end_probe(const struct weft_call *call)
         message++;
     const void *handle = weft_call_element(call, message, 0);
     if (call->result != MPI_SUCCESS || (flag >= 0 && !weft_call_number(call, flag, 0)) ||
-        weft_object_is_predefined(handle) || !read_receive(call, &posted))
+        weft_object_is_predefined(handle) || !read_receive(call, &posted) ||
+        is_blind(posted.comm))
         return;
     struct posted *added = post(&posted);
     add_pending(handle)->posted = added;
@@ -676,6 +680,7 @@ static void end_message(const struct weft_call *call, struct frame *frame)
         complete(posted, status_at(call, 0));
     } else if (posted) {
         make_blind(posted->comm);
+        withdraw(posted);
     }
 }
 

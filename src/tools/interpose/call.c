@@ -15,7 +15,7 @@ struct weft_next weft_next;
 _Static_assert(sizeof(struct weft_next) == WEFT_CALLS * sizeof(void *),
                "struct weft_next has one pointer for each call");
 
-/* Stands for every definition of a process without MPI at its start: a shell may start programs
+/* The definition of each function in a process without MPI at its start: a shell may start programs
  * of MPI, and an interpreter load it later, which is too late. */
 static void no_mpi(void)
 {

@@ -15,7 +15,8 @@ $(TOOLS_FILES): $(TOOLS_STAMP) ;
 TOOLS_CPPFLAGS = $(AM_CPPFLAGS) -I$(TOOLS_DIR) -I$(srcdir)/$(TOOLS_DIR)
 TOOLS_CFLAGS = $(WEFT_CFLAGS) $(DEBUG_CFLAGS) -fPIC -fvisibility=hidden -fno-lto
 INTERPOSE_SOURCES = src/tools/interpose/call.c src/tools/interpose/call.h \
-    src/tools/interpose/site.c src/tools/interpose/site.h src/tools/interpose/wrapper.h
+    src/tools/interpose/json.c src/tools/interpose/json.h src/tools/interpose/site.c \
+    src/tools/interpose/site.h src/tools/interpose/wrapper.h
 noinst_LIBRARIES += libinterpose.a libinterpose_front.a
 libinterpose_a_CPPFLAGS = $(TOOLS_CPPFLAGS)
 libinterpose_a_CFLAGS = $(TOOLS_CFLAGS)

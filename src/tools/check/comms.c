@@ -33,6 +33,17 @@ struct check_comm *check_comm_find_key(uint64_t key)
     return NULL;
 }
 
+bool check_comm_copy(const struct weft_call *call, struct check_comm *copy)
+{
+    MPI_Comm handle = weft_call_handle(call, WEFT_OBJECT_COMM);
+    check_lock();
+    const struct check_comm *comm = handle ? check_comm_find(handle) : NULL;
+    if (comm)
+        *copy = *comm;
+    check_unlock();
+    return comm != NULL;
+}
+
 static void insert(const struct check_comm *comm)
 {
     int at = 0;

@@ -30,6 +30,9 @@ void check_comms_begin(void);
 struct check_comm *check_comm_find(MPI_Comm handle);
 struct check_comm *check_comm_find_key(uint64_t key);
 
+/* Copies the communicator of a call; false: it has no key. */
+bool check_comm_copy(const struct weft_call *call, struct check_comm *copy);
+
 /* Before a call that may free communicators, and after one that may have made some. */
 void check_comms_free(const struct weft_call *call);
 void check_comms_end(const struct weft_call *call);

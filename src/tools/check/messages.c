@@ -306,18 +306,6 @@ static bool find_peer(const struct check_comm *comm, int64_t rank, int *world)
     return true;
 }
 
-/* The communicator of a call; false: it is not compared. */
-static bool find_comm(const struct weft_call *call, struct check_comm *copy)
-{
-    MPI_Comm handle = weft_call_handle(call, WEFT_OBJECT_COMM);
-    check_lock();
-    const struct check_comm *comm = handle ? check_comm_find(handle) : NULL;
-    if (comm)
-        *copy = *comm;
-    check_unlock();
-    return comm != NULL;
-}
-
 static struct side describe(const struct weft_call *call, const struct weft_parameter *data)
 {
     MPI_Datatype type = weft_call_element(call, data->about[1], 0);
@@ -350,7 +338,7 @@ static bool read_send(const struct weft_call *call, struct check_record *record,
     const struct weft_parameter *data = data_of(call, false);
     int rank = weft_call_find(call, WEFT_KIND_RANK, 0), tag = weft_call_find(call, WEFT_KIND_TAG, 0);
     struct check_comm comm;
-    if (!data || data->about[2] >= 0 || rank < 0 || tag < 0 || !find_comm(call, &comm))
+    if (!data || data->about[2] >= 0 || rank < 0 || tag < 0 || !check_comm_copy(call, &comm))
         return false;
     int64_t to = weft_call_number(call, rank, 0), number = weft_call_number(call, tag, 0);
     if (to < 0 || number < 0 || !find_peer(&comm, to, dest))
@@ -370,7 +358,7 @@ static bool read_receive(const struct weft_call *call, struct posted *posted)
     int source = weft_call_find(call, WEFT_KIND_SOURCE, 0);
     int tag = source < 0 ? -1 : weft_call_find(call, WEFT_KIND_TAG, source);
     struct check_comm comm;
-    if (tag < 0 || (data && data->about[2] >= 0) || !find_comm(call, &comm))
+    if (tag < 0 || (data && data->about[2] >= 0) || !check_comm_copy(call, &comm))
         return false;
     int64_t number = weft_call_number(call, tag, 0);
     *posted = (struct posted){.comm = comm.key, .tag = number == MPI_ANY_TAG ? ANY : (int)number};

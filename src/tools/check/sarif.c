@@ -3,6 +3,7 @@
  * Findings as SARIF 2.1.0 (OASIS), which code hosts show beside the source.
  */
 #include "tools/check/finding.h"
+#include "tools/interpose/json.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,31 +15,15 @@
 #define PACKAGE_VERSION "unconfigured"
 #endif
 
-/* A JSON string. */
-static void put_string(FILE *file, const char *text)
-{
-    fputc('"', file);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            fprintf(file, "\\%c", c);
-        else if (c < ' ')
-            fprintf(file, "\\u%04x", c);
-        else
-            fputc(c, file);
-    }
-    fputc('"', file);
-}
-
 static void put_rules(FILE *file)
 {
     for (int i = 0; i < CHECK_RULES; i++) {
         fprintf(file, "%s\n        {\"id\": ", i ? "," : "");
-        put_string(file, check_rules[i].id);
+        weft_json_put_string(file, check_rules[i].id);
         fprintf(file, ", \"shortDescription\": {\"text\": ");
-        put_string(file, check_rules[i].standard);
+        weft_json_put_string(file, check_rules[i].standard);
         fprintf(file, "}, \"help\": {\"text\": ");
-        put_string(file, check_rules[i].change);
+        weft_json_put_string(file, check_rules[i].change);
         fprintf(file, "}}");
     }
 }
@@ -49,14 +34,14 @@ static void put_result(FILE *file, const struct check_finding *finding)
     snprintf(text, sizeof text, "%s on %d of the ranks, first on rank %d: %s", finding->call,
              finding->ranks, finding->rank, finding->text);
     fprintf(file, "{\"ruleId\": ");
-    put_string(file, check_rules[finding->rule].id);
+    weft_json_put_string(file, check_rules[finding->rule].id);
     fprintf(file, ", \"level\": \"%s\", \"message\": {\"text\": ",
             check_rules[finding->rule].error ? "error" : "warning");
-    put_string(file, text);
+    weft_json_put_string(file, text);
     fprintf(file, "}");
     if (finding->where.line) {
         fprintf(file, ", \"locations\": [{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
-        put_string(file, finding->where.file);
+        weft_json_put_string(file, finding->where.file);
         fprintf(file, "}, \"region\": {\"startLine\": %d}}}]", finding->where.line);
     }
     fprintf(file, "}");

@@ -228,24 +228,12 @@ static void want_ranks(const struct wait *wait, struct check_wants *wants)
     }
 }
 
-/* The communicator of a collective call, whose number is the last one; false: it is not followed. */
-static bool find_comm(const struct weft_call *call, struct check_comm *copy)
-{
-    MPI_Comm handle = weft_call_handle(call, WEFT_OBJECT_COMM);
-    check_lock();
-    const struct check_comm *comm = handle ? check_comm_find(handle) : NULL;
-    if (comm)
-        *copy = *comm;
-    check_unlock();
-    return comm != NULL;
-}
-
 /* Waits until all ranks have made the call; true: the call was MPI_Barrier. */
 static bool synchronize(struct weft_call *call)
 {
     struct check_comm comm;
     MPI_Request request;
-    if (!find_comm(call, &comm) ||
+    if (!check_comm_copy(call, &comm) ||
         weft_next.Ibarrier(comm.handle, &request) != MPI_SUCCESS)
         return false;
     const struct wait wait = {.call = call,
@@ -269,7 +257,7 @@ static bool broadcast(struct weft_call *call)
     const union weft_value *v = call->values;
     struct check_comm comm;
     MPI_Request request;
-    if (!find_comm(call, &comm) || v[3].number < 0 || v[3].number >= comm.size)
+    if (!check_comm_copy(call, &comm) || v[3].number < 0 || v[3].number >= comm.size)
         return false;
     struct wait wait = {.call = call,
                         .add = want_ranks,

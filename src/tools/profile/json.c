@@ -3,6 +3,7 @@
  * The figures as JSON. Times are seconds, sizes bytes.
  */
 #include "tools/profile/profile.h"
+#include "tools/interpose/json.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,22 +14,6 @@
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unconfigured"
 #endif
-
-/* A JSON string. */
-static void put_string(FILE *file, const char *text)
-{
-    fputc('"', file);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            fprintf(file, "\\%c", c);
-        else if (c < ' ')
-            fprintf(file, "\\u%04x", c);
-        else
-            fputc(c, file);
-    }
-    fputc('"', file);
-}
 
 static void put_ranks(FILE *file, const struct profile_job *job)
 {
@@ -52,9 +37,9 @@ static void put_ranks(FILE *file, const struct profile_job *job)
 static void put_site(FILE *file, const struct profile_site *site)
 {
     fprintf(file, "{\"call\": \"%s\", \"file\": ", weft_functions[site->function].name);
-    put_string(file, site->text.file);
+    weft_json_put_string(file, site->text.file);
     fprintf(file, ", \"line\": %d, \"function\": ", site->text.line);
-    put_string(file, site->text.function);
+    weft_json_put_string(file, site->text.function);
     fprintf(file,
             ", \"ranks\": %d, \"calls\": %llu, \"bytes\": %llu, \"time\": %.9g, \"least\": %.9g, "
             "\"least_rank\": %d, \"most\": %.9g, \"most_rank\": %d, \"longest\": %.9g, "

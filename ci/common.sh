@@ -220,8 +220,9 @@ finish()
     ((failed == 0))
 }
 
-# The runs of tests/run that ci/sanitize makes with AddressSanitizer, each a set of arguments. Left out is what only costs time and memory there: gigabytes,
-# floods, great numbers and measured memory. Random programs go over more lanes than the others.
+# The runs of tests/run that ci/sanitize makes with AddressSanitizer, each a set of arguments. Left out
+# is what only costs time and memory there: gigabytes, floods, great numbers and measured memory. Random
+# programs go over more lanes than the others.
 without_large=(--without big_4g --without unexpected_flood_20000 --without cancel_race_100000
     --without flood_memory --without flood_node --without 'million_*' --without comm_many
     --without objects_memory)

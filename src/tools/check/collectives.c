@@ -17,12 +17,12 @@
  *  - Records of one number are kept until all ranks have sent theirs.
  */
 #include "tools/check/channel.h"
+#include "core/base/clock.h"
 #include "tools/check/check.h"
 #include "tools/check/comms.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A number of a communicator of which not all ranks have sent their record. */
 struct round {
@@ -216,21 +216,14 @@ static bool is_open(const struct check_collective *collective)
 
 /* ---- Calls */
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* The call of this thread whose records are awaited. */
 static __thread struct check_collective awaited;
 static __thread bool is_awaited;
 
 void check_collectives_await(void)
 {
-    const double limit = now() + 1;
-    while (is_awaited && is_open(&awaited) && now() < limit)
+    const double limit = weft_seconds() + 1;
+    while (is_awaited && is_open(&awaited) && weft_seconds() < limit)
         check_channel_poll();
     is_awaited = false;
 }

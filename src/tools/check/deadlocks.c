@@ -3,6 +3,7 @@
  * Deadlocks: see deadlocks.h.
  */
 #include "tools/check/deadlocks.h"
+#include "core/base/clock.h"
 #include "tools/check/comms.h"
 #include "tools/check/messages.h"
 
@@ -45,18 +46,11 @@ static struct node {
     bool is_stuck;
 } *nodes;
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* ---- The wait of this rank */
 
 bool check_deadlocks_is_due(void)
 {
-    const double time = now();
+    const double time = weft_seconds();
     if (self.since == 0) {
         self.since = time;
         self.asked = 0;
@@ -99,7 +93,7 @@ static void add_want(int group, const struct check_want *want)
 
 void check_deadlocks_ask(const struct weft_call *call, const struct check_wants *wants)
 {
-    self.asked = now();
+    self.asked = weft_seconds();
     if (self.epoch == 0)
         self.epoch = ++self.last_epoch;
     self.location = check_location_of(call);

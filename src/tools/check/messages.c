@@ -3,6 +3,7 @@
  * Messages: see messages.h.
  */
 #include "tools/check/messages.h"
+#include "tools/check/changes.h"
 #include "tools/check/comms.h"
 #include "tools/check/deadlocks.h"
 
@@ -414,23 +415,6 @@ static void complete(struct posted *posted, const MPI_Status *status)
     match_all(key);
 }
 
-/* The index of the status of element i of the requests; -1: it is not complete. */
-static int64_t status_of(const struct weft_call *call, int64_t element)
-{
-    int index = weft_call_find(call, WEFT_KIND_INDEX, 0);
-    int flag = weft_call_find(call, WEFT_KIND_LOGICAL, 0);
-    if (flag >= 0 && !weft_call_number(call, flag, 0))
-        return -1;
-    if (index < 0)
-        return element;
-    const struct weft_parameter *before = &call->function->parameter[index - 1];
-    int64_t n = before->kind == WEFT_KIND_LENGTH ? weft_call_number(call, index - 1, 0) : 1;
-    for (int64_t i = 0; i < n; i++)
-        if (weft_call_number(call, index, i) == element)
-            return i;
-    return -1;
-}
-
 /* ---- Before and after each call */
 
 static struct frame *push(const struct weft_call *call)
@@ -591,7 +575,7 @@ static void end_completion(const struct weft_call *call, const struct frame *fra
 {
     for (int64_t i = 0; i < frame->n; i++) {
         struct pending *pending = find_pending(frame->handles[i]);
-        int64_t at = pending ? status_of(call, i) : -1;
+        int64_t at = pending ? check_status_of(call, i) : -1;
         if (at < 0 && call->function->plain != WEFT_CALL_Request_free)
             continue;
         struct posted *posted = pending ? pending->posted : NULL;

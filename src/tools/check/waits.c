@@ -3,11 +3,10 @@
  * Waiting before a call that waits: see waits.h.
  */
 #include "tools/check/waits.h"
+#include "core/base/clock.h"
 #include "tools/check/comms.h"
 #include "tools/check/deadlocks.h"
 #include "tools/check/messages.h"
-
-#include <time.h>
 
 static const double record_seconds = 0.5; /* for the record of a message that is there */
 
@@ -22,13 +21,6 @@ struct wait {
     const int *ranks;      /* for which it waits */
     int n, rank;
 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* ---- Rounds */
 
@@ -48,10 +40,10 @@ static void next_round(const struct wait *wait, int round)
 static void await_records(const struct weft_call *call)
 {
     check_deadlocks_leave();
-    const double limit = now() + record_seconds;
+    const double limit = weft_seconds() + record_seconds;
     for (int round = 0; !check_messages_are_matched(call); round++) {
         check_channel_pause(round);
-        if (now() < limit)
+        if (weft_seconds() < limit)
             continue;
         check_messages_stop(call);
         break;

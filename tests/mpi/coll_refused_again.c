@@ -33,13 +33,15 @@ static int64_t unexpected(void)
 static void memory(MPI_Comm comm)
 {
     int value = 0;
+    int64_t left, most = 0;
     check_step("%d calls that all ranks refuse", TIMES);
     for (int i = 0; i < TIMES; i++) {
         CHECK_CLASS(MPI_Bcast(&value, -1, MPI_INT, 0, comm), MPI_ERR_COUNT);
         MPI_Barrier(MPI_COMM_WORLD);
+        left = unexpected();
+        most = left > most ? left : most;
     }
-    int64_t left = unexpected();
-    CHECK(left < 8 * check.size, "%lld messages are still kept", (long long)left);
+    CHECK(most < 8 * check.size, "%lld messages were kept", (long long)most);
     for (int i = 0; i < 8; i++) /* shared memory for the collectives is made */
         CHECK_CLASS(MPI_Bcast(&value, 1, MPI_INT, 0, comm), MPI_SUCCESS);
     check_step("%d calls whose data nobody receives", TIMES);

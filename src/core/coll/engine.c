@@ -120,6 +120,7 @@ void weft_coll_refuse(struct weft_comm *comm, bool persistent, int code)
     if (!persistent)
         weft_shared_skip(comm);
     weft_refusal_send(comm, tag, number, code);
+    weft_look(weft_vci_scope(comm->vci)); /* what others sent, before it gathers in the lanes */
     drop_over(comm);
 }
 

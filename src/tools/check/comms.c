@@ -6,10 +6,18 @@
 
 #include <stdlib.h>
 
+/* Two hash tables of the same entries: by handle and by key. */
+struct entry {
+    struct check_comm comm;
+    struct entry *next[2];
+};
+
+enum { BY_HANDLE, BY_KEY };
+
 static struct {
-    struct check_comm *list;
-    int n, capacity;
-} comms;
+    struct entry **slots[2];
+    size_t size, n; /* size: a power of 2 */
+} table;
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -17,20 +25,34 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return a ^ a >> 32;
 }
 
+static uint64_t hash_handle(MPI_Comm handle)
+{
+    return mix((uintptr_t)handle, 0);
+}
+
+static struct entry **slot_of(int by, uint64_t hash)
+{
+    return &table.slots[by][hash & (table.size - 1)];
+}
+
 struct check_comm *check_comm_find(MPI_Comm handle)
 {
-    for (int i = 0; i < comms.n; i++)
-        if (comms.list[i].handle == handle && handle != MPI_COMM_NULL)
-            return &comms.list[i];
-    return NULL;
+    if (table.size == 0)
+        return NULL;
+    struct entry *entry = *slot_of(BY_HANDLE, hash_handle(handle));
+    while (entry && entry->comm.handle != handle)
+        entry = entry->next[BY_HANDLE];
+    return entry ? &entry->comm : NULL;
 }
 
 struct check_comm *check_comm_find_key(uint64_t key)
 {
-    for (int i = 0; i < comms.n; i++)
-        if (comms.list[i].key == key && comms.list[i].handle != MPI_COMM_NULL)
-            return &comms.list[i];
-    return NULL;
+    if (table.size == 0)
+        return NULL;
+    struct entry *entry = *slot_of(BY_KEY, key);
+    while (entry && entry->comm.key != key)
+        entry = entry->next[BY_KEY];
+    return entry ? &entry->comm : NULL;
 }
 
 bool check_comm_copy(const struct weft_call *call, struct check_comm *copy)
@@ -44,15 +66,64 @@ bool check_comm_copy(const struct weft_call *call, struct check_comm *copy)
     return comm != NULL;
 }
 
+static void link_entry(struct entry *entry)
+{
+    const uint64_t hashes[2] = {hash_handle(entry->comm.handle), entry->comm.key};
+    for (int by = 0; by < 2; by++) {
+        struct entry **slot = slot_of(by, hashes[by]);
+        entry->next[by] = *slot;
+        *slot = entry;
+    }
+}
+
+static void grow(void)
+{
+    struct entry **old = table.slots[BY_HANDLE];
+    const size_t n = table.size;
+    table.size = n ? 2 * n : 64;
+    free(table.slots[BY_KEY]);
+    for (int by = 0; by < 2; by++)
+        table.slots[by] = check_allocate(table.size, sizeof(struct entry *));
+    for (size_t i = 0; i < n; i++) {
+        for (struct entry *entry = old[i], *next; entry; entry = next) {
+            next = entry->next[BY_HANDLE];
+            link_entry(entry);
+        }
+    }
+    free(old);
+}
+
+static void unlink_entry(int by, uint64_t hash, const struct entry *entry)
+{
+    struct entry **at = slot_of(by, hash);
+    while (*at != entry)
+        at = &(*at)->next[by];
+    *at = entry->next[by];
+}
+
+static void erase(MPI_Comm handle)
+{
+    struct check_comm *comm = check_comm_find(handle);
+    if (!comm)
+        return;
+    struct entry *entry = (struct entry *)comm; /* its first member */
+    unlink_entry(BY_HANDLE, hash_handle(handle), entry);
+    unlink_entry(BY_KEY, comm->key, entry);
+    table.n--;
+    free(comm->world);
+    free(entry);
+}
+
+/* A communicator that was freed by a call that is not seen (PMPI_Comm_free) is replaced. */
 static void insert(const struct check_comm *comm)
 {
-    int at = 0;
-    while (at < comms.n && comms.list[at].handle != MPI_COMM_NULL)
-        at++;
-    if (at == comms.capacity)
-        comms.list = check_enlarge(comms.list, comms.n, &comms.capacity, sizeof *comms.list);
-    comms.n = at == comms.n ? at + 1 : comms.n;
-    comms.list[at] = *comm;
+    struct entry *entry = check_allocate(1, sizeof *entry);
+    erase(comm->handle);
+    if (table.n == table.size)
+        grow();
+    entry->comm = *comm;
+    link_entry(entry);
+    table.n++;
 }
 
 /* Fills the members of a new communicator; false: it has no key. */
@@ -94,11 +165,8 @@ static void add(MPI_Comm handle, uint64_t parent)
         return;
     }
     check_lock();
-    for (int i = 0; i < comms.n; i++) /* of the same members, tag and parent: count them */
-        if (comms.list[i].key == comm.key) {
-            comm.key = mix(comm.key, 1);
-            i = -1;
-        }
+    while (check_comm_find_key(comm.key)) /* of the same members, tag and parent: count them */
+        comm.key = mix(comm.key, 1);
     insert(&comm);
     check_unlock();
 }
@@ -132,11 +200,7 @@ void check_comms_free(const struct weft_call *call)
             function->parameter[i].flow != WEFT_FLOW_INOUT)
             continue;
         check_lock();
-        struct check_comm *comm = check_comm_find(weft_call_element(call, i, 0));
-        if (comm) {
-            free(comm->world);
-            *comm = (struct check_comm){.handle = MPI_COMM_NULL};
-        }
+        erase(weft_call_element(call, i, 0));
         check_unlock();
     }
 }

@@ -16,7 +16,7 @@
 #include "tools/check/check.h"
 
 struct check_comm {
-    MPI_Comm handle; /* MPI_COMM_NULL: the slot is free */
+    MPI_Comm handle;
     uint64_t key;
     uint64_t calls; /* collective calls until now */
     int leader;     /* rank in MPI_COMM_WORLD of rank 0 */

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Benchmarks and their raw libfabric twins. `make bench` builds them, and so does `make check`; they
-# are run from the build tree.
+# are run from the build tree, and two are installed.
 BENCHES =
 BENCHES_FORTRAN =
 check_PROGRAMS += $(BENCHES)
 check_SCRIPTS += $(BENCHES_FORTRAN)
 .PHONY: bench
-bench: $(BENCHES) $(BENCHES_FORTRAN)
+bench: $(BENCHES) $(BENCHES_FORTRAN) bench/weft_latency bench/weft_bw
 
 bench_common = bench/options.c bench/options.h bench/table.c bench/table.h bench/turns.c \
     bench/turns.h
@@ -15,8 +15,11 @@ bench_windows = $(bench_mpi) bench/window.c bench/window.h
 bench_raw = $(bench_common) bench/raw_ofi.c bench/raw_ofi.h bench/raw_pair.c bench/raw_pair.h
 
 # ---- MPI
-BENCHES += bench/weft_latency bench/weft_bw bench/weft_bibw bench/weft_mbw_mr \
-    bench/instr_calls
+# Installed, for the first test of two nodes
+bin_PROGRAMS += bench/weft_latency bench/weft_bw
+bench_weft_latency_LDADD = lib/libmpi_abi.so $(INSTALLED_RPATH)
+bench_weft_bw_LDADD = lib/libmpi_abi.so $(INSTALLED_RPATH)
+BENCHES += bench/weft_bibw bench/weft_mbw_mr bench/instr_calls
 bench_weft_latency_SOURCES = bench/latency.c $(bench_mpi)
 bench_weft_bw_SOURCES = bench/bw.c $(bench_windows)
 bench_weft_bibw_SOURCES = bench/bibw.c $(bench_windows)

@@ -5,6 +5,7 @@ dist_man_MANS += docs/mpicc.1 docs/mpicc_abi.1 docs/weftcc.1 docs/weftrun.1
 dist_man_MANS += docs/weft_info.1 docs/mpicxx.1 docs/mpic++.1 docs/mpicxx_abi.1 docs/weftc++.1
 dist_man_MANS += docs/mpifort.1 docs/mpif90.1 docs/mpif77.1 docs/mpifort_abi.1 docs/weftfort.1
 dist_man_MANS += docs/mpiexec.1 docs/mpirun.1 docs/weft-report.1 docs/weft-run-as.1
+dist_man_MANS += docs/weft_latency.1 docs/weft_bw.1
 # The documents are installed into one folder: links between them lose their folders, and those to
 # what is not installed become text. Pictures are left out.
 DOCUMENTS = README.md CONTRIBUTING.md SECURITY.md docs/CODES.md docs/STATUS.md docs/GUIDE.md \

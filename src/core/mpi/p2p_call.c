@@ -92,14 +92,6 @@ int weft_call_send(const struct weft_call *call, enum weft_send_mode mode)
                          call->tag, mode);
 }
 
-/* Returns the request of a send. */
-static MPI_Request started(struct weft_request *send)
-{
-    if (weft_unlikely(send->peer->world == weft.job.rank))
-        weft_look_sometimes(send->channel->vci);
-    return (MPI_Request)send;
-}
-
 int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *request)
 {
     struct weft_resolved to;
@@ -109,9 +101,12 @@ int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_
         return code;
     code = weft_p2p_isend(weft_call_channel(call), call->buffer, to.bytes, to.type, call->peer,
                           call->tag, mode, &send);
-    if (weft_likely(code == MPI_SUCCESS))
-        *request = started(send);
-    return code;
+    if (weft_unlikely(code != MPI_SUCCESS))
+        return code;
+    if (weft_unlikely(send->peer->world == weft.job.rank))
+        weft_look_sometimes(send->channel->vci);
+    *request = (MPI_Request)send;
+    return MPI_SUCCESS;
 }
 
 static int call_recv(const struct weft_call *call, MPI_Status *status)
@@ -140,53 +135,6 @@ static int call_irecv(const struct weft_call *call, MPI_Request *request)
     return code;
 }
 
-/* ---- With checked arguments and a plain type */
-
-static int raised(struct weft_comm *comm, int code, const char *function)
-{
-    return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(comm, code, function);
-}
-
-int weft_checked_send(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag)
-{
-    struct weft_channel *channel = weft_comm_channel(comm, dest, tag);
-    return raised(
-        comm,
-        weft_p2p_send(channel, buffer, bytes, weft_datatype_byte(), dest, tag, WEFT_SEND_STANDARD),
-        "MPI_Send");
-}
-
-int weft_checked_isend(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag,
-                       MPI_Request *request)
-{
-    struct weft_request *send;
-    int code = weft_p2p_isend(weft_comm_channel(comm, dest, tag), buffer, bytes,
-                              weft_datatype_byte(), dest, tag, WEFT_SEND_STANDARD, &send);
-    if (weft_likely(code == MPI_SUCCESS))
-        *request = started(send);
-    return raised(comm, code, "MPI_Isend");
-}
-
-int weft_checked_recv(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag,
-                      MPI_Status *status)
-{
-    struct weft_channel *channel = weft_comm_channel(comm, source, tag);
-    return raised(comm,
-                  weft_p2p_recv(channel, buffer, bytes, weft_datatype_byte(), source, tag, status),
-                  "MPI_Recv");
-}
-
-int weft_checked_irecv(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag,
-                       MPI_Request *request)
-{
-    struct weft_request *receive;
-    int code = weft_p2p_irecv(weft_comm_channel(comm, source, tag), buffer, bytes,
-                              weft_datatype_byte(), source, tag, &receive);
-    if (weft_likely(code == MPI_SUCCESS))
-        *request = (MPI_Request)receive;
-    return raised(comm, code, "MPI_Irecv");
-}
-
 WEFT_HOT int weft_finish_recv(struct weft_request *receive, MPI_Status *status)
 {
     weft_request_wait(receive);
@@ -194,13 +142,13 @@ WEFT_HOT int weft_finish_recv(struct weft_request *receive, MPI_Status *status)
     struct weft_comm *comm = receive->channel->comm;
     weft_request_status(receive, status, false);
     weft_request_put(receive);
-    return raised(comm, code, "MPI_Recv");
+    return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(comm, code, "MPI_Recv");
 }
 
-/* ---- With entering and leaving */
+/* ---- The general path: with entering and leaving */
 
-/* The channel of a call whose VCI was taken for its fast attempt; NULL: something other than
- * threads prevents that. */
+/* With threads: the channel of a call whose VCI was taken for its fast attempt; NULL: something
+ * other than threads prevents that. */
 static inline __attribute__((always_inline)) struct weft_channel *take(MPI_Comm handle, int peer,
                                                                        int tag)
 {
@@ -213,106 +161,96 @@ static inline __attribute__((always_inline)) struct weft_channel *take(MPI_Comm 
     return weft_likely(weft_lock_take(&channel->vci->lock)) ? channel : NULL;
 }
 
-/* Enters with the VCI of a message, and resolves the communicator. NULL: the error was raised,
- * *code is to be returned. */
-static struct weft_comm *enter(const char *function, MPI_Comm handle, struct weft_vci *vci,
-                               int *code)
+/* After the fast attempt: releases what take() took, and returns the result of the call. */
+static inline __attribute__((always_inline)) int give(struct weft_channel *channel, int code)
 {
-    struct weft_comm *comm;
+    weft_lock_give(&channel->vci->lock);
+    return code;
+}
+
+/* Without a successful fast attempt: resolves the communicator of the call, and returns the VCI of
+ * its message, which is held: that of the channel which take() took, or entered here. NULL: the
+ * error was raised, *code is to be returned. */
+static struct weft_vci *enter(const char *function, MPI_Comm handle, struct weft_channel *taken,
+                              struct weft_call *call, int *code)
+{
+    if (taken) {
+        call->comm = taken->comm;
+        return taken->vci;
+    }
+    struct weft_vci *vci = weft_p2p_vci(handle, call->peer, call->tag);
     *code = weft_enter_on(function, vci);
     if (weft_unlikely(*code != MPI_SUCCESS))
         return NULL;
-    *code = weft_arg_comm(handle, &comm);
-    if (weft_unlikely(*code != MPI_SUCCESS))
-        weft_leave_scope_with(vci, NULL, *code, function);
-    return comm;
+    *code = weft_arg_comm(handle, &call->comm);
+    if (weft_likely(*code == MPI_SUCCESS))
+        return vci;
+    weft_leave_scope_with(vci, NULL, *code, function);
+    return NULL;
 }
 
 WEFT_HOT int weft_general_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                                int tag, MPI_Comm handle)
 {
+    int code;
     size_t bytes;
     struct weft_channel *channel = take(handle, dest, tag);
-    if (weft_likely(channel != NULL)) {
-        bool good = weft_fast_check_send(channel, buf, count, datatype, dest, tag, &bytes);
-        int code =
-            good ? weft_fast_send(channel->comm, channel, buf, bytes, dest, tag) : MPI_SUCCESS;
-        weft_lock_give(&channel->vci->lock);
-        if (weft_likely(good))
-            return code;
-    }
-    int code;
-    struct weft_vci *vci = weft_p2p_vci(handle, dest, tag);
-    struct weft_comm *comm = enter("MPI_Send", handle, vci, &code);
-    if (!comm)
-        return code;
-    const struct weft_call call = {comm, buf, count, datatype, dest, tag};
-    return weft_leave_scope_with(vci, comm, weft_call_send(&call, WEFT_SEND_STANDARD), "MPI_Send");
+    if (weft_likely(channel != NULL) &&
+        weft_likely(weft_fast_check_send(channel, buf, count, datatype, dest, tag, &bytes)) &&
+        weft_likely(weft_fast_send(channel, buf, bytes, dest, tag)))
+        return give(channel, MPI_SUCCESS);
+    struct weft_call call = {NULL, buf, count, datatype, dest, tag};
+    struct weft_vci *vci = enter("MPI_Send", handle, channel, &call, &code);
+    return vci ? weft_leave_scope_with(vci, call.comm, weft_call_send(&call, WEFT_SEND_STANDARD),
+                                       "MPI_Send")
+               : code;
 }
 
 WEFT_HOT int weft_general_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                                 int tag, MPI_Comm handle, MPI_Request *request)
 {
-    size_t bytes;
-    struct weft_channel *channel = weft_likely(request != NULL) ? take(handle, dest, tag) : NULL;
-    if (weft_likely(channel != NULL)) {
-        bool good = weft_fast_check_send(channel, buf, count, datatype, dest, tag, &bytes);
-        int code = good ? weft_fast_isend(channel->comm, channel, buf, bytes, dest, tag, request)
-                        : MPI_SUCCESS;
-        weft_lock_give(&channel->vci->lock);
-        if (weft_likely(good))
-            return code;
-    }
     int code;
-    struct weft_vci *vci = weft_p2p_vci(handle, dest, tag);
-    struct weft_comm *comm = enter("MPI_Isend", handle, vci, &code);
-    if (!comm)
-        return code;
-    const struct weft_call call = {comm, buf, count, datatype, dest, tag};
-    return weft_leave_scope_with(vci, comm, weft_call_isend(&call, WEFT_SEND_STANDARD, request),
-                                 "MPI_Isend");
+    size_t bytes;
+    struct weft_channel *channel = take(handle, dest, tag);
+    if (weft_likely(channel != NULL) &&
+        weft_likely(weft_fast_check_send(channel, buf, count, datatype, dest, tag, &bytes)) &&
+        request && weft_likely(weft_fast_isend(channel, buf, bytes, dest, tag, request, &code)))
+        return give(channel, code);
+    struct weft_call call = {NULL, buf, count, datatype, dest, tag};
+    struct weft_vci *vci = enter("MPI_Isend", handle, channel, &call, &code);
+    return vci ? weft_leave_scope_with(vci, call.comm,
+                                       weft_call_isend(&call, WEFT_SEND_STANDARD, request),
+                                       "MPI_Isend")
+               : code;
 }
 
 WEFT_HOT int weft_general_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
                                int tag, MPI_Comm handle, MPI_Status *status)
 {
+    int code;
     size_t bytes;
     struct weft_channel *channel = take(handle, source, tag);
-    if (weft_likely(channel != NULL)) {
-        bool good = weft_fast_check_receive(channel, buf, count, datatype, source, tag, &bytes);
-        int code = good ? weft_fast_recv(channel->comm, channel, buf, bytes, source, tag, status)
-                        : MPI_SUCCESS;
-        weft_lock_give(&channel->vci->lock);
-        if (weft_likely(good))
-            return code;
-    }
-    int code;
-    struct weft_vci *vci = weft_p2p_vci(handle, source, tag);
-    struct weft_comm *comm = enter("MPI_Recv", handle, vci, &code);
-    if (!comm)
-        return code;
-    const struct weft_call call = {comm, buf, count, datatype, source, tag};
-    return weft_leave_scope_with(vci, comm, call_recv(&call, status), "MPI_Recv");
+    if (weft_likely(channel != NULL) &&
+        weft_likely(weft_fast_check_receive(channel, buf, count, datatype, source, tag, &bytes)) &&
+        weft_likely(weft_fast_recv(channel, buf, bytes, source, tag, status, &code)))
+        return give(channel, code);
+    struct weft_call call = {NULL, buf, count, datatype, source, tag};
+    struct weft_vci *vci = enter("MPI_Recv", handle, channel, &call, &code);
+    return vci ? weft_leave_scope_with(vci, call.comm, call_recv(&call, status), "MPI_Recv") : code;
 }
 
 WEFT_HOT int weft_general_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
                                 int tag, MPI_Comm handle, MPI_Request *request)
 {
-    size_t bytes;
-    struct weft_channel *channel = weft_likely(request != NULL) ? take(handle, source, tag) : NULL;
-    if (weft_likely(channel != NULL)) {
-        bool good = weft_fast_check_receive(channel, buf, count, datatype, source, tag, &bytes);
-        int code = good ? weft_fast_irecv(channel->comm, channel, buf, bytes, source, tag, request)
-                        : MPI_SUCCESS;
-        weft_lock_give(&channel->vci->lock);
-        if (weft_likely(good))
-            return code;
-    }
     int code;
-    struct weft_vci *vci = weft_p2p_vci(handle, source, tag);
-    struct weft_comm *comm = enter("MPI_Irecv", handle, vci, &code);
-    if (!comm)
-        return code;
-    const struct weft_call call = {comm, buf, count, datatype, source, tag};
-    return weft_leave_scope_with(vci, comm, call_irecv(&call, request), "MPI_Irecv");
+    size_t bytes;
+    struct weft_channel *channel = take(handle, source, tag);
+    if (weft_likely(channel != NULL) &&
+        weft_likely(weft_fast_check_receive(channel, buf, count, datatype, source, tag, &bytes)) &&
+        request && weft_likely(weft_fast_irecv(channel, buf, bytes, source, tag, request)))
+        return give(channel, MPI_SUCCESS);
+    struct weft_call call = {NULL, buf, count, datatype, source, tag};
+    struct weft_vci *vci = enter("MPI_Irecv", handle, channel, &call, &code);
+    return vci ? weft_leave_scope_with(vci, call.comm, call_irecv(&call, request), "MPI_Irecv")
+               : code;
 }

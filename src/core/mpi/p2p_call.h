@@ -3,8 +3,9 @@
  * Point-to-point calls (MPI 5.0 chapter 3): their arguments, the general path, which checks the
  * arguments in their order and calls the core, and the fast path of MPI_Send, MPI_Isend, MPI_Recv
  * and MPI_Irecv, for valid arguments with a predefined or other plain datatype and a rank of the
- * communicator. An entry point tries the fast path while weft_entry_flags is 0; with threads the
- * general path tries it first, with the VCI held.
+ * communicator. An entry point tries the fast path while weft_entry_flags is 0, on the channel p2p
+ * of the communicator, which rejects all calls if messages are spread over others
+ * (core/comm/spread.h); with threads the general path tries it first, with the VCI held.
  *
  * Functions named weft_general_* enter and leave the library. Those named weft_call_* are called
  * with the VCI of the message held (weft_p2p_vci), and return MPI_SUCCESS or an error class whose
@@ -83,16 +84,6 @@ int weft_general_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int sou
 int weft_general_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                        MPI_Comm comm, MPI_Request *request);
 
-/* The general path of the standard calls with arguments that were checked and a plain type. They
- * raise errors. */
-int weft_checked_send(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag);
-int weft_checked_isend(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag,
-                       MPI_Request *request);
-int weft_checked_recv(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag,
-                      MPI_Status *status);
-int weft_checked_irecv(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag,
-                       MPI_Request *request);
-
 /* Sends in any mode. */
 int weft_call_send(const struct weft_call *call, enum weft_send_mode mode);
 int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *request);
@@ -124,8 +115,7 @@ struct weft_vci *weft_message_vci(const MPI_Message *handle);
 /* Completes the receive of MPI_Recv. */
 int weft_finish_recv(struct weft_request *receive, MPI_Status *status);
 
-/* ---- The fast path. Without threads it is for the channel p2p of a communicator, which rejects
- * all calls if messages are spread over others (core/comm/spread.h). */
+/* ---- The fast path */
 
 /* The communicator of a handle, or NULL; MPI_COMM_WORLD without a load. */
 static inline __attribute__((always_inline)) struct weft_comm *weft_fast_comm(MPI_Comm handle)
@@ -164,29 +154,26 @@ weft_fast_check_receive(const struct weft_channel *channel, const void *buffer, 
     return weft_fast_check(buffer, count, datatype, source, tag, channel->sources, bytes);
 }
 
-/* ---- The fast path with checked arguments; channel: of the message (weft_comm_channel). All
- * return what the entry point returns. */
+/* The attempts with checked arguments; channel: of the message (weft_comm_channel). True: the
+ * call is finished, with *code or MPI_SUCCESS. False, without effect: the general path is
+ * required. */
 
-static inline __attribute__((always_inline)) int weft_fast_send(struct weft_comm *comm,
-                                                                struct weft_channel *channel,
-                                                                const void *buffer, size_t bytes,
-                                                                int dest, int tag)
+static inline __attribute__((always_inline)) bool
+weft_fast_send(struct weft_channel *channel, const void *buffer, size_t bytes, int dest, int tag)
 {
-    if (weft_likely(weft_lane_inject(channel->peers[dest], channel, tag, WEFT_SEND_STANDARD, buffer,
-                                     bytes)))
-        return MPI_SUCCESS;
-    return weft_checked_send(comm, buffer, bytes, dest, tag);
+    return weft_lane_inject(channel->peers[dest], channel, tag, WEFT_SEND_STANDARD, buffer, bytes);
 }
 
-static inline __attribute__((always_inline)) int
-weft_fast_isend(struct weft_comm *comm, struct weft_channel *channel, const void *buffer,
-                size_t bytes, int dest, int tag, MPI_Request *request)
+static inline __attribute__((always_inline)) bool weft_fast_isend(struct weft_channel *channel,
+                                                                  const void *buffer, size_t bytes,
+                                                                  int dest, int tag,
+                                                                  MPI_Request *request, int *code)
 {
     struct weft_peer *peer = channel->peers[dest];
     struct weft_vci *vci = channel->vci;
     struct weft_request *send = vci->requests.free;
     if (weft_unlikely(!send) || weft_unlikely(bytes >= peer->send_limit))
-        return weft_checked_isend(comm, buffer, bytes, dest, tag, request);
+        return false;
     weft_request_pop(&vci->requests, WEFT_REQUEST_SEND, 0, WEFT_LANE_UNKNOWN, 1);
     send->tag = tag;
     send->bytes = bytes;
@@ -195,33 +182,38 @@ weft_fast_isend(struct weft_comm *comm, struct weft_channel *channel, const void
     send->type = weft_datatype_byte();
     send->buffer = (void *)buffer;
     *request = (MPI_Request)send;
-    return weft_lane_isend_short(vci, send);
+    *code = weft_lane_isend_short(vci, send);
+    return true;
 }
 
-static inline __attribute__((always_inline)) int
-weft_fast_recv(struct weft_comm *comm, struct weft_channel *channel, void *buffer, size_t bytes,
-               int source, int tag, MPI_Status *status)
-{
-    struct weft_request *receive =
-        weft_p2p_post(channel, channel->peers[source], buffer, bytes, source, tag);
-    return weft_likely(receive != NULL)
-               ? weft_finish_recv(receive, status)
-               : weft_checked_recv(comm, buffer, bytes, source, tag, status);
-}
-
-static inline __attribute__((always_inline)) int
-weft_fast_irecv(struct weft_comm *comm, struct weft_channel *channel, void *buffer, size_t bytes,
-                int source, int tag, MPI_Request *request)
+static inline __attribute__((always_inline)) bool weft_fast_recv(struct weft_channel *channel,
+                                                                 void *buffer, size_t bytes,
+                                                                 int source, int tag,
+                                                                 MPI_Status *status, int *code)
 {
     struct weft_request *receive =
         weft_p2p_post(channel, channel->peers[source], buffer, bytes, source, tag);
     if (weft_unlikely(!receive))
-        return weft_checked_irecv(comm, buffer, bytes, source, tag, request);
-    *request = (MPI_Request)receive;
-    return MPI_SUCCESS;
+        return false;
+    *code = weft_finish_recv(receive, status);
+    return true;
 }
 
-/* ---- The entry points, with an int count or an MPI_Count */
+static inline __attribute__((always_inline)) bool weft_fast_irecv(struct weft_channel *channel,
+                                                                  void *buffer, size_t bytes,
+                                                                  int source, int tag,
+                                                                  MPI_Request *request)
+{
+    struct weft_request *receive =
+        weft_p2p_post(channel, channel->peers[source], buffer, bytes, source, tag);
+    if (weft_unlikely(!receive))
+        return false;
+    *request = (MPI_Request)receive;
+    return true;
+}
+
+/* ---- The entry points, with an int count or an MPI_Count. A failed attempt continues with the
+ * channel and the bytes, so that the attempt need not keep the other arguments in registers. */
 
 static inline __attribute__((always_inline)) int weft_entry_send(const void *buf, MPI_Count count,
                                                                  MPI_Datatype datatype, int dest,
@@ -232,7 +224,9 @@ static inline __attribute__((always_inline)) int weft_entry_send(const void *buf
     if (weft_unlikely(!comm) ||
         weft_unlikely(!weft_fast_check_send(&comm->p2p, buf, count, datatype, dest, tag, &bytes)))
         return weft_general_send(buf, count, datatype, dest, tag, handle);
-    return weft_fast_send(comm, &comm->p2p, buf, bytes, dest, tag);
+    if (weft_likely(weft_fast_send(&comm->p2p, buf, bytes, dest, tag)))
+        return MPI_SUCCESS;
+    return weft_general_send(buf, (MPI_Count)bytes, MPI_BYTE, dest, tag, (MPI_Comm)comm);
 }
 
 static inline __attribute__((always_inline)) int weft_entry_isend(const void *buf, MPI_Count count,
@@ -241,12 +235,15 @@ static inline __attribute__((always_inline)) int weft_entry_isend(const void *bu
                                                                   MPI_Request *request)
 {
     size_t bytes;
+    int code;
     struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
     if (weft_unlikely(!comm) ||
         weft_unlikely(!weft_fast_check_send(&comm->p2p, buf, count, datatype, dest, tag, &bytes)) ||
         weft_unlikely(!request))
         return weft_general_isend(buf, count, datatype, dest, tag, handle, request);
-    return weft_fast_isend(comm, &comm->p2p, buf, bytes, dest, tag, request);
+    if (weft_likely(weft_fast_isend(&comm->p2p, buf, bytes, dest, tag, request, &code)))
+        return code;
+    return weft_general_isend(buf, (MPI_Count)bytes, MPI_BYTE, dest, tag, (MPI_Comm)comm, request);
 }
 
 static inline __attribute__((always_inline)) int weft_entry_recv(void *buf, MPI_Count count,
@@ -255,11 +252,14 @@ static inline __attribute__((always_inline)) int weft_entry_recv(void *buf, MPI_
                                                                  MPI_Status *status)
 {
     size_t bytes;
+    int code;
     struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
     if (weft_unlikely(!comm) || weft_unlikely(!weft_fast_check_receive(
                                     &comm->p2p, buf, count, datatype, source, tag, &bytes)))
         return weft_general_recv(buf, count, datatype, source, tag, handle, status);
-    return weft_fast_recv(comm, &comm->p2p, buf, bytes, source, tag, status);
+    if (weft_likely(weft_fast_recv(&comm->p2p, buf, bytes, source, tag, status, &code)))
+        return code;
+    return weft_general_recv(buf, (MPI_Count)bytes, MPI_BYTE, source, tag, (MPI_Comm)comm, status);
 }
 
 static inline __attribute__((always_inline)) int weft_entry_irecv(void *buf, MPI_Count count,
@@ -274,7 +274,10 @@ static inline __attribute__((always_inline)) int weft_entry_irecv(void *buf, MPI
             !weft_fast_check_receive(&comm->p2p, buf, count, datatype, source, tag, &bytes)) ||
         weft_unlikely(!request))
         return weft_general_irecv(buf, count, datatype, source, tag, handle, request);
-    return weft_fast_irecv(comm, &comm->p2p, buf, bytes, source, tag, request);
+    if (weft_likely(weft_fast_irecv(&comm->p2p, buf, bytes, source, tag, request)))
+        return MPI_SUCCESS;
+    return weft_general_irecv(buf, (MPI_Count)bytes, MPI_BYTE, source, tag, (MPI_Comm)comm,
+                              request);
 }
 
 #endif

@@ -24,10 +24,6 @@ struct check_changes {
 void check_changes_keep(struct weft_call *call);
 void check_changes_free(struct weft_call *call);
 
-/* The index of the status of element i of the requests of a completing call; -1: it is not
- * complete. */
-int64_t check_status_of(const struct weft_call *call, int64_t element);
-
 /* True if a completing call has ended the operation of element i of its requests. The handle of an
  * operation that is not persistent has become MPI_REQUEST_NULL then, too. */
 bool check_has_completed(const struct weft_call *call, int64_t element);

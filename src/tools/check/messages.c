@@ -575,7 +575,7 @@ static void end_completion(const struct weft_call *call, const struct frame *fra
 {
     for (int64_t i = 0; i < frame->n; i++) {
         struct pending *pending = find_pending(frame->handles[i]);
-        int64_t at = pending ? check_status_of(call, i) : -1;
+        int64_t at = pending ? weft_call_status(call, i) : -1;
         if (at < 0 && call->function->plain != WEFT_CALL_Request_free)
             continue;
         struct posted *posted = pending ? pending->posted : NULL;

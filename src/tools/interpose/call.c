@@ -112,6 +112,23 @@ bool weft_call_is_set(const struct weft_call *call, int parameter)
     return flag < 0 || weft_call_number(call, flag, 0) != 0;
 }
 
+int64_t weft_call_status(const struct weft_call *call, int64_t element)
+{
+    int index = weft_call_find(call, WEFT_KIND_INDEX, 0);
+    int flag = weft_call_find(call, WEFT_KIND_LOGICAL, 0);
+    if (flag >= 0 && !weft_call_number(call, flag, 0))
+        return -1;
+    if (index < 0)
+        return element;
+    /* MPI_Waitsome has a number of indices before them. */
+    const struct weft_parameter *before = &call->function->parameter[index - 1];
+    int64_t n = before->kind == WEFT_KIND_LENGTH ? weft_call_number(call, index - 1, 0) : 1;
+    for (int64_t i = 0; i < n; i++)
+        if (weft_call_number(call, index, i) == element)
+            return i;
+    return -1;
+}
+
 const char *weft_object_name(enum weft_object_kind object)
 {
     static const char *const names[WEFT_OBJECTS] = {

@@ -171,6 +171,10 @@ void *weft_call_element(const struct weft_call *call, int parameter, int64_t i);
 /* True if the call has no ?FLAG for the parameter or the flag is true after the call. */
 bool weft_call_is_set(const struct weft_call *call, int parameter);
 
+/* The index of the status of element i of the requests of a completing call; -1: it is not
+ * complete. */
+int64_t weft_call_status(const struct weft_call *call, int64_t element);
+
 /* Fills weft_next; a tool's constructor calls this before all else. */
 void weft_next_resolve(void);
 

@@ -34,6 +34,8 @@ static void add_rank(struct profile_sums *sums, int rank, const struct profile_r
     sums->mpi += r->mpi;
     sums->compute += compute;
     sums->wait += r->wait;
+    for (int i = 0; i < PROFILE_ENDS; i++)
+        sums->late[i] += r->late[i];
     if (compute > sums->most_compute) {
         sums->most_compute = compute;
         sums->most_compute_rank = rank;
@@ -62,6 +64,10 @@ void profile_sums_make(const struct profile_job *job, struct profile_sums *sums)
         if (job->ranks[i].threads)
             add_rank(sums, i, &job->ranks[i]);
     sums->compute /= job->reported ? job->reported : 1;
+    for (int i = 0; i < job->n; i++)
+        for (int end = 0; end < PROFILE_ENDS; end++)
+            profile_vote(&sums->late_most[end], job->sites[i].late_most.rank,
+                         job->sites[i].late[end]);
     for (int i = 0; i < PROFILE_SIZES; i++) {
         sums->messages.n += job->sizes[0][i].n;
         sums->messages.bytes += job->sizes[0][i].bytes;
@@ -82,6 +88,40 @@ static double seconds_in(const struct profile_job *job, const char *name, uint64
         *calls += job->sites[i].calls;
     }
     return sum;
+}
+
+const struct profile_site *profile_latest(const struct profile_job *job, enum profile_end end)
+{
+    const struct profile_site *found = NULL;
+    for (int i = 0; i < job->n; i++)
+        if (job->sites[i].late[end] > (found ? found->late[end] : 0))
+            found = &job->sites[i];
+    return found;
+}
+
+/* Sentences on messages whose other end began late. */
+static int advise_late(const struct profile_job *job, const struct profile_sums *sums,
+                       char list[PROFILE_ADVICE][PROFILE_SENTENCE], int n)
+{
+    char where[160];
+    double all = sums->all_wall > 0 ? sums->all_wall : 1;
+    const struct profile_site *send = profile_latest(job, PROFILE_SENDER);
+    const struct profile_site *receive = profile_latest(job, PROFILE_RECEIVER);
+    if (n < PROFILE_ADVICE && send && sums->late[PROFILE_SENDER] > 0.05 * all) {
+        profile_text_site(send, where, sizeof where);
+        snprintf(list[n++], PROFILE_SENTENCE,
+                 "send earlier at rank %d: late senders take %.0f %% of the time, most in %s; start "
+                 "its sends (MPI_Isend) before work that they do not depend on, or give it less work",
+                 send->late_most.rank, sums->late[PROFILE_SENDER] / all * 100, where);
+    }
+    if (n < PROFILE_ADVICE && receive && sums->late[PROFILE_RECEIVER] > 0.05 * all) {
+        profile_text_site(receive, where, sizeof where);
+        snprintf(list[n++], PROFILE_SENTENCE,
+                 "post receives earlier at rank %d: late receivers take %.0f %% of the time, most "
+                 "in %s; post them (MPI_Irecv) before its work, or send with MPI_Isend",
+                 receive->late_most.rank, sums->late[PROFILE_RECEIVER] / all * 100, where);
+    }
+    return n;
 }
 
 int profile_advice(const struct profile_job *job, const struct profile_sums *sums,
@@ -115,9 +155,10 @@ int profile_advice(const struct profile_job *job, const struct profile_sums *sum
                  "remove barriers that no data depend on: MPI_Barrier takes %.0f %% of the time in "
                  "%llu calls a rank",
                  seconds / all * 100, (unsigned long long)calls / (unsigned)job->reported);
+    n = advise_late(job, sums, list, n);
     double waited = seconds_in(job, "MPI_Recv", &calls);
     waited += seconds_in(job, "MPI_Sendrecv", &calls);
-    if (n < PROFILE_ADVICE && waited > 0.1 * all)
+    if (n < PROFILE_ADVICE && !job->lates && waited > 0.1 * all)
         snprintf(list[n++], PROFILE_SENTENCE,
                  "post receives early (MPI_Irecv) and compute before MPI_Wait: blocking receives "
                  "take %.0f %% of the time",

@@ -4,6 +4,7 @@
  * message, and gets an attribute whose delete callback removes it here when the program frees it.
  */
 #include "tools/profile/profile.h"
+#include "core/base/hash.h"
 
 #include <stdlib.h>
 
@@ -39,6 +40,10 @@ void profile_comms_begin(void)
     comms.self =
         (struct profile_comm){.handle = MPI_COMM_SELF, .size = 1, .all = profile.size == 1};
     comms.self.world = &profile.rank;
+    comms.self.id = weft_hash_bytes(WEFT_HASH_BEGIN, &profile.rank, sizeof profile.rank);
+    comms.world.id = WEFT_HASH_BEGIN;
+    for (int i = 0; i < profile.size; i++)
+        comms.world.id = weft_hash_bytes(comms.world.id, &i, sizeof i);
     weft_next.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &comms.keyval, NULL);
 }
 
@@ -64,6 +69,7 @@ static bool read_ranks(struct profile_comm *entry)
         found += ranks[i] >= 0;
     }
     entry->all = !entry->inter && found == profile.size;
+    entry->id = entry->inter ? 1 : weft_hash_bytes(WEFT_HASH_BEGIN, ranks, (size_t)n * sizeof *ranks);
     entry->world = ranks;
     comms.ranks += n;
     return true;

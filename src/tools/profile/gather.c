@@ -10,7 +10,7 @@
  *
  * A rank that died before MPI_Finalize is left out: the communicator's errors are returned.
  */
-#include "tools/profile/profile.h"
+#include "tools/profile/messages.h"
 #include "core/base/hash.h"
 
 #include <stdlib.h>
@@ -22,13 +22,15 @@ struct record {
     struct weft_portable_site where;
     uint32_t function;
     uint64_t calls, bytes;
-    double seconds, most, wait;
+    double seconds, most, wait, late[PROFILE_ENDS];
+    struct profile_vote late_most;
 };
 
 struct report {
     struct profile_rank rank;
     struct profile_count sizes[2][PROFILE_SIZES];
     struct profile_count peers[PROFILE_BINS];
+    double late[PROFILE_BINS];
     struct record records[PROFILE_RECORDS]; /* at most; as many as there are are sent */
 };
 
@@ -87,7 +89,9 @@ static void add_slot(struct report *report, const struct profile_slot *slot)
                                   .bytes = record->bytes,
                                   .seconds = record->seconds,
                                   .most = record->most,
-                                  .wait = record->wait};
+                                  .wait = record->wait,
+                                  .late = {record->late[0], record->late[1]},
+                                  .late_most = record->late_most};
     } else if (record == end) {
         report->rank.records++;
         *record = (struct record){.where = where, .function = slot->function};
@@ -98,6 +102,9 @@ static void add_slot(struct report *report, const struct profile_slot *slot)
     record->seconds += seconds_of(slot->ticks);
     record->most = most > record->most ? most : record->most;
     record->wait += slot->wait;
+    for (int i = 0; i < PROFILE_ENDS; i++)
+        record->late[i] += slot->late[i];
+    profile_vote(&record->late_most, slot->late_most.rank, slot->late_most.weight);
 }
 
 static void add_counts(struct profile_count *to, const struct profile_count *from, int n)
@@ -128,6 +135,11 @@ static void add_thread(struct report *report, const struct profile_thread *threa
         report->rank.classes[profile_class_of(slot->function)] += seconds_of(slot->ticks);
         report->rank.mpi += seconds_of(slot->ticks);
         report->rank.wait += slot->wait;
+        for (int end = 0; end < PROFILE_ENDS; end++) {
+            report->rank.late[end] += slot->late[end];
+            if (profile_class_of(slot->function) == PROFILE_P2P)
+                report->rank.late_in_messages += slot->late[end];
+        }
     }
     report->rank.threads += called;
     report->rank.rma += thread->rma;
@@ -237,6 +249,9 @@ static void add_record(struct profile_job *job, int rank, const struct record *r
     site->bytes += record->bytes;
     site->sum += record->seconds;
     site->wait += record->wait;
+    for (int i = 0; i < PROFILE_ENDS; i++)
+        site->late[i] += record->late[i];
+    profile_vote(&site->late_most, record->late_most.rank, record->late_most.weight);
     site->longest = record->most > site->longest ? record->most : site->longest;
 }
 
@@ -278,6 +293,8 @@ static void add_report(struct profile_job *job, int rank, const struct report *r
     add_counts(job->sizes[0], report->sizes[0], PROFILE_SIZES);
     add_counts(job->sizes[1], report->sizes[1], PROFILE_SIZES);
     add_counts(job->matrix[rank / job->fold], report->peers, PROFILE_BINS);
+    for (int i = 0; i < job->bins; i++)
+        job->late[rank / job->fold][i] += report->late[i];
     add_functions(job, report);
     for (int i = 0; i < report->rank.records; i++)
         add_record(job, rank, &report->records[i], report->rank.program);
@@ -330,7 +347,7 @@ struct profile_job *profile_gather(void)
 {
     static struct report report;
     int waits_of;
-    bool waits = split_waits(&waits_of);
+    bool waits = split_waits(&waits_of), lates = profile_late_split(report.late);
     fill_report(&report);
     if (profile.rank) {
         send_report(&report);
@@ -348,6 +365,7 @@ struct profile_job *profile_gather(void)
     job->bins = (profile.size + profile.fold - 1) / profile.fold;
     job->waits = waits;
     job->waits_of = waits_of;
+    job->lates = lates;
     receive_reports(job, &report);
     look_up_all(job);
     return job;

@@ -26,11 +26,12 @@ static void put_ranks(FILE *file, const struct profile_job *job)
         fprintf(file,
                 "%s\n    {\"wall\": %.9g, \"mpi\": %.9g, \"messages\": %.9g, \"completion\": %.9g, "
                 "\"collectives\": %.9g, \"windows\": %.9g, \"files\": %.9g, \"other\": %.9g, "
-                "\"wait\": %.9g, \"threads\": %d}",
+                "\"wait\": %.9g, \"late_sender\": %.9g, \"late_receiver\": %.9g, "
+                "\"threads\": %d}",
                 i ? "," : "", r->wall, r->mpi, r->classes[PROFILE_P2P],
                 r->classes[PROFILE_COMPLETE], r->classes[PROFILE_COLLECTIVE],
                 r->classes[PROFILE_RMA], r->classes[PROFILE_FILE], r->classes[PROFILE_OTHER],
-                r->wait, r->threads);
+                r->wait, r->late[PROFILE_SENDER], r->late[PROFILE_RECEIVER], r->threads);
     }
 }
 
@@ -43,10 +44,13 @@ static void put_site(FILE *file, const struct profile_site *site)
     fprintf(file,
             ", \"ranks\": %d, \"calls\": %llu, \"bytes\": %llu, \"time\": %.9g, \"least\": %.9g, "
             "\"least_rank\": %d, \"most\": %.9g, \"most_rank\": %d, \"longest\": %.9g, "
-            "\"wait\": %.9g}",
+            "\"wait\": %.9g, \"late_sender\": %.9g, \"late_receiver\": %.9g",
             site->ranks, (unsigned long long)site->calls, (unsigned long long)site->bytes,
             site->sum, site->least, site->least_rank, site->most, site->most_rank, site->longest,
-            site->wait);
+            site->wait, site->late[PROFILE_SENDER], site->late[PROFILE_RECEIVER]);
+    if (site->late[PROFILE_SENDER] + site->late[PROFILE_RECEIVER] > 0)
+        fprintf(file, ", \"late_rank\": %d", site->late_most.rank);
+    fputs("}", file);
 }
 
 static void put_sizes(FILE *file, const struct profile_count *sizes)
@@ -76,6 +80,19 @@ static void put_matrix(FILE *file, const struct profile_job *job)
         }
 }
 
+/* [rank that waits, rank that is late, seconds] */
+static void put_late(FILE *file, const struct profile_job *job)
+{
+    const char *comma = "";
+    for (int i = 0; i < job->bins; i++)
+        for (int j = 0; j < job->bins; j++) {
+            if (job->late[i][j] <= 0)
+                continue;
+            fprintf(file, "%s\n    [%d, %d, %.9g]", comma, i, j, job->late[i][j]);
+            comma = ",";
+        }
+}
+
 static void put_access(FILE *file, const char *name, const struct profile_job *job, bool writes)
 {
     struct profile_access sum = {0};
@@ -97,8 +114,10 @@ static void put_job(FILE *file, const struct profile_job *job)
 {
     fprintf(file,
             "{\n  \"weft\": \"" PACKAGE_VERSION
-            "\", \"size\": %d, \"reported\": %d, \"nodes\": %d,\n  \"waits\": %s, \"ranks\": [",
-            job->size, job->reported, job->nodes, job->waits ? "true" : "false");
+            "\", \"size\": %d, \"reported\": %d, \"nodes\": %d,\n  \"waits\": %s, \"lates\": %s, "
+            "\"ranks\": [",
+            job->size, job->reported, job->nodes, job->waits ? "true" : "false",
+            job->lates ? "true" : "false");
     put_ranks(file, job);
     fprintf(file, "\n  ],\n  \"sites\": [");
     for (int i = 0; i < job->n; i++) {
@@ -111,6 +130,8 @@ static void put_job(FILE *file, const struct profile_job *job)
     put_sizes(file, job->sizes[1]);
     fprintf(file, "],\n  \"ranks_a_bin\": %d, \"matrix\": [", job->fold);
     put_matrix(file, job);
+    fprintf(file, "],\n  \"late\": [");
+    put_late(file, job);
     fprintf(file, "],\n  ");
     put_access(file, "reads", job, false);
     fprintf(file, ",\n  ");

@@ -31,6 +31,11 @@ static void print_site(const struct profile_job *job, const struct profile_sums 
                 profile_text_bytes((double)site->bytes / (double)site->calls, each));
     if (job->waits && site->wait > 0.01 * site->sum)
         fprintf(stderr, ", %.0f %% of it waiting for other ranks", site->wait / site->sum * 100);
+    for (int i = 0; i < PROFILE_ENDS; i++)
+        if (site->late[i] > 0.01 * site->sum)
+            fprintf(stderr, ", %.0f %% of it waiting for a late %s, rank %d%s",
+                    site->late[i] / site->sum * 100, i == PROFILE_SENDER ? "sender" : "receiver",
+                    site->late_most.rank, site->ranks > 1 ? " most" : "");
     fprintf(stderr, "\n");
 }
 
@@ -50,6 +55,30 @@ static void print_bytes(const struct profile_sums *sums)
         fprintf(stderr, ", %s read", profile_text_bytes((double)sums->reads.bytes, text));
     if (sums->writes.calls)
         fprintf(stderr, ", %s written", profile_text_bytes((double)sums->writes.bytes, text));
+    fprintf(stderr, "\n");
+}
+
+/* Waiting of all ranks by its causes, if it is more than 1 % of the time. */
+static void print_waits(const struct profile_job *job, const struct profile_sums *sums)
+{
+    double all = sums->all_wall > 0 ? sums->all_wall : 1;
+    const char *comma = "";
+    if (sums->wait + sums->late[PROFILE_SENDER] + sums->late[PROFILE_RECEIVER] < 0.01 * all)
+        return;
+    fprintf(stderr, "weft profile: waiting: ");
+    if (job->waits && sums->wait > 0) {
+        fprintf(stderr, "%.1f %% of the time in collectives for ranks that enter later",
+                sums->wait / all * 100);
+        comma = ", ";
+    }
+    for (int i = 0; i < PROFILE_ENDS; i++) {
+        if (sums->late[i] <= 0)
+            continue;
+        fprintf(stderr, "%s%.1f %%%s for late %s (rank %d most)", comma, sums->late[i] / all * 100,
+                *comma ? "" : " of the time", i == PROFILE_SENDER ? "senders" : "receivers",
+                sums->late_most[i].rank);
+        comma = ", ";
+    }
     fprintf(stderr, "\n");
 }
 
@@ -82,6 +111,7 @@ void profile_lines_print(const struct profile_job *job)
                 profile_text_seconds(sums.compute, mean),
                 profile_text_seconds(sums.most_compute, most), sums.most_compute_rank,
                 sums.compute > 0 ? (sums.most_compute / sums.compute - 1) * 100 : 0.0);
+    print_waits(job, &sums);
     print_bytes(&sums);
     int n = profile_advice(job, &sums, advice);
     for (int i = 0; i < n; i++)

@@ -30,12 +30,26 @@ static const char style[] =
     "details{font-size:.95rem}summary{cursor:pointer;color:#555}";
 
 /* Segments of the bar of a rank. */
-enum { COMPUTE, MESSAGES, COMPLETION, WAITING, OPERATION, WINDOWS, FILES, OTHER, SEGMENTS };
+enum {
+    COMPUTE,
+    MESSAGES,
+    COMPLETION,
+    LATE_SENDER,
+    LATE_RECEIVER,
+    WAITING,
+    OPERATION,
+    WINDOWS,
+    FILES,
+    OTHER,
+    SEGMENTS
+};
 static const char *const segment_names[SEGMENTS] = {
-    "outside of MPI", "messages", "requests", "waiting in collectives",
+    "outside of MPI", "messages", "requests",
+    "late senders", "late receivers", "waiting in collectives",
     "collectives",    "windows",  "files",    "other calls"};
-static const char *const segment_colours[SEGMENTS] = {"#d9d9d9", "#0072b2", "#56b4e9", "#d55e00",
-                                                      "#e69f00", "#009e73", "#cc79a7", "#666666"};
+static const char *const segment_colours[SEGMENTS] = {
+    "#d9d9d9", "#0072b2", "#56b4e9", "#8b1a1a", "#e8743b",
+    "#d55e00", "#e69f00", "#009e73", "#cc79a7", "#666666"};
 
 static double share(double of, double all)
 {
@@ -48,8 +62,11 @@ static void add_rank(struct picture_bar *bar, const struct profile_rank *r, doub
 {
     double *segments = bar->segments;
     segments[COMPUTE] += (r->wall * r->threads - r->mpi) * weight;
-    segments[MESSAGES] += r->classes[PROFILE_P2P] * weight;
-    segments[COMPLETION] += r->classes[PROFILE_COMPLETE] * weight;
+    double late = r->late[PROFILE_SENDER] + r->late[PROFILE_RECEIVER] - r->late_in_messages;
+    segments[MESSAGES] += (r->classes[PROFILE_P2P] - r->late_in_messages) * weight;
+    segments[COMPLETION] += (r->classes[PROFILE_COMPLETE] - late) * weight;
+    segments[LATE_SENDER] += r->late[PROFILE_SENDER] * weight;
+    segments[LATE_RECEIVER] += r->late[PROFILE_RECEIVER] * weight;
     segments[WAITING] += r->wait * weight;
     segments[OPERATION] += (r->classes[PROFILE_COLLECTIVE] - r->wait) * weight;
     segments[WINDOWS] += r->classes[PROFILE_RMA] * weight;
@@ -236,6 +253,113 @@ static void put_waits(FILE *file, const struct profile_job *job, const struct pr
         picture_put_bars(file, &picture, bars);
 }
 
+/* ---- Late senders and receivers */
+
+static double late_of_entry(const void *of, int row, int column)
+{
+    const struct profile_job *job = of;
+    return job->late[row][column];
+}
+
+static const char *note_of_late(const void *of, int row, int column, char *text)
+{
+    const struct profile_job *job = of;
+    char seconds[PROFILE_TEXT];
+    snprintf(text, PICTURE_NOTE, "%d waits for %d: %s", row * job->fold, column * job->fold,
+             profile_text_seconds(job->late[row][column], seconds));
+    return text;
+}
+
+/* Picks the sites with the most waiting, in its order. Returns how many. */
+static int pick_late(const struct profile_job *job, const struct profile_site **picked)
+{
+    int n = 0;
+    for (int i = 0; i < job->n; i++) {
+        const struct profile_site *site = &job->sites[i];
+        double late = site->late[PROFILE_SENDER] + site->late[PROFILE_RECEIVER];
+        int at = n;
+        if (late <= 0)
+            continue;
+        for (; at > 0 && picked[at - 1]->late[PROFILE_SENDER] +
+                                 picked[at - 1]->late[PROFILE_RECEIVER] <
+                             late;
+             at--)
+            if (at < SITES_SHOWN)
+                picked[at] = picked[at - 1];
+        if (at < SITES_SHOWN)
+            picked[at] = site;
+        n += n < SITES_SHOWN;
+    }
+    return n;
+}
+
+static void put_late_bars(FILE *file, const struct profile_job *job)
+{
+    static const char *const names[] = {"for late senders", "for late receivers", "rest"};
+    static const char *const colours[] = {"#8b1a1a", "#e8743b", "#56b4e9"};
+    struct picture_bar bars[SITES_SHOWN] = {0};
+    const struct profile_site *sites[SITES_SHOWN];
+    int n = pick_late(job, sites);
+    char text[512];
+    for (int i = 0; i < n; i++) {
+        const struct profile_site *site = sites[i];
+        double late = site->late[PROFILE_SENDER] + site->late[PROFILE_RECEIVER];
+        profile_text_site(site, text, sizeof text);
+        snprintf(bars[i].label, sizeof bars[i].label, "%.*s", 60, text);
+        snprintf(bars[i].note, sizeof bars[i].note, "%.0f %%, rank %d", share(late, site->sum),
+                 site->late_most.rank);
+        bars[i].segments[0] = site->late[PROFILE_SENDER] / job->reported;
+        bars[i].segments[1] = site->late[PROFILE_RECEIVER] / job->reported;
+        bars[i].segments[2] = (site->sum - late) / job->reported;
+    }
+    struct picture_bars picture = {
+        .n = n, .segments = 3, .names = names, .colours = colours, .left = 400, .height = 16};
+    picture_put_bars(file, &picture, bars);
+}
+
+static void put_late(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
+{
+    char a[PROFILE_TEXT], b[PROFILE_TEXT];
+    double all = sums->late[PROFILE_SENDER] + sums->late[PROFILE_RECEIVER];
+    if (!sums->messages.n)
+        return;
+    fprintf(file, "<h2>Messages: late senders and receivers</h2><p>");
+    if (!job->lates) {
+        fprintf(file, "It is not known which ranks were late, because several threads may call "
+                      "MPI.</p>\n");
+        return;
+    }
+    if (all <= 0) {
+        fprintf(file, "No call waited noticeably for a send or a receive that another rank began "
+                      "later.</p>\n");
+        return;
+    }
+    fprintf(file,
+            "Ranks wait %s on average in receives for messages whose send began later, and "
+            "%s in sends for receives that were posted later. A faster network would not "
+            "shorten this; sends and receives that start earlier would. ",
+            profile_text_seconds(sums->late[PROFILE_SENDER] / job->reported, a),
+            profile_text_seconds(sums->late[PROFILE_RECEIVER] / job->reported, b));
+    for (int end = 0; end < PROFILE_ENDS; end++)
+        if (sums->late[end] > 0.1 * all)
+            fprintf(file, "The latest %s is rank %d. ", end == PROFILE_SENDER ? "sender" : "receiver",
+                    sums->late_most[end].rank);
+    fprintf(file, "Behind a bar stands the rank that is late most.</p>\n");
+    put_late_bars(file, job);
+    fprintf(file,
+            "<p>Who waits for whom: a row is a rank that waits, a column one that is late. A column "
+            "with many dark cells is a rank that delays many others.</p>\n");
+    struct picture_matrix picture = {.bins = job->bins,
+                                     .fold = job->fold,
+                                     .value = late_of_entry,
+                                     .note = note_of_late,
+                                     .row = "rank",
+                                     .column = "waits for rank",
+                                     .colour = "#8b1a1a",
+                                     .of = job};
+    picture_put_matrix(file, &picture);
+}
+
 /* ---- Messages */
 
 static double bytes_of_entry(const void *of, int row, int column)
@@ -293,6 +417,9 @@ static void put_matrix(FILE *file, const struct profile_job *job)
                                      .fold = job->fold,
                                      .value = bytes_of_entry,
                                      .note = note_of_entry,
+                                     .row = "from",
+                                     .column = "to rank",
+                                     .colour = "#0072b2",
                                      .of = job};
     picture_put_matrix(file, &picture);
 }
@@ -432,6 +559,7 @@ static void put_page(FILE *file, const struct profile_job *job)
     put_calls(file, job, &sums);
     put_sites(file, job, &sums);
     put_waits(file, job, &sums);
+    put_late(file, job, &sums);
     put_matrix(file, job);
     put_sizes(file, job, &sums);
     put_files(file, job, &sums);

@@ -6,8 +6,9 @@
 #include "tools/profile/profile.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { RIGHT = 96, GAP = 5 };
+enum { RIGHT = 96, GAP = 5, LEGEND_LINE = 20 };
 
 void picture_put_text(FILE *file, const char *text)
 {
@@ -53,17 +54,25 @@ static void put_rectangle(FILE *file, double x, double y, double width, double h
             width, height, colour);
 }
 
-static void put_legend(FILE *file, int n, const char *const *names, const char *const *colours,
-                       double x)
+/* Draws a legend from x on, if there is a file, and returns the height of its lines. */
+static int put_legend(FILE *file, int n, const char *const *names, const char *const *colours,
+                      double left)
 {
+    double x = left;
+    int y = 4;
     for (int i = 0; i < n; i++) {
-        put_rectangle(file, x, 4, 11, 11, colours[i]);
-        put_label(file, x + 16, 14, "start", names[i]);
-        double letters = 0;
-        for (const char *c = names[i]; *c; c++)
-            letters++;
-        x += 30 + 6.4 * letters;
+        double width = 30 + 6.4 * (double)strlen(names[i]);
+        if (x + width > PICTURE_WIDTH && x > left) {
+            x = left;
+            y += LEGEND_LINE;
+        }
+        if (file) {
+            put_rectangle(file, x, y, 11, 11, colours[i]);
+            put_label(file, x + 16, y + 10, "start", names[i]);
+        }
+        x += width;
     }
+    return y + LEGEND_LINE;
 }
 
 /* 1, 2 or 5 times a power of ten: at most six steps to the end of the scale. */
@@ -101,12 +110,16 @@ void picture_put_bars(FILE *file, const struct picture_bars *picture,
     char text[PROFILE_TEXT];
     double end = end_of(picture, bars), step = step_of(end);
     double scale = (PICTURE_WIDTH - picture->left - RIGHT) / end;
-    int top = picture->segments > 1 ? 24 : 4, pitch = picture->height + GAP;
+    double legend = picture->segments > 2 ? 0 : picture->left;
+    int top = picture->segments > 1
+                  ? put_legend(NULL, picture->segments, picture->names, NULL, legend)
+                  : 4;
+    int pitch = picture->height + GAP;
     int bottom = top + picture->n * pitch;
     begin(file, bottom + 24);
     if (picture->segments > 1)
         put_legend(file, picture->segments, picture->names, picture->colours,
-                   picture->segments > 2 ? 0 : picture->left);
+                   legend);
     for (int i = 0; i * step <= end * 1.001; i++) {
         double x = picture->left + i * step * scale;
         put_line(file, x, top, x, bottom, "#ddd");
@@ -191,8 +204,8 @@ static void put_axis(FILE *file, const struct picture_matrix *picture, double le
         put_label(file, left - 6, top + (i + 0.5) * square + 4, "end", text);
         put_label(file, left + (i + 0.5) * square, top - 6, "middle", text);
     }
-    put_label(file, left, top - 24, "start", "to rank");
-    put_label(file, left - 52, top + 12, "start", "from");
+    put_label(file, left, top - 24, "start", picture->column);
+    put_label(file, left - 52, top + 12, "start", picture->row);
 }
 
 void picture_put_matrix(FILE *file, const struct picture_matrix *picture)
@@ -217,9 +230,10 @@ void picture_put_matrix(FILE *file, const struct picture_matrix *picture)
             double shade = 1 + log10(value / most) / 6;
             shade = shade < 0.08 ? 0.08 : shade;
             fprintf(file,
-                    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#0072b2\" "
+                    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
                     "fill-opacity=\"%.2f\"><title>",
-                    LEFT + j * square + 0.5, TOP + i * square + 0.5, square - 1, square - 1, shade);
+                    LEFT + j * square + 0.5, TOP + i * square + 0.5, square - 1, square - 1,
+ picture->colour, shade);
             picture_put_text(file, picture->note(picture->of, i, j, text));
             fputs("</title></rect>", file);
         }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { PICTURE_WIDTH = 880, PICTURE_SEGMENTS = 8 };
+enum { PICTURE_WIDTH = 880, PICTURE_SEGMENTS = 10 };
 
 /* A text with the characters of HTML replaced. */
 void picture_put_text(FILE *file, const char *text);
@@ -41,7 +41,8 @@ void picture_put_sizes(FILE *file, const struct picture_sizes *picture);
 
 /* A square of cells, darker for greater values (logarithmic). note writes what a cell has. */
 struct picture_matrix {
-    int bins, fold, ranks;
+    int bins, fold;
+    const char *row, *column, *colour;
     double (*value)(const void *of, int row, int column);
     const char *(*note)(const void *of, int row, int column, char *text);
     const void *of;

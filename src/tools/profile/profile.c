@@ -2,7 +2,7 @@
 /*
  * The profile's start and end, and both halves of each call: see profile.h.
  */
-#include "tools/profile/profile.h"
+#include "tools/profile/messages.h"
 #include "core/base/clock.h"
 
 #include <stdlib.h>
@@ -75,6 +75,8 @@ __attribute__((constructor)) static void start(void)
     profile.timestamp_counter = has_timestamp_counter();
     profile_bytes_begin();
     set_names();
+    profile.seconds_begin = weft_seconds();
+    profile.begin = read_ticks();
 }
 
 /* The delete callback of the attribute on MPI_COMM_SELF: MPI_Finalize calls it while messages may
@@ -113,6 +115,10 @@ static void begin_job(void)
     weft_next.Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
     weft_next.Comm_free_keyval(&keyval);
     profile_comms_begin();
+    profile.ticks_of_us = (uint64_t)((double)(read_ticks() - profile.begin) /
+                                     (weft_seconds() - profile.seconds_begin) * 1e-6);
+    profile_messages_begin();
+    profile.difference_begin = profile_clock_difference();
     profile.seconds_begin = weft_seconds();
     profile.begin = read_ticks();
     profile.running = true;
@@ -137,7 +143,13 @@ bool weft_call_begin(struct weft_call *call)
         stop();
         return true;
     }
-    call->state = depth++ == 0 ? (void *)(uintptr_t)read_ticks() : &profile;
+    if (depth++ > 0) {
+        call->state = &profile;
+        return true;
+    }
+    if (profile.one_thread)
+        profile_message_before(call);
+    call->state = (void *)(uintptr_t)read_ticks();
     return true;
 }
 
@@ -173,7 +185,10 @@ void weft_call_end(struct weft_call *call)
     slot->most = ticks > slot->most ? ticks : slot->most;
     if (call->result == MPI_SUCCESS)
         slot->bytes += profile_bytes_add(thread, call, ticks);
-    if (profile.one_thread && profile_is_synchronizing(call))
-        keep_duration(call, slot, ticks);
+    if (profile.one_thread) {
+        if (profile_is_synchronizing(call))
+            keep_duration(call, slot, ticks);
+        profile_message_after(call, slot, (uintptr_t)call->state, ticks);
+    }
     profile_thread_leave(thread);
 }

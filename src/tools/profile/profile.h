@@ -10,6 +10,8 @@
  *   table.c    a table for each thread: call sites, sizes, peers, files
  *   bytes.c    the bytes of a call and the peer, by the kinds of its parameters
  *   comms.c    ranks of communicators as ranks of MPI_COMM_WORLD
+ *   messages.c messages numbered by channel, and the calls that may have waited (messages.h)
+ *   late.c, clocks.c   which of these waited for late senders and receivers
  *   gather.c   the tables of all ranks, added up at rank 0; files and lines of call sites
  *   lines.c    the summary on stderr
  *   advice.c   sums, and the recommendations
@@ -75,13 +77,26 @@ struct profile_count {
     uint64_t n, bytes;
 };
 
+/* Ends of a message: which of them was late. */
+enum profile_end { PROFILE_SENDER, PROFILE_RECEIVER, PROFILE_ENDS };
+
+/* The rank that has more than half of a sum, if one has; else one of those that have much. */
+struct profile_vote {
+    int rank;
+    double weight;
+};
+void profile_vote(struct profile_vote *vote, int rank, double weight);
+
 struct profile_slot {
     const void *site; /* NULL: the slot is free */
     uint32_t function;
     bool through; /* the site is in an MPI library, above which the program is found by unwinding */
     int32_t offset; /* of the program's return address in the stack: table.c; 0: not known */
     uint64_t calls, ticks, most, bytes;
-    double wait; /* seconds for other ranks in collectives, set at the end */
+    /* Seconds, set at the end: for other ranks in collectives; for late senders and receivers, and
+     * the rank that was late. */
+    double wait, late[PROFILE_ENDS];
+    struct profile_vote late_most;
 };
 
 struct profile_access {
@@ -107,6 +122,8 @@ struct profile {
     MPI_Comm channel;
     uint64_t begin, end;                  /* ticks */
     double seconds_begin, seconds_a_tick; /* the latter is known at the end */
+    uint64_t ticks_of_us;                 /* of a microsecond, known from MPI_Init on */
+    double difference_begin, difference_end; /* of the clock of rank 0 */
     struct profile_thread threads[PROFILE_THREADS + 1];
     struct {
         int n;         /* also those that were not kept */
@@ -117,6 +134,15 @@ struct profile {
 };
 
 extern struct profile profile;
+
+/* The time on the clock of rank 0, in MPI_Finalize. */
+static inline double profile_time_of(uint64_t ticks)
+{
+    double since = (double)(ticks - profile.begin);
+    double fraction = since / (double)(profile.end - profile.begin + 1);
+    return profile.seconds_begin + since * profile.seconds_a_tick + profile.difference_begin +
+           (profile.difference_end - profile.difference_begin) * fraction;
+}
 
 /* Names of the files of WEFT_PROFILE: the page, and the same with .json. */
 extern char profile_page[4096], profile_json[4096];
@@ -154,6 +180,7 @@ bool profile_is_synchronizing(const struct weft_call *call);
 /* ---- Communicators */
 struct profile_comm {
     MPI_Comm handle;
+    uint64_t id; /* the same at all ranks; communicators of one group share it */
     int size, rank;
     bool inter;
     bool all;   /* its members are all ranks of MPI_COMM_WORLD */
@@ -169,6 +196,8 @@ const struct profile_comm *profile_comm_of(MPI_Comm handle);
 struct profile_rank {
     double wall, mpi, classes[PROFILE_CLASSES]; /* seconds */
     double wait;                                /* of mpi, for other ranks in collectives */
+    double late[PROFILE_ENDS];                  /* of mpi, for late senders and receivers */
+    double late_in_messages; /* of both, in PROFILE_P2P; the rest is in PROFILE_COMPLETE */
     double read_seconds, write_seconds;
     struct profile_access reads, writes;
     uint64_t rma;
@@ -189,6 +218,8 @@ struct profile_site {
     double sum, least, most; /* seconds: of all ranks, of one rank */
     double longest;          /* one call */
     double wait;             /* of sum, for other ranks in collectives */
+    double late[PROFILE_ENDS]; /* of sum, for late senders and receivers */
+    struct profile_vote late_most;
     struct weft_site text;
 };
 
@@ -205,10 +236,12 @@ struct profile_job {
     int bins, fold;
     bool waits;   /* waiting in collectives is known */
     int waits_of; /* calls that it is known of, at each rank */
+    bool lates;   /* waiting for late senders and receivers is known */
     struct profile_rank *ranks;
     struct profile_count sizes[2][PROFILE_SIZES];
     struct profile_function functions[WEFT_CALLS];
     struct profile_count matrix[PROFILE_BINS][PROFILE_BINS]; /* [source][target] */
+    double late[PROFILE_BINS][PROFILE_BINS]; /* seconds: [rank that waits][rank that is late] */
     int n;
     struct profile_site sites[PROFILE_SITES]; /* in the order of their time */
 };
@@ -229,7 +262,8 @@ struct profile_sums {
     int most_mpi_rank, least_mpi_rank;
     double compute, most_compute; /* outside of MPI: the mean; the most */
     int most_compute_rank;
-    double classes[PROFILE_CLASSES], wait;
+    double classes[PROFILE_CLASSES], wait, late[PROFILE_ENDS];
+    struct profile_vote late_most[PROFILE_ENDS]; /* the rank that was late */
     struct profile_count messages, collectives;
     struct profile_access reads, writes;
     double read_seconds, write_seconds;
@@ -239,9 +273,12 @@ struct profile_sums {
 void profile_sums_make(const struct profile_job *job, struct profile_sums *sums);
 
 /* Recommendations, the most useful first: at most PROFILE_ADVICE sentences. Returns how many. */
-enum { PROFILE_ADVICE = 4, PROFILE_SENTENCE = 400 };
+enum { PROFILE_ADVICE = 4, PROFILE_SENTENCE = 640 };
 int profile_advice(const struct profile_job *job, const struct profile_sums *sums,
                    char list[PROFILE_ADVICE][PROFILE_SENTENCE]);
+
+/* The site with the most waiting for late senders (receivers); NULL: there is none. */
+const struct profile_site *profile_latest(const struct profile_job *job, enum profile_end end);
 
 /* "messages", "collectives", ... */
 const char *profile_class_name(enum profile_class class);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Clocks of nodes: the difference of each to that of rank 0.
+ *
+ * One rank of each node, the lowest, exchanges ROUNDS messages with rank 0, which returns its time;
+ * the round trip that took the least time counts, with the time of rank 0 at its middle. The error
+ * is at most half of this round trip. On the node of rank 0 the difference is 0.
+ */
+#include "tools/profile/messages.h"
+#include "core/base/clock.h"
+
+#include <stdlib.h>
+
+enum { ROUNDS = 8, TAG_CLOCK = 5 };
+
+static double measure(void)
+{
+    double best = 1e9, difference = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        double theirs = 0, before = weft_seconds();
+        if (weft_next.Sendrecv(NULL, 0, MPI_BYTE, 0, TAG_CLOCK, &theirs, 1, MPI_DOUBLE, 0,
+                               TAG_CLOCK, profile.channel, MPI_STATUS_IGNORE))
+            return difference;
+        double after = weft_seconds();
+        if (after - before < best) {
+            best = after - before;
+            difference = theirs - (before + after) / 2;
+        }
+    }
+    return difference;
+}
+
+static void serve(int rank)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        if (weft_next.Recv(NULL, 0, MPI_BYTE, rank, TAG_CLOCK, profile.channel, MPI_STATUS_IGNORE))
+            return;
+        double now = weft_seconds();
+        weft_next.Send(&now, 1, MPI_DOUBLE, rank, TAG_CLOCK, profile.channel);
+    }
+}
+
+double profile_clock_difference(void)
+{
+    MPI_Comm node;
+    int rank = 0, *leads = calloc((size_t)profile.size, sizeof *leads);
+    double difference = 0;
+    if (!leads)
+        abort();
+    if (weft_next.Comm_split_type(profile.channel, MPI_COMM_TYPE_SHARED, profile.rank,
+                                  MPI_INFO_NULL, &node)) {
+        free(leads);
+        return 0;
+    }
+    weft_next.Comm_rank(node, &rank);
+    int lead = rank == 0;
+    weft_next.Gather(&lead, 1, MPI_INT, leads, 1, MPI_INT, 0, profile.channel);
+    if (profile.rank == 0) {
+        for (int i = 1; i < profile.size; i++)
+            if (leads[i])
+                serve(i);
+    } else if (lead) {
+        difference = measure();
+    }
+    weft_next.Bcast(&difference, 1, MPI_DOUBLE, 0, node);
+    weft_next.Comm_free(&node);
+    free(leads);
+    return difference;
+}

@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Messages of this rank, numbered by channel, and the calls that took long: see messages.h.
+ */
+#include "tools/profile/messages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHANNELS = 4096,      /* of each direction; a power of 2 */
+    CHANNELS_USED = 3072, /* at most: so that searches end soon */
+    REQUESTS = 8192,      /* a power of 2 */
+    REQUESTS_USED = 6144,
+    POSTS = 32768,
+    LONGS = 16384,
+    QUERIES = 32768,
+    QUERIES_OF_CALL = 1024, /* at most */
+    LOOKS_BACK = 5          /* microseconds: below it no wait is looked for */
+};
+
+struct profile_messages profile_messages;
+
+/* The step of this module at the end of a call. */
+enum step { NONE, MESSAGE, INIT, START, PROBE, MATCHED, COMPLETE };
+
+static struct plan {
+    uint8_t step;
+    bool blocks; /* the call returns when the message is complete */
+    bool partitioned;
+    int16_t dest, send_tag, source, receive_tag; /* parameters; -1: none */
+    int16_t comm, request, message, status;
+} plans[WEFT_CALLS];
+
+struct channel {
+    uint64_t key; /* 0: free */
+    uint64_t kept; /* ticks of the last post that was kept */
+    uint32_t n;
+    bool has_kept;
+};
+
+/* An operation that a later call completes, or a message that MPI_Mprobe returned. */
+struct operation {
+    const void *handle; /* NULL: free */
+    uint64_t key, posted;
+    const struct profile_comm *comm; /* of a receive whose source or tag is not known yet */
+    int32_t peer;
+    uint32_t n;
+    uint8_t asks_for;
+    bool active, persistent, partitioned;
+};
+
+static struct {
+    struct channel channels[PROFILE_ENDS][CHANNELS];
+    int channels_used[PROFILE_ENDS];
+    struct operation operations[REQUESTS];
+    int operations_used, wild;
+    struct profile_post posts[PROFILE_ENDS][POSTS];
+    struct profile_long longs[LONGS];
+    struct profile_query queries[QUERIES];
+    struct profile_long *open; /* of the call that ends; NULL: it was short */
+    /* of the call that runs */
+    void **handles;
+    int64_t handles_space;
+    MPI_Status *statuses;
+    int64_t statuses_space;
+} state;
+
+/* ---- What is known of functions */
+
+static int16_t find(const struct weft_function *f, enum weft_parameter_kind kind, int from)
+{
+    for (int i = from; i >= 0 && i < f->parameters; i++)
+        if (f->parameter[i].kind == kind)
+            return (int16_t)i;
+    return -1;
+}
+
+static int16_t find_object(const struct weft_function *f, enum weft_object_kind object)
+{
+    for (int i = 0; i < f->parameters; i++)
+        if (f->parameter[i].object == object)
+            return (int16_t)i;
+    return -1;
+}
+
+static enum step step_of(const struct weft_function *f, const struct plan *plan)
+{
+    bool has_ends = plan->comm >= 0 && (plan->dest >= 0 || plan->source >= 0);
+    switch (f->plain) {
+    case WEFT_CALL_Probe:
+    case WEFT_CALL_Mprobe:
+    case WEFT_CALL_Improbe:
+        return PROBE;
+    case WEFT_CALL_Mrecv:
+    case WEFT_CALL_Imrecv:
+        return MATCHED;
+    default:
+        break;
+    }
+    if (f->does & WEFT_DOES_START)
+        return plan->request >= 0 ? START : NONE;
+    if (f->does & WEFT_DOES_COMPLETE)
+        return plan->request >= 0 && f->parameter[plan->request].flow == WEFT_FLOW_INOUT ? COMPLETE
+                                                                                        : NONE;
+    if (!(f->does & (WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) || !has_ends)
+        return NONE;
+    return f->does & WEFT_DOES_PERSISTENT ? INIT : MESSAGE;
+}
+
+void profile_messages_begin(void)
+{
+    for (int i = 0; i < WEFT_CALLS; i++) {
+        const struct weft_function *f = &weft_functions[i];
+        struct plan plan = {.dest = find(f, WEFT_KIND_RANK, 0),
+                            .source = find(f, WEFT_KIND_SOURCE, 0),
+                            .comm = find_object(f, WEFT_OBJECT_COMM),
+                            .request = find_object(f, WEFT_OBJECT_REQUEST),
+                            .message = find_object(f, WEFT_OBJECT_MESSAGE),
+                            .status = find(f, WEFT_KIND_STATUS, 0),
+                            .blocks = !(f->does & WEFT_DOES_NONBLOCKING),
+                            .partitioned = f->plain == WEFT_CALL_Psend_init ||
+                                           f->plain == WEFT_CALL_Precv_init};
+        plan.send_tag = find(f, WEFT_KIND_TAG, plan.dest);
+        plan.receive_tag = find(f, WEFT_KIND_TAG, plan.source);
+        plan.step = (uint8_t)step_of(f, &plan);
+        plans[i] = plan;
+    }
+    profile_messages.gap[PROFILE_SENDER] = profile_messages.gap[PROFILE_RECEIVER] =
+        profile.ticks_of_us * LOOKS_BACK;
+    profile_messages.least = profile.ticks_of_us * LOOKS_BACK;
+    profile_messages.post[PROFILE_SENDER] = state.posts[PROFILE_SENDER];
+    profile_messages.post[PROFILE_RECEIVER] = state.posts[PROFILE_RECEIVER];
+    profile_messages.longest = state.longs;
+    profile_messages.query = state.queries;
+}
+
+/* ---- Channels */
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    a = (a ^ b) * 0x9e3779b97f4a7c15U;
+    return a ^ a >> 29;
+}
+
+/* Never 0. */
+static uint64_t key_of(const struct profile_comm *comm, int source, int dest, int64_t tag,
+                       bool partitioned)
+{
+    uint64_t key = mix(comm->id + partitioned, (uint64_t)(uint32_t)source << 32 | (uint32_t)dest);
+    return mix(key, (uint64_t)tag) | 1;
+}
+
+/* The channel of a key at its sender or receiver; NULL: there are too many. */
+static struct channel *channel_of(enum profile_end end, uint64_t key)
+{
+    unsigned i = (unsigned)(key >> 20) % CHANNELS;
+    struct channel *channel = &state.channels[end][i];
+    while (channel->key && channel->key != key) {
+        i = (i + 1) % CHANNELS;
+        channel = &state.channels[end][i];
+    }
+    if (channel->key)
+        return channel;
+    if (state.channels_used[end] == CHANNELS_USED)
+        return NULL;
+    state.channels_used[end]++;
+    channel->key = key;
+    return channel;
+}
+
+static bool is_due(enum profile_end end, struct channel *channel, uint64_t ticks)
+{
+    if (channel->has_kept && ticks < channel->kept + profile_messages.gap[end])
+        return false;
+    channel->has_kept = true;
+    channel->kept = ticks;
+    return true;
+}
+
+/* Doubles the gap until half of the list is free. Each channel keeps one post at least, and the
+ * channels are fewer than half of the list. */
+static void thin_posts(enum profile_end end)
+{
+    _Static_assert(CHANNELS_USED < POSTS / 2, "the first posts of all channels leave space");
+    int *n = &profile_messages.n[end];
+    struct profile_post *posts = state.posts[end];
+    while (*n > POSTS / 2) {
+        int kept = 0;
+        profile_messages.gap[end] *= 2;
+        for (int i = 0; i < CHANNELS; i++)
+            state.channels[end][i].has_kept = false;
+        for (int i = 0; i < *n; i++)
+            if (is_due(end, channel_of(end, posts[i].key), posts[i].ticks))
+                posts[kept++] = posts[i];
+        *n = kept;
+    }
+}
+
+/* Numbers a message. Returns false if it has no channel. */
+static bool number(enum profile_end end, uint64_t key, uint64_t ticks, uint32_t *n)
+{
+    struct channel *channel = channel_of(end, key);
+    if (!channel) {
+        profile_messages.unnumbered++;
+        return false;
+    }
+    *n = channel->n++;
+    if (is_due(end, channel, ticks)) {
+        if (profile_messages.n[end] == POSTS)
+            thin_posts(end);
+        state.posts[end][profile_messages.n[end]++] =
+            (struct profile_post){.key = key, .ticks = ticks, .n = *n};
+    }
+    return true;
+}
+
+/* ---- Calls that took long */
+
+void profile_longs_thin(int space)
+{
+    struct profile_messages *m = &profile_messages;
+    while (m->longs > LONGS / 2 || m->queries > space) {
+        int longs = 0, queries = 0;
+        m->least *= 2;
+        for (int i = 0; i < m->longs; i++) {
+            struct profile_long call = state.longs[i];
+            if (call.ticks < m->least)
+                continue;
+            memmove(state.queries + queries, state.queries + call.first,
+                    (size_t)call.queries * sizeof *state.queries);
+            call.first = queries;
+            queries += call.queries;
+            state.longs[longs++] = call;
+        }
+        m->longs = longs;
+        m->queries = queries;
+    }
+}
+
+static void open_call(struct profile_slot *slot, uint64_t begin, uint64_t ticks)
+{
+    struct profile_messages *m = &profile_messages;
+    state.open = NULL;
+    if (__builtin_expect(ticks < m->least, 1))
+        return;
+    if (m->longs == LONGS || m->queries > QUERIES - QUERIES_OF_CALL)
+        profile_longs_thin(QUERIES / 2);
+    state.open = &state.longs[m->longs];
+    *state.open = (struct profile_long){
+        .slot = slot, .begin = begin, .ticks = ticks, .first = m->queries};
+}
+
+static void ask(enum profile_end asks_for, uint64_t key, uint32_t n, int peer)
+{
+    if (!state.open || state.open->queries == QUERIES_OF_CALL)
+        return;
+    state.open->queries++;
+    state.queries[profile_messages.queries++] =
+        (struct profile_query){.key = key, .n = n, .peer = peer, .asks_for = asks_for};
+}
+
+static void close_call(void)
+{
+    if (state.open && state.open->queries)
+        profile_messages.longs++;
+    state.open = NULL;
+}
+
+/* ---- Operations that a later call completes */
+
+static unsigned index_of_handle(const void *handle)
+{
+    return (unsigned)((uintptr_t)handle * 0x9e3779b97f4a7c15U >> 40) % REQUESTS;
+}
+
+static struct operation *find_operation(const void *handle)
+{
+    unsigned i = index_of_handle(handle);
+    while (state.operations[i].handle && state.operations[i].handle != handle)
+        i = (i + 1) % REQUESTS;
+    return state.operations[i].handle ? &state.operations[i] : NULL;
+}
+
+/* Those behind it move up, so that a search may end at the first free one. */
+static void drop(struct operation *operation)
+{
+    unsigned hole = (unsigned)(operation - state.operations), i = hole;
+    for (;;) {
+        i = (i + 1) % REQUESTS;
+        const struct operation *next = &state.operations[i];
+        if (!next->handle)
+            break;
+        unsigned from_index = (i - index_of_handle(next->handle)) % REQUESTS;
+        if (from_index >= (i - hole) % REQUESTS) {
+            state.operations[hole] = *next;
+            hole = i;
+        }
+    }
+    state.operations[hole] = (struct operation){0};
+    state.operations_used--;
+}
+
+/* Replaces one of the same handle, whose end was not seen. */
+static void add(const struct operation *operation)
+{
+    struct operation *old = find_operation(operation->handle);
+    if (weft_object_is_predefined(operation->handle))
+        return;
+    if (old) {
+        state.wild -= old->active && old->comm;
+        drop(old);
+    }
+    if (state.operations_used == REQUESTS_USED) {
+        profile_messages.unnumbered++;
+        return;
+    }
+    unsigned i = index_of_handle(operation->handle);
+    while (state.operations[i].handle)
+        i = (i + 1) % REQUESTS;
+    state.operations[i] = *operation;
+    state.operations_used++;
+    state.wild += operation->active && operation->comm;
+}
+
+/* The operation begins: a send or a receive from a known source is numbered. */
+static void activate(struct operation *operation, uint64_t begin)
+{
+    operation->posted = begin;
+    operation->active = operation->comm || number(1 - operation->asks_for, operation->key, begin,
+                                                  &operation->n);
+}
+
+/* A receive whose source and tag the status states. */
+static void settle(struct operation *operation, const MPI_Status *status)
+{
+    const struct profile_comm *comm = operation->comm;
+    int source = status->MPI_SOURCE;
+    operation->peer = source >= 0 && source < comm->size
+                          ? comm->world ? comm->world[source] : source
+                          : -1;
+    operation->key =
+        key_of(comm, operation->peer, profile.rank, status->MPI_TAG, operation->partitioned);
+    operation->active = operation->peer >= 0 && number(PROFILE_RECEIVER, operation->key,
+                                                       operation->posted, &operation->n);
+}
+
+/* ---- Parameters of calls */
+
+static int world_of(const struct profile_comm *comm, int64_t rank)
+{
+    if (rank < 0 || rank >= comm->size)
+        return -1;
+    return comm->world ? comm->world[rank] : (int)rank;
+}
+
+/* False: to MPI_PROC_NULL, or to a rank of another job. */
+static bool read_send(const struct weft_call *call, const struct plan *plan,
+                      struct operation *operation)
+{
+    const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
+    int peer = comm ? world_of(comm, call->values[plan->dest].number) : -1;
+    if (peer < 0)
+        return false;
+    *operation = (struct operation){
+        .peer = peer,
+        .asks_for = PROFILE_RECEIVER,
+        .key = key_of(comm, profile.rank, peer, call->values[plan->send_tag].number,
+                      plan->partitioned)};
+    return true;
+}
+
+static bool read_receive(const struct weft_call *call, const struct plan *plan,
+                         struct operation *operation)
+{
+    const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
+    int64_t source = call->values[plan->source].number;
+    int64_t tag = call->values[plan->receive_tag].number;
+    if (!comm || source == MPI_PROC_NULL)
+        return false;
+    *operation = (struct operation){.asks_for = PROFILE_SENDER, .partitioned = plan->partitioned};
+    if (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG) {
+        operation->comm = comm;
+        return true;
+    }
+    operation->peer = world_of(comm, source);
+    operation->key = key_of(comm, operation->peer, profile.rank, tag, plan->partitioned);
+    return operation->peer >= 0;
+}
+
+static void *new_request(const struct weft_call *call, const struct plan *plan)
+{
+    return weft_call_element(call, plan->request, 0);
+}
+
+/* ---- Before a call */
+
+static void *grown(void *list, int64_t *space, int64_t n, size_t each)
+{
+    if (n <= *space)
+        return list;
+    void *longer = realloc(list, (size_t)n * each);
+    if (!longer)
+        abort();
+    *space = n;
+    return longer;
+}
+
+/* Gives the call statuses if it has none. */
+static void replace_status(const struct weft_call *call, const struct plan *plan, int64_t n)
+{
+    if (plan->status < 0 || call->values[plan->status].pointer != MPI_STATUS_IGNORE)
+        return;
+    state.statuses = grown(state.statuses, &state.statuses_space, n, sizeof *state.statuses);
+    call->values[plan->status].pointer = state.statuses;
+}
+
+static int64_t requests_of(const struct weft_call *call, const struct plan *plan)
+{
+    int64_t n = call->values[plan->request].pointer ? weft_call_length(call, plan->request) : 0;
+    return n > 0 ? n : 0;
+}
+
+void profile_message_before(struct weft_call *call)
+{
+    const struct plan *plan = &plans[call->function - weft_functions];
+    switch ((enum step)plan->step) {
+    case MESSAGE:
+    case PROBE:
+        if (plan->source >= 0 && (call->values[plan->source].number == MPI_ANY_SOURCE ||
+                                  call->values[plan->receive_tag].number == MPI_ANY_TAG))
+            replace_status(call, plan, 1);
+        return;
+    case COMPLETE: {
+        int64_t n = requests_of(call, plan);
+        state.handles = grown(state.handles, &state.handles_space, n, sizeof *state.handles);
+        for (int64_t i = 0; i < n; i++)
+            state.handles[i] = weft_call_element(call, plan->request, i);
+        if (state.wild && n)
+            replace_status(call, plan, n);
+        return;
+    }
+    case MATCHED:
+        state.handles = grown(state.handles, &state.handles_space, 1, sizeof *state.handles);
+        state.handles[0] = weft_call_element(call, plan->message, 0);
+        return;
+    default:
+        return;
+    }
+}
+
+/* ---- After a call that succeeded */
+
+static const MPI_Status *status_at(const struct weft_call *call, const struct plan *plan, int64_t i)
+{
+    const MPI_Status *statuses = plan->status < 0 ? NULL : call->values[plan->status].pointer;
+    return statuses ? statuses + i : NULL;
+}
+
+static void end_operation(struct operation *operation, const MPI_Status *status)
+{
+    if (operation->active && operation->comm) {
+        if (!status)
+            return;
+        settle(operation, status);
+    }
+    if (operation->active)
+        ask(operation->asks_for, operation->key, operation->n, operation->peer);
+}
+
+/* A blocking call has ended the operation; of another one a later call will. */
+static void add_message(const struct weft_call *call, const struct plan *plan,
+                        struct operation *operation, uint64_t begin)
+{
+    activate(operation, begin);
+    if (plan->blocks) {
+        end_operation(operation, status_at(call, plan, 0));
+    } else if (operation->active && (plan->source < 0 || operation->asks_for == PROFILE_SENDER)) {
+        operation->handle = new_request(call, plan);
+        add(operation);
+    }
+}
+
+static void end_message(const struct weft_call *call, const struct plan *plan, uint64_t begin)
+{
+    struct operation operation;
+    if (plan->dest >= 0 && read_send(call, plan, &operation))
+        add_message(call, plan, &operation, begin);
+    if (plan->source >= 0 && read_receive(call, plan, &operation))
+        add_message(call, plan, &operation, begin);
+}
+
+static void end_init(const struct weft_call *call, const struct plan *plan)
+{
+    struct operation operation;
+    if (!(plan->dest >= 0 ? read_send(call, plan, &operation)
+                          : read_receive(call, plan, &operation)))
+        return;
+    operation.handle = new_request(call, plan);
+    operation.persistent = true;
+    add(&operation);
+}
+
+static void end_start(const struct weft_call *call, const struct plan *plan, uint64_t begin)
+{
+    for (int64_t i = 0, n = requests_of(call, plan); i < n; i++) {
+        struct operation *operation = find_operation(weft_call_element(call, plan->request, i));
+        if (!operation || operation->active)
+            continue;
+        activate(operation, begin);
+        state.wild += operation->active && operation->comm;
+    }
+}
+
+/* MPI_Probe leaves the message; the others take it, so that it is numbered. */
+static void end_probe(const struct weft_call *call, const struct plan *plan, uint64_t begin)
+{
+    struct operation operation;
+    const MPI_Status *status = status_at(call, plan, 0);
+    int flag = weft_call_find(call, WEFT_KIND_LOGICAL, 0);
+    if ((flag >= 0 && !weft_call_number(call, flag, 0)) || !read_receive(call, plan, &operation))
+        return;
+    if (plan->message >= 0) {
+        add_message(call, plan, &operation, begin);
+        operation.handle = weft_call_element(call, plan->message, 0);
+        operation.comm = NULL;
+        if (operation.active)
+            add(&operation);
+        return;
+    }
+    operation.peer = operation.comm ? world_of(operation.comm, status->MPI_SOURCE) : operation.peer;
+    if (operation.comm)
+        operation.key =
+            key_of(operation.comm, operation.peer, profile.rank, status->MPI_TAG, false);
+    const struct channel *channel = channel_of(PROFILE_RECEIVER, operation.key);
+    if (channel && operation.peer >= 0)
+        ask(PROFILE_SENDER, operation.key, channel->n, operation.peer);
+}
+
+static void end_matched(const struct weft_call *call, const struct plan *plan)
+{
+    struct operation *operation = find_operation(state.handles[0]);
+    if (!operation)
+        return;
+    struct operation message = *operation;
+    drop(operation);
+    if (plan->blocks) {
+        ask(message.asks_for, message.key, message.n, message.peer);
+    } else {
+        message.handle = new_request(call, plan);
+        add(&message);
+    }
+}
+
+static void end_completion(const struct weft_call *call, const struct plan *plan)
+{
+    bool freed = call->function->plain == WEFT_CALL_Request_free;
+    for (int64_t i = 0, n = requests_of(call, plan); i < n && state.operations_used; i++) {
+        if (weft_object_is_predefined(state.handles[i]))
+            continue;
+        struct operation *operation = find_operation(state.handles[i]);
+        int64_t at = !operation ? -1 : freed ? 0 : weft_call_status(call, i);
+        if (at < 0)
+            continue;
+        state.wild -= operation->active && operation->comm;
+        if (!freed && call->result == MPI_SUCCESS)
+            end_operation(operation, status_at(call, plan, at));
+        operation->active = false;
+        if (!operation->persistent || freed)
+            drop(operation);
+    }
+}
+
+void profile_message_after(const struct weft_call *call, struct profile_slot *slot, uint64_t begin,
+                           uint64_t ticks)
+{
+    const struct plan *plan = &plans[call->function - weft_functions];
+    if (plan->step == NONE || (call->result != MPI_SUCCESS && plan->step != COMPLETE))
+        return;
+    open_call(slot, begin, ticks);
+    switch ((enum step)plan->step) {
+    case MESSAGE:
+        end_message(call, plan, begin);
+        break;
+    case INIT:
+        end_init(call, plan);
+        break;
+    case START:
+        end_start(call, plan, begin);
+        break;
+    case PROBE:
+        end_probe(call, plan, begin);
+        break;
+    case MATCHED:
+        end_matched(call, plan);
+        break;
+    case COMPLETE:
+        end_completion(call, plan);
+        break;
+    default:
+        break;
+    }
+    close_call();
+}

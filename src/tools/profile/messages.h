@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Wait states of messages: late senders and late receivers.
+ *
+ * Method. No byte is added to a message. The messages of a channel (sender, receiver, tag, group of
+ * the communicator) match in the order in which they are sent and in which their receives are
+ * posted, so each side numbers them by itself: the n-th send meets the n-th receive. Each rank
+ * keeps when it began sends and posted receives (profile_post), and which calls took long, with the
+ * numbers of the messages that they waited for (profile_long, profile_query). In MPI_Finalize a
+ * rank requests from its peers when they began the other ends of these messages (late.c). If the
+ * other end began inside the call, the time from the begin of the call to it is waiting: for a late
+ * sender if the call was to receive, for a late receiver if it was to send. A call that completes
+ * several requests waited for the last of their other ends. An end that began after the call is not
+ * counted: an eager send does not wait for its receive.
+ *
+ * Clocks. On a node all ranks read CLOCK_MONOTONIC. Nodes are aligned in MPI_Init and MPI_Finalize
+ * by messages to rank 0 (clocks.c); between them the difference is taken as linear.
+ *
+ * Bounded memory. A post is kept if it came at least `gap` ticks after the one before it in its
+ * channel: nobody waits longer for a message than since the one before. The other ends of messages
+ * that are not kept have the time of the last post kept before them, so that a wait is rather too
+ * short than too long. If a list is full, its threshold is doubled until half of it is free.
+ *
+ * Limits:
+ *  - One thread calls MPI at a time.
+ *  - Communicators of one group count as one: programs that send with one tag on two duplicates
+ *    and receive in another order have waits at wrong calls, none longer than the call.
+ *  - A receive with MPI_ANY_SOURCE or MPI_ANY_TAG is numbered when it completes, after receives
+ *    that were posted later and have its source and tag.
+ *  - Canceled receives are numbered like others. Probes that poll (MPI_Iprobe, MPI_Test) do not
+ *    wait.
+ *  - CHANNELS channels in each direction, REQUESTS active requests: messages of others are left
+ *    out.
+ */
+#ifndef WEFT_PROFILE_MESSAGES_H
+#define WEFT_PROFILE_MESSAGES_H
+
+#include "tools/profile/profile.h"
+
+/* When a rank began a send or posted a receive. */
+struct profile_post {
+    uint64_t key; /* of the channel, the same at both ranks */
+    uint64_t ticks;
+    uint32_t n; /* of the message in its channel */
+    float gap;  /* ticks since the post before it */
+};
+
+/* A call that may have waited. */
+struct profile_long {
+    struct profile_slot *slot;
+    uint64_t begin, ticks;
+    int first, queries;
+};
+
+/* A message that it waited for. */
+struct profile_query {
+    uint64_t key;
+    uint32_t n;
+    int32_t peer;
+    enum profile_end asks_for; /* the other end */
+};
+
+struct profile_messages {
+    int posts, longs, queries;
+    uint64_t gap[PROFILE_ENDS], least; /* ticks: thresholds of posts and of calls */
+    uint64_t unnumbered;               /* messages left out */
+    int n[PROFILE_ENDS];
+    struct profile_post *post[PROFILE_ENDS]; /* at this rank: sends; receives */
+    struct profile_long *longest;
+    struct profile_query *query;
+};
+
+extern struct profile_messages profile_messages;
+
+void profile_messages_begin(void);
+
+/* Both halves of a call. ticks: its begin and its duration. */
+void profile_message_before(struct weft_call *call);
+void profile_message_after(const struct weft_call *call, struct profile_slot *slot, uint64_t begin,
+                           uint64_t ticks);
+
+/* Drops the calls that took least until there are at most so many queries. */
+void profile_longs_thin(int queries);
+
+/* Splits the time of long calls of all ranks. Collective. late: seconds that this rank waited, by
+ * the bin of the rank that was late. Returns false if it is not known. */
+bool profile_late_split(double *late);
+
+/* Collective: what is to be added to weft_seconds() of this rank for the clock of rank 0. */
+double profile_clock_difference(void);
+
+#endif

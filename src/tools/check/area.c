@@ -108,15 +108,17 @@ static void read_layout(struct layout *layout, MPI_Datatype type)
 void check_area_forget_types(const struct weft_call *call)
 {
     const struct weft_function *function = call->function;
+    if (!check_has(call, CHECK_HAS_CHANGED_TYPE))
+        return;
     for (int i = 0; i < function->parameters; i++) {
         const struct weft_parameter *parameter = &function->parameter[i];
         if (parameter->object != WEFT_OBJECT_DATATYPE || parameter->flow == WEFT_FLOW_IN)
             continue;
-        pthread_mutex_lock(&layouts.lock); /* the handle may be any: it has been freed, or is new */
+        check_mutex_lock(&layouts.lock); /* the handle may be any: it has been freed, or is new */
         for (int k = 0; k < LAYOUTS; k++)
             if (!weft_object_is_predefined(layouts.slots[k].type))
                 layouts.slots[k].type = NULL;
-        pthread_mutex_unlock(&layouts.lock);
+        check_mutex_unlock(&layouts.lock);
         return;
     }
 }
@@ -174,7 +176,7 @@ void check_area_add(struct check_area *area, uint64_t base, int64_t count, MPI_D
 {
     if (count <= 0 || type == MPI_DATATYPE_NULL)
         return;
-    pthread_mutex_lock(&layouts.lock);
+    check_mutex_lock(&layouts.lock);
     struct layout *layout = slot_of(type);
     if (layout->type != type)
         read_layout(layout, type);
@@ -182,7 +184,7 @@ void check_area_add(struct check_area *area, uint64_t base, int64_t count, MPI_D
         area->is_exact = false;
     else if (layout->n > 0)
         add_elements(area, base, count, layout);
-    pthread_mutex_unlock(&layouts.lock);
+    check_mutex_unlock(&layouts.lock);
 }
 
 static int64_t extent_of(MPI_Datatype type)

@@ -70,7 +70,7 @@ static struct {
 /* The end of the calling thread's stack; 0: not known. */
 static uintptr_t stack_end(void)
 {
-    static __thread uintptr_t end = 1;
+    static CHECK_THREAD uintptr_t end = 1;
     pthread_attr_t attributes;
     void *low;
     size_t size;
@@ -395,7 +395,7 @@ void check_buffers_begin(struct weft_call *call)
     bool is_blocking =
         !(function->does & (WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT | WEFT_DOES_RMA));
     if (changes && flights.n) {
-        pthread_mutex_lock(&flights.lock);
+        check_mutex_lock(&flights.lock);
         for (int64_t i = 0; i < changes->n; i++) {
             struct check_change *change = &changes->list[i];
             struct operation *operation =
@@ -406,20 +406,20 @@ void check_buffers_begin(struct weft_call *call)
             if (operation && operation->is_active && (function->does & WEFT_DOES_COMPLETE))
                 check_frames(operation, call);
         }
-        pthread_mutex_unlock(&flights.lock);
+        check_mutex_unlock(&flights.lock);
     }
-    int data = weft_call_find(call, WEFT_KIND_DATA, 0);
-    if (data < 0 || !is_checked(function))
+    if (!check_has(call, CHECK_HAS_DATA) || !is_checked(function))
         return;
+    int data = weft_call_find(call, WEFT_KIND_DATA, 0);
     if (weft_call_find(call, WEFT_KIND_DATA, data + 1) < 0 && (!is_blocking || !flights.n))
         return;
     struct operation operation = {0};
     describe(&operation, call);
     check_alias(&operation);
     if (is_blocking) {
-        pthread_mutex_lock(&flights.lock);
+        check_mutex_lock(&flights.lock);
         compare_all(&operation);
-        pthread_mutex_unlock(&flights.lock);
+        check_mutex_unlock(&flights.lock);
     }
     free_areas(&operation);
 }
@@ -466,14 +466,14 @@ void check_buffers_end(struct weft_call *call)
     const struct weft_function *function = call->function;
     const struct check_changes *changes = call->state;
     check_area_forget_types(call);
-    pthread_mutex_lock(&flights.lock);
+    check_mutex_lock(&flights.lock);
     for (int64_t i = 0; changes && i < changes->n; i++)
         see_change(call, &changes->list[i]);
-    if ((function->does & WEFT_DOES_COMPLETE) && call->result == MPI_SUCCESS)
+    if ((function->does & WEFT_DOES_COMPLETE) && call->result == MPI_SUCCESS &&
+        check_has(call, CHECK_HAS_IN_REQUEST))
         see_status(call);
-    pthread_mutex_unlock(&flights.lock);
-    int data = weft_call_find(call, WEFT_KIND_DATA, 0);
-    if (data < 0 || !is_checked(function) || call->result != MPI_SUCCESS)
+    check_mutex_unlock(&flights.lock);
+    if (!check_has(call, CHECK_HAS_DATA) || !is_checked(function) || call->result != MPI_SUCCESS)
         return;
     if (!(function->does & (WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT | WEFT_DOES_RMA)))
         return;
@@ -484,9 +484,9 @@ void check_buffers_end(struct weft_call *call)
     const bool has_request = function->does & (WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT);
     if (has_request && weft_object_is_predefined(request))
         return; /* complete already: of MPI_PROC_NULL, for example */
-    pthread_mutex_lock(&flights.lock);
+    check_mutex_lock(&flights.lock);
     insert(call, request);
-    pthread_mutex_unlock(&flights.lock);
+    check_mutex_unlock(&flights.lock);
 }
 
 static bool is_of(const struct operation *operation, const void *win, int target)
@@ -496,20 +496,20 @@ static bool is_of(const struct operation *operation, const void *win, int target
 
 void check_buffers_verify(const struct weft_call *call, const void *win, int target)
 {
-    pthread_mutex_lock(&flights.lock);
+    check_mutex_lock(&flights.lock);
     for (int i = 0; i < flights.n; i++)
         if (is_of(&flights.list[i], win, target) && flights.list[i].is_active) {
             check_frames(&flights.list[i], call);
             check_unchanged(&flights.list[i], call);
         }
-    pthread_mutex_unlock(&flights.lock);
+    check_mutex_unlock(&flights.lock);
 }
 
 void check_buffers_complete(const void *win, int target)
 {
-    pthread_mutex_lock(&flights.lock);
+    check_mutex_lock(&flights.lock);
     for (int i = flights.n - 1; i >= 0; i--)
         if (is_of(&flights.list[i], win, target))
             erase(&flights.list[i]);
-    pthread_mutex_unlock(&flights.lock);
+    check_mutex_unlock(&flights.lock);
 }

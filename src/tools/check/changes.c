@@ -6,6 +6,24 @@
 
 #include <stdlib.h>
 
+/* Space for the handles of most calls, which is used again. */
+enum { SPARE = 8 };
+static CHECK_THREAD struct check_changes *spare;
+
+static struct check_changes *allocate(int64_t n)
+{
+    struct check_changes *changes = spare;
+    if (n > SPARE || !changes) {
+        n = n > SPARE ? n : SPARE;
+        changes = check_allocate(1, sizeof *changes + (size_t)n * sizeof changes->list[0]);
+        changes->capacity = n;
+    } else {
+        spare = NULL;
+    }
+    changes->n = 0;
+    return changes;
+}
+
 static bool changes_handle(const struct weft_parameter *parameter)
 {
     return parameter->object != WEFT_OBJECT_NONE && parameter->flow == WEFT_FLOW_INOUT;
@@ -15,13 +33,14 @@ void check_changes_keep(struct weft_call *call)
 {
     const struct weft_function *function = call->function;
     int64_t n = 0;
+    if (!check_has(call, CHECK_HAS_INOUT_HANDLE))
+        return;
     for (int i = 0; i < function->parameters; i++)
         if (changes_handle(&function->parameter[i]) && weft_call_length(call, i) > 0)
             n += weft_call_length(call, i);
     if (n == 0)
         return;
-    struct check_changes *changes =
-        check_allocate(1, sizeof *changes + (size_t)n * sizeof changes->list[0]);
+    struct check_changes *changes = allocate(n);
     for (int i = 0; i < function->parameters; i++)
         for (int64_t k = 0;
              changes_handle(&function->parameter[i]) && k < weft_call_length(call, i); k++)
@@ -32,8 +51,14 @@ void check_changes_keep(struct weft_call *call)
 
 void check_changes_free(struct weft_call *call)
 {
-    free(call->state);
+    struct check_changes *changes = call->state;
+    if (!changes)
+        return;
     call->state = NULL;
+    if (spare || changes->capacity > SPARE)
+        free(changes);
+    else
+        spare = changes;
 }
 
 bool check_has_completed(const struct weft_call *call, int64_t element)

@@ -16,7 +16,7 @@ struct check_change {
 };
 
 struct check_changes {
-    int64_t n;
+    int64_t n, capacity;
     struct check_change list[];
 };
 

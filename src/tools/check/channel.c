@@ -6,6 +6,7 @@
 #include "tools/check/check.h"
 #include "tools/check/deadlocks.h"
 #include "tools/check/messages.h"
+#include "tools/check/repeats.h"
 #include "tools/check/windows.h"
 
 #include <sched.h>
@@ -49,12 +50,15 @@ static void post(void)
 void check_channel_begin(void)
 {
     channel.sent = check_allocate((size_t)check.size, sizeof *channel.sent);
+    check_repeats_begin();
     post();
 }
 
 void check_channel_send(int rank, struct check_record *record)
 {
     record->rank = check.rank;
+    if (record->kind != CHECK_RECORD_MESSAGE || record->message.is_void)
+        check_repeats_flush_to(rank);
     if (rank == check.rank) {
         take[record->kind](record);
         return;
@@ -108,7 +112,10 @@ void check_channel_poll(void)
 void check_channel_pause(int round)
 {
     const struct timespec pause = {.tv_nsec = 20000};
-    check_channel_poll();
+    if (round % 8 == 7 || round >= CHECK_SPINS)
+        check_channel_poll();
+    if (round == CHECK_SPINS)
+        check_repeats_flush();
     if (round > 2 * CHECK_SPINS)
         nanosleep(&pause, NULL);
     else if (round > CHECK_SPINS)
@@ -119,6 +126,7 @@ void check_channel_finish(void)
 {
     int expected = 0, all = 0;
     MPI_Request barrier;
+    check_repeats_flush();
     check_deadlocks_finalize(true);
     weft_next.Ibarrier(check.channel, &barrier);
     for (int round = 0; !all; round++) {
@@ -132,4 +140,5 @@ void check_channel_finish(void)
     weft_next.Cancel(&channel.receive);
     weft_next.Wait(&channel.receive, MPI_STATUS_IGNORE);
     free(channel.sent);
+    check_repeats_finish();
 }

@@ -50,8 +50,9 @@ struct check_record {
             uint64_t comm;
             struct check_signature signature;
             int64_t bytes;
-            uint64_t number; /* among the messages to this rank */
+            uint64_t number; /* among the messages to this rank (repeats.h) */
             int tag;
+            int repeats;  /* messages that the record stands for */
             bool is_void; /* there is no such message; those of the communicator are not compared */
         } message;
         struct check_access {
@@ -85,7 +86,8 @@ void check_channel_send(int rank, struct check_record *record);
 /* Receives what has arrived. */
 void check_channel_poll(void);
 
-/* A round of a wait: polls, and after CHECK_SPINS rounds gives the processor to others. */
+/* A round of a wait: polls in one of 8; after CHECK_SPINS rounds it polls in each, and gives the
+ * processor to others. */
 enum { CHECK_SPINS = 200 };
 void check_channel_pause(int round);
 

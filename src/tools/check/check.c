@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 struct check check = {.lock = PTHREAD_MUTEX_INITIALIZER};
+unsigned char check_functions[WEFT_CALLS];
 
 static const struct {
     const char *name;
@@ -54,6 +55,28 @@ void *check_enlarge(void *list, int n, int *capacity, size_t size)
 
 /* ---- The start */
 
+static unsigned char read_parameters(const struct weft_function *function)
+{
+    int has = 0;
+    for (int i = 0; i < function->parameters; i++) {
+        const struct weft_parameter *parameter = &function->parameter[i];
+        const enum weft_object_kind object = parameter->object;
+        has |= parameter->kind == WEFT_KIND_DATA ? CHECK_HAS_DATA : 0;
+        has |= object == WEFT_OBJECT_WIN ? CHECK_HAS_WINDOW : 0;
+        if (object == WEFT_OBJECT_NONE)
+            continue;
+        if (parameter->flow == WEFT_FLOW_INOUT)
+            has |= CHECK_HAS_INOUT_HANDLE;
+        if (parameter->flow == WEFT_FLOW_OUT)
+            has |= CHECK_HAS_OUT_HANDLE | (object == WEFT_OBJECT_COMM ? CHECK_HAS_OUT_COMM : 0);
+        if (parameter->flow != WEFT_FLOW_IN && object == WEFT_OBJECT_DATATYPE)
+            has |= CHECK_HAS_CHANGED_TYPE;
+        if (parameter->flow == WEFT_FLOW_IN && object == WEFT_OBJECT_REQUEST)
+            has |= CHECK_HAS_IN_REQUEST;
+    }
+    return (unsigned char)has;
+}
+
 static void read_word(const char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -85,6 +108,8 @@ __attribute__((constructor)) static void start(void)
     const char *list = getenv("WEFT_CHECK");
     weft_next_resolve();
     weft_site_read_modules();
+    for (int i = 0; i < WEFT_CALLS; i++)
+        check_functions[i] = read_parameters(&weft_functions[i]);
     for (const char *word = list ? list : ""; *word; word += strspn(word, ",")) {
         size_t length = strcspn(word, ",");
         read_word(word, length);
@@ -117,7 +142,7 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
 
 static void begin_job(void)
 {
-    int keyval;
+    int keyval, provided;
     weft_site_read_modules();
     weft_next.Comm_rank(MPI_COMM_WORLD, &check.rank);
     weft_next.Comm_size(MPI_COMM_WORLD, &check.size);
@@ -125,10 +150,9 @@ static void begin_job(void)
     weft_next.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_job, &keyval, NULL);
     weft_next.Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
     weft_next.Comm_free_keyval(&keyval);
+    weft_next.Query_thread(&provided);
+    check.several_threads = provided == MPI_THREAD_MULTIPLE;
     if (check.kinds & CHECK_ACROSS) {
-        int provided;
-        weft_next.Query_thread(&provided);
-        check.several_threads = provided == MPI_THREAD_MULTIPLE;
         check_comms_begin();
         check_messages_begin_job();
         check_channel_begin();
@@ -139,14 +163,26 @@ static void begin_job(void)
 
 /* ---- Each call */
 
+/* Receives records, but not in operations on windows, of which an epoch may have many, nor where
+ * nothing is awaited, and in one of 16 calls of point-to-point messages: those that wait for another
+ * rank receive records, too. */
+static void poll(int does)
+{
+    static CHECK_THREAD unsigned n;
+    const int messages = WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE |
+                         WEFT_DOES_PROBE | WEFT_DOES_START | WEFT_DOES_COMPLETE;
+    if (does & (WEFT_DOES_RMA | WEFT_DOES_LOCAL))
+        return;
+    if (!(does & messages) || n++ % 16 == 0)
+        check_channel_poll();
+}
+
 bool weft_call_begin(struct weft_call *call)
 {
     if (!check.began)
         return true;
-    /* Not in operations on windows, of which an epoch may have many, nor where nothing is awaited.
-     */
-    if ((check.kinds & CHECK_ACROSS) && !(call->function->does & (WEFT_DOES_RMA | WEFT_DOES_LOCAL)))
-        check_channel_poll();
+    if (check.kinds & CHECK_ACROSS)
+        poll(call->function->does);
     check_changes_keep(call);
     if (check.kinds & CHECK_OBJECTS)
         check_objects_begin(call);

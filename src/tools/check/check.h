@@ -11,7 +11,8 @@
  *   buffers      the memory of operations in flight, also of those on windows
  *   windows      the epochs of each process, and accesses to windows that conflict
  *   collectives  a record of each collective call, compared by one rank of the communicator
- *   messages     a record of each send, compared with the receive by the receiver
+ *   messages     a record of each send, compared with the receive by the receiver; repeats.h: those
+ *                that are alike are counted
  *   waits        waits in which records are received
  *   deadlocks    sets of ranks that wait for each other
  *
@@ -21,8 +22,7 @@
  * Messages between ranks (channel.h). MPI_Init duplicates MPI_COMM_WORLD; all messages of the
  * checker are on the duplicate, by ranks of MPI_COMM_WORLD, so that the order of the program's
  * messages, wildcards included, is not changed. A message is a record of fixed size. Records are
- * sent nonblocking and received at each call that the program makes (weft_next.Improbe on the
- * channel only). The checker never blocks on a record but in MPI_Finalize, so it adds no deadlock.
+ * sent nonblocking and received in waits and at other calls of the program. The checker never blocks on a record but in MPI_Finalize, so it adds no deadlock.
  *
  * Errors that end the job. A finding that may be followed by an abort or a hang is printed at once
  * (check_report, now); the others are printed by rank 0 at the end, joined over ranks.
@@ -60,14 +60,45 @@ struct check {
 
 extern struct check check;
 
+/* Without MPI_THREAD_MULTIPLE the program makes one call at a time. */
+static inline void check_mutex_lock(pthread_mutex_t *lock)
+{
+    if (check.several_threads)
+        pthread_mutex_lock(lock);
+}
+
+static inline void check_mutex_unlock(pthread_mutex_t *lock)
+{
+    if (check.several_threads)
+        pthread_mutex_unlock(lock);
+}
+
 static inline void check_lock(void)
 {
-    pthread_mutex_lock(&check.lock);
+    check_mutex_lock(&check.lock);
 }
 
 static inline void check_unlock(void)
 {
-    pthread_mutex_unlock(&check.lock);
+    check_mutex_unlock(&check.lock);
+}
+
+/* Kinds of parameters that a function has, as bits, by its index in weft_functions: most modules have
+ * nothing to do for most functions. */
+enum check_has {
+    CHECK_HAS_DATA = 1 << 0,
+    CHECK_HAS_INOUT_HANDLE = 1 << 1,
+    CHECK_HAS_OUT_HANDLE = 1 << 2,
+    CHECK_HAS_OUT_COMM = 1 << 3,
+    CHECK_HAS_CHANGED_TYPE = 1 << 4,
+    CHECK_HAS_WINDOW = 1 << 5,
+    CHECK_HAS_IN_REQUEST = 1 << 6
+};
+extern unsigned char check_functions[WEFT_CALLS];
+
+static inline bool check_has(const struct weft_call *call, enum check_has bit)
+{
+    return check_functions[call->function - weft_functions] & bit;
 }
 
 static inline struct check_location check_location_of(const struct weft_call *call)
@@ -75,11 +106,40 @@ static inline struct check_location check_location_of(const struct weft_call *ca
     return (struct check_location){call->function, weft_site_of(call->site)};
 }
 
+/* Storage of a thread. The library is loaded with the program, so that its address is known then. */
+#define CHECK_THREAD __thread __attribute__((tls_model("initial-exec")))
+
 /* Memory for a table, zeroed; aborts with a sentence if there is none. */
 void *check_allocate(size_t n, size_t size);
 
 /* The same list with twice the capacity, of n entries; the old one is freed. */
 void *check_enlarge(void *list, int n, int *capacity, size_t size);
+
+/* Blocks of one size that are freed and allocated in each call: a list of free ones. Not for several
+ * threads. */
+struct check_pool {
+    size_t size; /* at least that of a pointer */
+    struct check_free_block {
+        struct check_free_block *next;
+    } *first;
+};
+
+/* A block, not zeroed. */
+static inline void *check_pool_take(struct check_pool *pool)
+{
+    struct check_free_block *block = pool->first;
+    if (!block)
+        return check_allocate(1, pool->size);
+    pool->first = block->next;
+    return block;
+}
+
+static inline void check_pool_give(struct check_pool *pool, void *memory)
+{
+    struct check_free_block *block = memory;
+    block->next = pool->first;
+    pool->first = block;
+}
 
 /* ---- Modules: before and after the real call, and at the end of the job */
 void check_objects_begin(struct weft_call *call);

@@ -200,30 +200,32 @@ static void take(const struct check_record *record)
 
 void check_collectives_take(const struct check_record *record)
 {
-    pthread_mutex_lock(&state.lock);
+    check_mutex_lock(&state.lock);
     take(record);
-    pthread_mutex_unlock(&state.lock);
+    check_mutex_unlock(&state.lock);
 }
 
 /* True if a rank has not made the call, and may. */
 static bool is_open(const struct check_collective *collective)
 {
-    pthread_mutex_lock(&state.lock);
+    check_mutex_lock(&state.lock);
     bool open = *find_round(collective) && !is_broken(collective->comm);
-    pthread_mutex_unlock(&state.lock);
+    check_mutex_unlock(&state.lock);
     return open;
 }
 
 /* ---- Calls */
 
 /* The call of this thread whose records are awaited. */
-static __thread struct check_collective awaited;
-static __thread bool is_awaited;
+static CHECK_THREAD struct check_collective awaited;
+static CHECK_THREAD bool is_awaited;
 
 void check_collectives_await(void)
 {
+    if (!is_awaited)
+        return;
     const double limit = weft_seconds() + 1;
-    while (is_awaited && is_open(&awaited) && weft_seconds() < limit)
+    while (is_open(&awaited) && weft_seconds() < limit)
         check_channel_poll();
     is_awaited = false;
 }

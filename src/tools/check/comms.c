@@ -208,6 +208,8 @@ void check_comms_free(const struct weft_call *call)
 void check_comms_end(const struct weft_call *call)
 {
     const struct weft_function *function = call->function;
+    if (!check_has(call, CHECK_HAS_OUT_COMM))
+        return;
     for (int i = 0; i < function->parameters; i++) {
         if (function->parameter[i].object != WEFT_OBJECT_COMM ||
             function->parameter[i].flow != WEFT_FLOW_OUT)

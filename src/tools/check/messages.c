@@ -6,11 +6,12 @@
 #include "tools/check/changes.h"
 #include "tools/check/comms.h"
 #include "tools/check/deadlocks.h"
+#include "tools/check/repeats.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANY = -1, TABLE = 1024 };
+enum { ANY = -1, TABLE = 1024, FEW = 2 };
 
 /* A record that no receive has matched. */
 struct arrival {
@@ -18,8 +19,10 @@ struct arrival {
     struct check_record record;
 };
 
+/* The records of one source. */
 struct queue {
     struct arrival *first, *last;
+    struct check_record *newest; /* of each slot (repeats.h); NULL: no record has come */
 };
 
 /* The data of one side of a call. */
@@ -60,25 +63,31 @@ struct frame {
     const struct weft_call *call;
     struct posted *posted;
     int dest; /* of the record; ANY: there is none */
-    bool is_sent;
     struct check_record record;
     int64_t n;
     const void **handles;
     MPI_Status *statuses; /* replaces MPI_STATUS_IGNORE */
+    const void *few_handles[FEW];
+    MPI_Status few_statuses[FEW];
 };
 
 static struct {
     pthread_mutex_t lock;
     struct queue *queues; /* of each source */
-    uint64_t *sent;       /* messages to each rank */
     struct posted *first, **end;
-    int wildcards; /* posted receives whose envelope is not known */
+    int wildcards;     /* posted receives whose envelope is not known */
+    bool is_blocked;   /* receives were not matched because of one */
     struct pending *table[TABLE];
     uint64_t *blind; /* keys of communicators that are not compared any more */
     int n_blind, blind_capacity;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &state.first};
 
-static __thread struct frame *frames;
+static CHECK_THREAD struct frame *frames;
+
+static struct check_pool arrivals = {.size = sizeof(struct arrival)},
+                         receives = {.size = sizeof(struct posted)},
+                         requests = {.size = sizeof(struct pending)},
+                         calls = {.size = sizeof(struct frame)};
 
 static bool is_on(void)
 {
@@ -128,15 +137,15 @@ static void drop_pending(const void *handle)
     struct pending *pending = *at;
     if (pending)
         *at = pending->next;
-    free(pending);
+    if (pending)
+        check_pool_give(&requests, pending);
 }
 
 static struct pending *add_pending(const void *handle)
 {
     drop_pending(handle);
-    struct pending *pending = check_allocate(1, sizeof *pending), **slot = slot_of(handle);
-    pending->handle = handle;
-    pending->next = *slot;
+    struct pending *pending = check_pool_take(&requests), **slot = slot_of(handle);
+    *pending = (struct pending){.next = *slot, .handle = handle};
     return *slot = pending;
 }
 
@@ -149,7 +158,7 @@ static bool is_wild(const struct posted *posted)
 
 static struct posted *post(const struct posted *like)
 {
-    struct posted *posted = check_allocate(1, sizeof *posted);
+    struct posted *posted = check_pool_take(&receives);
     *posted = *like;
     posted->next = NULL;
     posted->at = state.end;
@@ -167,8 +176,9 @@ static void withdraw(struct posted *posted)
     else
         state.end = posted->at;
     state.wildcards -= is_wild(posted);
-    free(posted->arrival);
-    free(posted);
+    if (posted->arrival)
+        check_pool_give(&arrivals, posted->arrival);
+    check_pool_give(&receives, posted);
 }
 
 /* ---- Comparing. The lock is held. */
@@ -224,6 +234,14 @@ static struct arrival *take_arrival(const struct posted *posted)
     }
     if (!arrival)
         return NULL;
+    if (arrival->record.message.repeats > 1) {
+        struct arrival *one = check_pool_take(&arrivals);
+        one->record = arrival->record;
+        one->record.message.repeats = 1;
+        arrival->record.message.repeats--;
+        arrival->record.message.number += CHECK_SLOTS;
+        return one;
+    }
     if (before)
         before->next = arrival->next;
     else
@@ -247,50 +265,74 @@ static bool is_behind_wildcard(const struct posted *posted)
 }
 
 /* Matches a receive if its message has arrived; it may be freed then. */
-static void match(struct posted *posted)
+static bool match(struct posted *posted)
 {
-    if (posted->arrival || is_wild(posted) || is_behind_wildcard(posted))
-        return;
+    if (posted->arrival || is_wild(posted))
+        return false;
+    if (is_behind_wildcard(posted)) {
+        state.is_blocked = true;
+        return false;
+    }
     posted->arrival = take_arrival(posted);
-    if (posted->arrival)
-        settle(posted);
+    if (!posted->arrival)
+        return false;
+    settle(posted);
+    return true;
 }
 
-static void match_all(uint64_t comm)
+/* After the envelope of a wildcard receive is known, or a receive has gone. */
+static void match_blocked(uint64_t comm)
 {
+    if (!state.is_blocked)
+        return;
+    state.is_blocked = false;
     for (struct posted *posted = state.first, *next; posted; posted = next) {
         next = posted->next;
         if (posted->comm == comm)
             match(posted);
+        else if (!posted->arrival && !is_wild(posted))
+            state.is_blocked = true; /* it may be, by one of its own communicator */
     }
 }
 
-void check_messages_take(const struct check_record *record)
+static void append_arrival(const struct check_record *record)
 {
     const struct check_message *message = &record->message;
-    pthread_mutex_lock(&state.lock);
-    if (message->is_void)
-        make_blind(message->comm);
-    if (is_blind(message->comm)) {
-        pthread_mutex_unlock(&state.lock);
-        return;
-    }
     struct queue *queue = &state.queues[record->rank];
-    struct arrival *arrival = check_allocate(1, sizeof *arrival);
-    arrival->record = *record;
+    struct arrival *arrival = check_pool_take(&arrivals);
+    *arrival = (struct arrival){.record = *record};
     if (queue->first)
         queue->last->next = arrival;
     else
         queue->first = arrival;
     queue->last = arrival;
-    for (struct posted *posted = state.first; posted; posted = posted->next) {
+    if (!queue->newest)
+        queue->newest = check_allocate(CHECK_SLOTS, sizeof *queue->newest);
+    queue->newest[check_repeats_slot(message->comm, message->tag)] = *record;
+}
+
+void check_messages_take(const struct check_record *record)
+{
+    const struct check_message *message = &record->message;
+    int left = message->repeats;
+    check_mutex_lock(&state.lock);
+    if (message->is_void)
+        make_blind(message->comm);
+    if (is_blind(message->comm)) {
+        check_mutex_unlock(&state.lock);
+        return;
+    }
+    append_arrival(record);
+    for (struct posted *posted = state.first, *next; posted && left; posted = next) {
+        next = posted->next;
         if (posted->comm != message->comm || posted->source != record->rank ||
             posted->tag != message->tag || posted->arrival)
             continue;
-        match(posted);
-        break;
+        if (!match(posted))
+            break;
+        left--;
     }
-    pthread_mutex_unlock(&state.lock);
+    check_mutex_unlock(&state.lock);
 }
 
 /* ---- The arguments of a call */
@@ -389,10 +431,11 @@ static void complete(struct posted *posted, const MPI_Status *status)
         if (posted->arrival)
             make_blind(key);
         withdraw(posted);
-        match_all(key);
+        match_blocked(key);
         return;
     }
-    if (is_wild(posted)) {
+    const bool was_wild = is_wild(posted);
+    if (was_wild) {
         int source = ANY;
         check_lock();
         const struct check_comm *comm = check_comm_find_key(key);
@@ -412,21 +455,30 @@ static void complete(struct posted *posted, const MPI_Status *status)
     posted->is_complete = true;
     if (posted->arrival)
         settle(posted);
-    match_all(key);
+    else
+        match(posted);
+    if (was_wild)
+        match_blocked(key);
 }
 
 /* ---- Before and after each call */
 
 static struct frame *push(const struct weft_call *call)
 {
-    struct frame *frame = check_allocate(1, sizeof *frame);
-    *frame = (struct frame){.below = frames, .call = call, .dest = ANY};
+    struct frame *frame = check_pool_take(&calls);
+    frame->below = frames;
+    frame->call = call;
+    frame->posted = NULL;
+    frame->dest = ANY;
+    frame->n = 0;
+    frame->handles = NULL;
+    frame->statuses = NULL;
     return frames = frame;
 }
 
 static void start(const void *handle)
 {
-    pthread_mutex_lock(&state.lock);
+    check_mutex_lock(&state.lock);
     struct pending *pending = find_pending(handle);
     struct check_record record;
     int dest = ANY;
@@ -434,16 +486,17 @@ static void start(const void *handle)
         dest = pending->dest;
         pending->is_sending = true;
         pending->comm = pending->send.message.comm;
-        pending->number = pending->send.message.number = state.sent[dest]++;
         record = pending->send;
     } else if (pending && pending->is_persistent && !pending->posted) {
         pending->posted = post(&pending->like);
         struct posted *posted = pending->posted;
         match(posted);
     }
-    pthread_mutex_unlock(&state.lock);
-    if (dest != ANY)
-        check_channel_send(dest, &record);
+    check_mutex_unlock(&state.lock);
+    if (dest == ANY)
+        return;
+    check_repeats_send(dest, &record);
+    pending->number = record.message.number;
 }
 
 /* A status for each completed request, instead of MPI_STATUS_IGNORE. */
@@ -452,7 +505,9 @@ static void replace_status(const struct weft_call *call, struct frame *frame, in
     int status = weft_call_find(call, WEFT_KIND_STATUS, 0);
     if (status < 0 || call->values[status].pointer)
         return;
-    frame->statuses = check_allocate((size_t)n, sizeof *frame->statuses);
+    frame->statuses = frame->few_statuses;
+    if (n > FEW)
+        frame->statuses = check_allocate((size_t)n, sizeof *frame->statuses);
     call->values[status].pointer = frame->statuses;
 }
 
@@ -467,22 +522,14 @@ static void begin_completion(const struct weft_call *call)
     if (n <= 0 || !call->values[requests].pointer)
         return;
     struct frame *frame = push(call);
-    frame->handles = check_allocate((size_t)n, sizeof *frame->handles);
+    frame->handles = frame->few_handles;
+    if (n > FEW)
+        frame->handles = check_allocate((size_t)n, sizeof *frame->handles);
     frame->n = n;
     for (int64_t i = 0; i < n; i++)
         frame->handles[i] = weft_call_element(call, requests, i);
     if (function->plain != WEFT_CALL_Request_free)
         replace_status(call, frame, n);
-}
-
-void check_messages_sent(const struct weft_call *call)
-{
-    struct frame *frame = frames;
-    if (!frame || frame->call != call || frame->dest == ANY || frame->is_sent)
-        return;
-    frame->is_sent = true;
-    frame->record.message.number = state.sent[frame->dest]++;
-    check_channel_send(frame->dest, &frame->record);
 }
 
 static void begin_message(const struct weft_call *call)
@@ -493,13 +540,13 @@ static void begin_message(const struct weft_call *call)
     if ((does & (WEFT_DOES_SEND | WEFT_DOES_EXCHANGE)) &&
         !read_send(call, &frame->record, &frame->dest))
         frame->dest = ANY;
-    if (call->function->plain == WEFT_CALL_Sendrecv_replace)
-        check_messages_sent(call);
+    if (frame->dest != ANY)
+        check_repeats_send(frame->dest, &frame->record);
     if ((does & (WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) && read_receive(call, &posted)) {
-        pthread_mutex_lock(&state.lock);
+        check_mutex_lock(&state.lock);
         frame->posted = post(&posted);
         match(frame->posted);
-        pthread_mutex_unlock(&state.lock);
+        check_mutex_unlock(&state.lock);
     }
     replace_status(call, frame, 1);
 }
@@ -509,7 +556,7 @@ static void begin_matched(const struct weft_call *call)
 {
     struct side side = describe(call, data_of(call, true));
     const void *handle = weft_call_handle(call, WEFT_OBJECT_MESSAGE);
-    pthread_mutex_lock(&state.lock);
+    check_mutex_lock(&state.lock);
     struct pending *pending = find_pending(handle);
     if (pending && pending->posted) {
         pending->posted->side = side;
@@ -518,7 +565,7 @@ static void begin_matched(const struct weft_call *call)
             settle(pending->posted);
     }
     drop_pending(handle);
-    pthread_mutex_unlock(&state.lock);
+    check_mutex_unlock(&state.lock);
 }
 
 void check_messages_begin(struct weft_call *call)
@@ -661,10 +708,8 @@ void check_messages_end(struct weft_call *call)
     struct frame *frame = frames;
     if (!frame || frame->call != call)
         return;
-    if (call->result == MPI_SUCCESS)
-        check_messages_sent(call);
     frames = frame->below;
-    pthread_mutex_lock(&state.lock);
+    check_mutex_lock(&state.lock);
     if (call->function->does & WEFT_DOES_COMPLETE)
         end_completion(call, frame);
     else if (call->function->does & WEFT_DOES_PROBE)
@@ -673,14 +718,54 @@ void check_messages_end(struct weft_call *call)
         end_persistent(call);
     else
         end_message(call, frame);
-    pthread_mutex_unlock(&state.lock);
-    if (frame->is_sent && call->result != MPI_SUCCESS) {
+    check_mutex_unlock(&state.lock);
+    if (frame->dest != ANY && call->result != MPI_SUCCESS) {
         frame->record.message.is_void = true;
         check_channel_send(frame->dest, &frame->record);
     }
-    free(frame->handles);
-    free(frame->statuses);
-    free(frame);
+    if (frame->handles != frame->few_handles)
+        free(frame->handles);
+    if (frame->statuses != frame->few_statuses)
+        free(frame->statuses);
+    check_pool_give(&calls, frame);
+}
+
+/* ---- Receives that are complete in the library, before the program completes them */
+
+/* The record that may count the message of a receive; NULL: there is none. */
+static const struct check_record *newest_of(const struct posted *posted)
+{
+    const struct check_record *newest = state.queues[posted->source].newest;
+    if (!newest)
+        return NULL;
+    newest += check_repeats_slot(posted->comm, posted->tag);
+    const bool is_alike = newest->message.repeats > 0 && newest->message.comm == posted->comm &&
+                          newest->message.tag == posted->tag;
+    return is_alike ? newest : NULL;
+}
+
+static bool is_matched(const struct posted *posted)
+{
+    if (!posted || posted->arrival || is_wild(posted) || is_blind(posted->comm))
+        return true;
+    const struct check_record *newest = newest_of(posted);
+    return newest && newest->message.bytes <= posted->side.bytes;
+}
+
+/* The record of the receive's message has not come. If that may be counted, the message is truncated:
+ * the sender computes, and sends the count too late. */
+static void stop(struct posted *posted)
+{
+    if (is_matched(posted))
+        return;
+    const struct check_record *newest = newest_of(posted);
+    if (newest) {
+        struct arrival arrival = {.record = *newest};
+        posted->arrival = &arrival;
+        report(posted, CHECK_MESSAGE_TRUNCATED);
+        posted->arrival = NULL;
+    }
+    make_blind(posted->comm);
 }
 
 void check_messages_stop(const struct weft_call *call)
@@ -688,15 +773,14 @@ void check_messages_stop(const struct weft_call *call)
     const struct frame *frame = frames;
     if (!frame || frame->call != call)
         return;
-    pthread_mutex_lock(&state.lock);
-    if (frame->posted && !frame->posted->arrival)
-        make_blind(frame->posted->comm);
+    check_mutex_lock(&state.lock);
+    stop(frame->posted);
     for (int64_t i = 0; i < frame->n; i++) {
         const struct pending *pending = find_pending(frame->handles[i]);
-        if (pending && pending->posted && !pending->posted->arrival)
-            make_blind(pending->posted->comm);
+        if (pending)
+            stop(pending->posted);
     }
-    pthread_mutex_unlock(&state.lock);
+    check_mutex_unlock(&state.lock);
 }
 
 bool check_messages_are_matched(const struct weft_call *call)
@@ -705,15 +789,13 @@ bool check_messages_are_matched(const struct weft_call *call)
     bool all = true;
     if (!frame || frame->call != call)
         return true;
-    pthread_mutex_lock(&state.lock);
-    if (frame->posted)
-        all = frame->posted->arrival || is_wild(frame->posted) || is_blind(frame->posted->comm);
+    check_mutex_lock(&state.lock);
+    all = is_matched(frame->posted);
     for (int64_t i = 0; i < frame->n && all; i++) {
         const struct pending *pending = find_pending(frame->handles[i]);
-        const struct posted *posted = pending ? pending->posted : NULL;
-        all = !posted || posted->arrival || is_wild(posted) || is_blind(posted->comm);
+        all = !pending || is_matched(pending->posted);
     }
-    pthread_mutex_unlock(&state.lock);
+    check_mutex_unlock(&state.lock);
     return all;
 }
 
@@ -744,22 +826,28 @@ static bool has_arrived(const struct posted *posted)
 bool check_messages_has_arrived(uint64_t comm, int source, int tag)
 {
     const struct posted posted = {.comm = comm, .source = source, .tag = tag};
-    pthread_mutex_lock(&state.lock);
+    check_mutex_lock(&state.lock);
     bool arrived = has_arrived(&posted);
-    pthread_mutex_unlock(&state.lock);
+    check_mutex_unlock(&state.lock);
     return arrived;
+}
+
+static bool has_number(const struct check_message *message, uint64_t number)
+{
+    const uint64_t ahead = number - message->number;
+    return ahead % CHECK_SLOTS == 0 && ahead / CHECK_SLOTS < (uint64_t)message->repeats;
 }
 
 bool check_messages_is_unmatched(int rank, uint64_t number)
 {
-    pthread_mutex_lock(&state.lock);
+    check_mutex_lock(&state.lock);
     const struct arrival *arrival = state.queues[rank].first;
-    while (arrival && arrival->record.message.number != number)
+    while (arrival && !has_number(&arrival->record.message, number))
         arrival = arrival->next;
     bool unmatched = arrival && !is_blind(arrival->record.message.comm);
     for (const struct posted *posted = state.first; posted && unmatched; posted = posted->next)
         unmatched = !may_match(posted, arrival);
-    pthread_mutex_unlock(&state.lock);
+    check_mutex_unlock(&state.lock);
     return unmatched;
 }
 
@@ -784,17 +872,17 @@ static void want_posted(const struct posted *posted, struct check_wants *wants)
 
 void check_messages_want_receive(const struct weft_call *call, struct check_wants *wants)
 {
-    pthread_mutex_lock(&state.lock);
+    check_mutex_lock(&state.lock);
     if (frames && frames->call == call && frames->posted)
         want_posted(frames->posted, wants);
     else
         wants->is_known = false;
-    pthread_mutex_unlock(&state.lock);
+    check_mutex_unlock(&state.lock);
 }
 
 void check_messages_want_send(const struct weft_call *call, struct check_wants *wants)
 {
-    if (!frames || frames->call != call || !frames->is_sent) {
+    if (!frames || frames->call != call || frames->dest == ANY) {
         wants->is_known = false;
         return;
     }
@@ -808,7 +896,7 @@ void check_messages_want_send(const struct weft_call *call, struct check_wants *
 
 void check_messages_want_request(const void *handle, struct check_wants *wants)
 {
-    pthread_mutex_lock(&state.lock);
+    check_mutex_lock(&state.lock);
     const struct pending *pending = find_pending(handle);
     if (pending && pending->posted) {
         want_posted(pending->posted, wants);
@@ -822,7 +910,7 @@ void check_messages_want_request(const void *handle, struct check_wants *wants)
     } else {
         wants->is_known = false;
     }
-    pthread_mutex_unlock(&state.lock);
+    check_mutex_unlock(&state.lock);
 }
 
 void check_messages_want_probe(const struct weft_call *call, struct check_wants *wants)
@@ -832,9 +920,9 @@ void check_messages_want_probe(const struct weft_call *call, struct check_wants 
         wants->is_known = false;
         return;
     }
-    pthread_mutex_lock(&state.lock);
+    check_mutex_lock(&state.lock);
     want_posted(&posted, wants);
-    pthread_mutex_unlock(&state.lock);
+    check_mutex_unlock(&state.lock);
 }
 
 /* ---- The begin and the end of the job */
@@ -842,7 +930,6 @@ void check_messages_want_probe(const struct weft_call *call, struct check_wants 
 void check_messages_begin_job(void)
 {
     state.queues = check_allocate((size_t)check.size, sizeof *state.queues);
-    state.sent = check_allocate((size_t)check.size, sizeof *state.sent);
 }
 
 /* True if the message of a record is there, and no receive has matched it. */
@@ -872,10 +959,14 @@ void check_messages_finish(void)
     for (int i = 0; i < check.size; i++) {
         while (state.queues[i].first) {
             struct arrival *arrival = state.queues[i].first;
-            if ((check.kinds & CHECK_MESSAGES) && is_on() && !is_blind(arrival->record.message.comm) && is_there(&arrival->record))
-                report_lost(&arrival->record);
+            const struct check_message *message = &arrival->record.message;
+            if ((check.kinds & CHECK_MESSAGES) && is_on() && !is_blind(message->comm) &&
+                is_there(&arrival->record))
+                for (int k = 0; k < message->repeats; k++)
+                    report_lost(&arrival->record);
             state.queues[i].first = arrival->next;
-            free(arrival);
+            check_pool_give(&arrivals, arrival);
         }
+        free(state.queues[i].newest);
     }
 }

@@ -2,16 +2,16 @@
 /*
  * Point-to-point messages: the type signature and size of both sides.
  *
- * Behind each message its sender sends a record of it, on the channel. The receiver keeps two
- * lists: arrivals, the records of each source that no receive has matched, in the order of the
- * sends; and posted receives, in the order in which they were posted. MPI matches messages of one
- * source, tag and communicator in that order on both sides, so the first arrival belongs to the
- * first posted receive. The envelope of a receive with a wildcard is known when it completes; until
- * then no later receive that it may precede is matched. Both entries are freed when the message is
- * matched and received.
+ * Before each message its sender sends a record of it, on the channel, or counts it (repeats.h). The
+ * receiver keeps two lists: arrivals, the records of each source that no receive has matched, in the
+ * order of the sends of one communicator and tag; and posted receives, in the order in which they
+ * were posted. MPI matches messages of one source, tag and communicator in that order on both sides,
+ * so the first arrival belongs to the first posted receive. The envelope of a receive with a wildcard
+ * is known when it completes; until then no later receive that it may precede is matched. Both
+ * entries are freed when the message is matched and received.
  *
- * MPI_BYTE and MPI_PACKED on either side fit everything. If a message ends
- * inside an element of a structure, its types are not compared.
+ * MPI_BYTE and MPI_PACKED on either side fit everything. If a message ends inside an element of a
+ * structure, its types are not compared.
  *
  * Invariants:
  *  - The size of a completed receive is that of its arrival. If it is not, calls were not seen
@@ -44,11 +44,9 @@ bool check_messages_is_unmatched(int rank, uint64_t number);
 /* True if a message is here that a receive with this envelope may have matched. */
 bool check_messages_has_arrived(uint64_t comm, int source, int tag);
 
-/* The message of the call is sent: sends its record. If the call does not call this, its end does. */
-void check_messages_sent(const struct weft_call *call);
-
-/* True if the records have arrived of all messages that the call receives. If they do not come, the
- * communicators of these messages are not compared any more. */
+/* True if the records have arrived of all messages that the call receives, or may be counted by a
+ * record to come (repeats.h). If they do not come, the communicators of these messages are not
+ * compared any more. */
 bool check_messages_are_matched(const struct weft_call *call);
 void check_messages_stop(const struct weft_call *call);
 

@@ -244,7 +244,7 @@ void check_objects_end(struct weft_call *call)
     const struct check_changes *changes = call->state;
     for (int64_t i = 0; changes && i < changes->n; i++)
         see_change(call, &changes->list[i]);
-    if (call->result == MPI_SUCCESS)
+    if (call->result == MPI_SUCCESS && check_has(call, CHECK_HAS_OUT_HANDLE))
         see_results(call);
 }
 

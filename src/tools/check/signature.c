@@ -138,6 +138,24 @@ static struct check_signature read_type(MPI_Datatype type)
     return weft_object_is_predefined(type) ? named(type) : read_derived(type);
 }
 
+/* Programs use few types and counts again and again: the last signatures are kept. */
+static struct check_signature signature_of_named(MPI_Datatype type, int64_t count)
+{
+    enum { KEPT = 16 };
+    static CHECK_THREAD struct {
+        MPI_Datatype type;
+        int64_t count; /* 0: the slot is empty */
+        struct check_signature signature;
+    } kept[KEPT];
+    const size_t at = ((uintptr_t)type + (uint64_t)count * 7) % KEPT;
+    if (kept[at].type != type || kept[at].count != count) {
+        kept[at].type = type;
+        kept[at].count = count;
+        kept[at].signature = repeat(named(type), (uint64_t)count);
+    }
+    return kept[at].signature;
+}
+
 struct check_signature check_signature_of(MPI_Datatype type, int64_t count)
 {
     struct check_signature one = {0};
@@ -145,7 +163,7 @@ struct check_signature check_signature_of(MPI_Datatype type, int64_t count)
     if (count <= 0 || type == MPI_DATATYPE_NULL)
         return one;
     if (weft_object_is_predefined(type))
-        return repeat(named(type), (uint64_t)count);
+        return signature_of_named(type, count);
     check_lock();
     struct check_object *object = check_object_find(WEFT_OBJECT_DATATYPE, type);
     if (object && object->described) {

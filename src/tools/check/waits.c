@@ -15,6 +15,7 @@ struct wait {
     struct weft_call *call;
     void (*add)(const struct wait *wait, struct check_wants *wants);
     MPI_Request send, receive; /* of a blocking call */
+    int sent;                  /* the result of the send */
     int requests;              /* the parameter of a completing call */
     bool all;
     uint64_t comm, number; /* of a collective call */
@@ -40,6 +41,8 @@ static void next_round(const struct wait *wait, int round)
 static void await_records(const struct weft_call *call)
 {
     check_deadlocks_leave();
+    if (check_messages_are_matched(call))
+        return;
     const double limit = weft_seconds() + record_seconds;
     for (int round = 0; !check_messages_are_matched(call); round++) {
         check_channel_pause(round);
@@ -138,19 +141,23 @@ static void want_messages(const struct wait *wait, struct check_wants *wants)
         check_messages_want_receive(wait->call, wants);
 }
 
+static bool have_ended(struct wait *wait)
+{
+    int flag = 1;
+    if (wait->send != MPI_REQUEST_NULL)
+        wait->sent = weft_next.Test(&wait->send, &flag, MPI_STATUS_IGNORE);
+    return flag && (wait->receive == MPI_REQUEST_NULL || has_ended(wait->receive));
+}
+
 static void finish_messages(struct wait *wait, MPI_Status *status)
 {
-    check_messages_sent(wait->call);
-    for (int round = 0; (wait->send != MPI_REQUEST_NULL && !has_ended(wait->send)) ||
-                        (wait->receive != MPI_REQUEST_NULL && !has_ended(wait->receive));
-         round++)
+    for (int round = 0; !have_ended(wait); round++)
         next_round(wait, round);
     await_records(wait->call);
-    int sent = weft_next.Wait(&wait->send, MPI_STATUS_IGNORE);
     if (wait->receive != MPI_REQUEST_NULL)
         wait->call->result = weft_next.Wait(&wait->receive, status);
     if (wait->call->result == MPI_SUCCESS)
-        wait->call->result = sent;
+        wait->call->result = wait->sent;
 }
 
 static struct wait messages_of(struct weft_call *call)

@@ -5,7 +5,8 @@
  * no request, are made of their nonblocking form and MPI_Wait.
  *
  * Invariants:
- *  - The wait completes no request: it calls MPI_Request_get_status and MPI_Iprobe only.
+ *  - The wait completes no request of the program, and no receive: it calls MPI_Request_get_status
+ *    and MPI_Iprobe only.
  *  - A truncated receive ends the job in MPI_Wait, by the error handler. Before that the record of
  *    its message is awaited, for at most half a second, so that the finding is printed.
  */

@@ -103,11 +103,11 @@ static struct window *find(const void *handle)
 
 bool check_windows_cover(const struct check_area *area)
 {
-    pthread_mutex_lock(&windows.lock);
+    check_mutex_lock(&windows.lock);
     bool is_covered = windows.dynamic > 0;
     for (int i = 0; i < windows.n; i++)
         is_covered |= windows.list[i]->low < area->high && area->low < windows.list[i]->high;
-    pthread_mutex_unlock(&windows.lock);
+    check_mutex_unlock(&windows.lock);
     return is_covered;
 }
 
@@ -175,13 +175,13 @@ static void make(const struct weft_call *call)
             window->handle = weft_call_element(call, i, 0);
     int *flavor = flavor_of(window->handle);
     window->flavor = flavor ? *flavor : MPI_WIN_FLAVOR_DYNAMIC;
-    pthread_mutex_lock(&windows.lock);
+    check_mutex_lock(&windows.lock);
     window->serial = ++windows.made;
-    pthread_mutex_unlock(&windows.lock);
+    check_mutex_unlock(&windows.lock);
     read_members(window, weft_call_handle(call, WEFT_OBJECT_COMM));
     window->locks = check_allocate((size_t)window->size, sizeof *window->locks);
     window->started = check_allocate((size_t)window->size, sizeof *window->started);
-    pthread_mutex_lock(&windows.lock);
+    check_mutex_lock(&windows.lock);
     window->calls = windows.calls;
     windows.shared += window->flavor == MPI_WIN_FLAVOR_SHARED;
     windows.dynamic += window->flavor == MPI_WIN_FLAVOR_DYNAMIC;
@@ -189,7 +189,7 @@ static void make(const struct weft_call *call)
         windows.list =
             check_enlarge(windows.list, windows.n, &windows.capacity, sizeof *windows.list);
     windows.list[windows.n++] = window;
-    pthread_mutex_unlock(&windows.lock);
+    check_mutex_unlock(&windows.lock);
 }
 
 /* Drops the accesses to a target (-1: to all). */
@@ -593,14 +593,14 @@ static void send_records(struct window *window, int target, const struct check_a
     window->sent += area->n;
     record.access.how = how;
     int world = window->peers[target].world;
-    pthread_mutex_unlock(&windows.lock);
+    check_mutex_unlock(&windows.lock);
     for (int i = 0; i < area->n; i++) {
         const struct check_span *span = area->spans ? &area->spans[i] : &area->first;
         record.access.low = span->low;
         record.access.high = span->high;
         check_channel_send(world, &record);
     }
-    pthread_mutex_lock(&windows.lock);
+    check_mutex_lock(&windows.lock);
 }
 
 /* The buffers of an operation in the memory that this process exposes. */
@@ -679,7 +679,7 @@ static void compare(const struct check_record *a, const struct check_record *b)
 
 void check_windows_take(const struct check_record *record)
 {
-    pthread_mutex_lock(&windows.lock);
+    check_mutex_lock(&windows.lock);
     struct window *window = NULL;
     for (int i = 0; i < windows.n && !window; i++)
         if (windows.list[i]->is_compared && windows.list[i]->peers[0].key == record->access.key)
@@ -699,7 +699,7 @@ void check_windows_take(const struct check_record *record)
         if (n < window->arrived_capacity)
             window->records[window->arrived++] = *record;
     }
-    pthread_mutex_unlock(&windows.lock);
+    check_mutex_unlock(&windows.lock);
 }
 
 /* ---- Calls */
@@ -730,13 +730,13 @@ static void count_call(const struct weft_call *call)
 void check_windows_begin(const struct weft_call *call)
 {
     const struct weft_function *function = call->function;
-    void *handle = weft_call_handle(call, WEFT_OBJECT_WIN);
+    void *handle = check_has(call, CHECK_HAS_WINDOW) ? weft_call_handle(call, WEFT_OBJECT_WIN) : NULL;
     if (!handle)
         return;
     int target = completes_locally(call);
     if (target != NONE)
         check_buffers_verify(call, handle, target);
-    pthread_mutex_lock(&windows.lock);
+    check_mutex_lock(&windows.lock);
     struct window *window = find(handle);
     if (window && (check.kinds & CHECK_WINDOWS)) {
         if (function->does & WEFT_DOES_RMA)
@@ -746,7 +746,7 @@ void check_windows_begin(const struct weft_call *call)
     }
     if (window && function->plain == WEFT_CALL_Win_free)
         forget(window);
-    pthread_mutex_unlock(&windows.lock);
+    check_mutex_unlock(&windows.lock);
     if (function->plain == WEFT_CALL_Win_free)
         check_buffers_complete(handle, -1);
 }
@@ -767,9 +767,13 @@ static bool makes_window(const struct weft_function *function)
 void check_windows_end(const struct weft_call *call)
 {
     const struct weft_function *function = call->function;
-    void *handle = weft_call_handle(call, WEFT_OBJECT_WIN);
-    pthread_mutex_lock(&windows.lock);
+    check_mutex_lock(&windows.lock);
     count_call(call);
+    if (!check_has(call, CHECK_HAS_WINDOW)) {
+        check_mutex_unlock(&windows.lock);
+        return;
+    }
+    void *handle = weft_call_handle(call, WEFT_OBJECT_WIN);
     struct window *window = handle ? find(handle) : NULL;
     int remote = completes_remotely(call);
     if (window && (function->does & WEFT_DOES_RMA) && call->result == MPI_SUCCESS)
@@ -778,7 +782,7 @@ void check_windows_end(const struct weft_call *call)
         set_epoch(call, window);
     if (window && remote != NONE)
         drop_accesses(window, remote);
-    pthread_mutex_unlock(&windows.lock);
+    check_mutex_unlock(&windows.lock);
     if (window && completes_locally(call) != NONE)
         check_buffers_complete(handle, completes_locally(call));
     if (call->result == MPI_SUCCESS && makes_window(function))

@@ -244,7 +244,8 @@ static void start_receive(struct weft_schedule *s, struct weft_step *step)
     }
 }
 
-static void start_step(struct weft_schedule *s, struct weft_step *step)
+/* Returns false if the step is a call that has not done all. */
+static bool start_step(struct weft_schedule *s, struct weft_step *step)
 {
     weft_assert(!step->request && weft_vci_is_held(s->vci));
     switch (step->kind) {
@@ -257,12 +258,15 @@ static void start_step(struct weft_schedule *s, struct weft_step *step)
     case WEFT_STEP_COPY:
         weft_elements_copy(step->from, step->to);
         break;
+    case WEFT_STEP_CALL:
+        return step->call(step->arg);
     default:
         if (weft_unlikely(s->device))
             check_code(s, weft_stage_combine(s->vci, s->op, step->from, step->to));
         else
             weft_op_combine(s->op, step->from.type, step->from.at, step->to.at, step->from.count);
     }
+    return true;
 }
 
 /* Stores the error of a receive that failed or has an unexpected length: see start_error_send. */
@@ -307,8 +311,9 @@ static bool is_complete(const struct weft_schedule *s)
     return s->done == s->end;
 }
 
-/* Starts and completes steps until the schedule is complete or waits for a message (s->waits_for).
- * If all started steps are complete, the next step can start. */
+/* Starts and completes steps until the schedule is complete, waits for a message (s->waits_for), or
+ * has a call to repeat (s->waits_for: a request that is complete). If all started steps are
+ * complete, the next step can start. */
 static void advance_schedule(struct weft_schedule *s)
 {
     for (;;) {
@@ -326,7 +331,11 @@ static void advance_schedule(struct weft_schedule *s)
         if (s->next == s->end || s->steps[s->next].after > s->done)
             break;
         weft_assert(s->steps[s->next].after <= s->next);
-        start_step(s, &s->steps[s->next++]);
+        if (weft_unlikely(!start_step(s, &s->steps[s->next++]))) {
+            s->next--;
+            s->waits_for = &weft_request_null;
+            break;
+        }
     }
 }
 
@@ -450,10 +459,9 @@ static void begin_schedule(struct weft_schedule *s)
 
 /* ---- The interface: coll.h */
 
-/* Makes a schedule, which may be executed through an area if it is to have a request. Returns NULL
- * if memory is short, recorded. */
-static struct weft_schedule *make_schedule(const struct weft_coll_args *args, int tag,
-                                           bool blocking, bool persistent)
+/* An empty schedule. Returns NULL if memory is short, recorded. */
+static struct weft_schedule *get_schedule(const struct weft_coll_args *args, int tag,
+                                          bool persistent)
 {
     struct weft_schedule *s = weft_schedule_get(args);
     if (!s) {
@@ -462,6 +470,17 @@ static struct weft_schedule *make_schedule(const struct weft_coll_args *args, in
     }
     s->tag = tag;
     s->persistent = persistent;
+    return s;
+}
+
+/* Makes a schedule, which may be executed through an area if it is to have a request. Returns NULL
+ * if memory is short, recorded. */
+static struct weft_schedule *make_schedule(const struct weft_coll_args *args, int tag,
+                                           bool blocking, bool persistent)
+{
+    struct weft_schedule *s = get_schedule(args, tag, persistent);
+    if (!s)
+        return NULL;
     struct weft_coll_args host;
     if (weft_unlikely(weft_gpu_enabled) && weft_stage_is_needed(args)) {
         host = *args;
@@ -595,6 +614,24 @@ struct weft_request *weft_coll_begin(struct weft_schedule *s)
     return request;
 }
 
+int weft_coll_start_steps(const struct weft_coll_args *args,
+                          void (*build)(struct weft_schedule *s, void *arg), void *arg,
+                          struct weft_request **request)
+{
+    int tag = next_tag(args->comm, args->kind, false);
+    struct weft_schedule *s = get_schedule(args, tag, false);
+    if (!s)
+        return MPI_ERR_NO_MEM;
+    build(s, arg);
+    if (!s->failed && weft_schedule_retain(s, args) == MPI_SUCCESS) {
+        *request = weft_coll_begin(s);
+        if (*request)
+            return MPI_SUCCESS;
+    }
+    weft_schedule_put(s);
+    return MPI_ERR_NO_MEM;
+}
+
 int weft_coll_init(const struct weft_coll_args *args, struct weft_request **request)
 {
     return make_request(args, true, request);
@@ -649,7 +686,8 @@ static void describe_schedule(const struct weft_schedule *s,
     static const char *const actions[] = {[WEFT_STEP_SEND] = "send to",
                                           [WEFT_STEP_RECEIVE] = "receive from",
                                           [WEFT_STEP_COPY] = "copy at",
-                                          [WEFT_STEP_COMBINE] = "reduction at"};
+                                          [WEFT_STEP_COMBINE] = "reduction at",
+                                          [WEFT_STEP_CALL] = "work of"};
     char text[400];
     if (!s->count)
         return;

@@ -371,3 +371,12 @@ void weft_schedule_combine(struct weft_schedule *s, struct weft_elements in, voi
         step->to = classify(s, (struct weft_elements){inout, in.count, in.type});
     }
 }
+
+void weft_schedule_call(struct weft_schedule *s, bool (*call)(void *arg), void *arg)
+{
+    struct weft_step *step = add(s, WEFT_STEP_CALL, s->rank);
+    if (weft_likely(step != NULL)) {
+        step->call = call;
+        step->arg = arg;
+    }
+}

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Schedules: a collective as an array of steps (send, receive, copy, combine). Each step depends on
- * a prefix of the array.
+ * Schedules: a collective as an array of steps (send, receive, copy, combine, call). Each step
+ * depends on a prefix of the array.
  *
  * Invariants:
  *  - Steps start in order. Step i starts when all steps before i have started and all steps before
- *    its `after` are complete. A copy or combination is complete when it has started.
+ *    its `after` are complete. A copy or combination is complete when it has started. A call is
+ *    repeated, once in each turn of progress, until its function returns true.
  *  - All messages of a schedule have the same tag, so messages between two ranks on one channel are
  *    received in the order of the sends.
  *  - A schedule depends on the arguments only: building it sends nothing and reads no data. So
@@ -19,7 +20,13 @@
 #include "core/coll/choose.h"
 #include "core/coll/coll.h"
 
-enum weft_step_kind { WEFT_STEP_SEND, WEFT_STEP_RECEIVE, WEFT_STEP_COPY, WEFT_STEP_COMBINE };
+enum weft_step_kind {
+    WEFT_STEP_SEND,
+    WEFT_STEP_RECEIVE,
+    WEFT_STEP_COPY,
+    WEFT_STEP_COMBINE,
+    WEFT_STEP_CALL
+};
 
 struct weft_step {
     uint32_t kind;                /* enum weft_step_kind */
@@ -27,8 +34,14 @@ struct weft_step {
     int peer;                     /* messages: the other rank */
     struct weft_channel *channel; /* messages */
     struct weft_request *request; /* messages: NULL unless active */
-    struct weft_elements from;    /* data sent or copied, or the left operand */
-    struct weft_elements to;      /* destination, or the right operand and the result */
+    union {
+        struct weft_elements from; /* data sent or copied, or the left operand */
+        struct {                   /* calls */
+            bool (*call)(void *arg);
+            void *arg;
+        };
+    };
+    struct weft_elements to; /* destination, or the right operand and the result */
 };
 
 enum { WEFT_SCHEDULE_SPACE = 2048 }; /* bytes of memory in the schedule itself */
@@ -144,6 +157,13 @@ void weft_schedule_end_blocking(struct weft_schedule *s);
  * short. */
 struct weft_request *weft_coll_begin(struct weft_schedule *s);
 
+/* Starts a schedule whose steps build(s, arg) adds, which are executed as messages: a collective
+ * that has other steps, too. args: the communicator, the kind, and the types and the operation to
+ * which the schedule has references. */
+int weft_coll_start_steps(const struct weft_coll_args *args,
+                          void (*build)(struct weft_schedule *s, void *arg), void *arg,
+                          struct weft_request **request);
+
 /* Frees the schedules that are kept for reuse. */
 void weft_schedule_finalize(void);
 
@@ -167,6 +187,10 @@ void weft_schedule_copy(struct weft_schedule *s, struct weft_elements from,
 
 /* inout[i] = in[i] op inout[i]. The buffers do not overlap. */
 void weft_schedule_combine(struct weft_schedule *s, struct weft_elements in, void *inout);
+
+/* A function that does some of its work and does not wait. It returns true when all is done. The
+ * caller holds the VCI of the communicator, and perhaps no other. */
+void weft_schedule_call(struct weft_schedule *s, bool (*call)(void *arg), void *arg);
 
 /* Steps added later depend on all steps added before. */
 static inline void weft_schedule_fence(struct weft_schedule *s)

@@ -2,8 +2,9 @@
 /*
  * weft_overlap KIND [--all] [-m BYTES] [-i ITERATIONS] [-t TIMES]: how much of a communication is
  * hidden behind computation. KIND: isend (rank 0 computes while it sends), irecv (rank 0 computes
- * while it receives), ibcast (rank 0 computes and is not the root), iallreduce, ialltoall. BYTES:
- * of the message, or of one rank's data for another.
+ * while it receives), ibcast (rank 0 computes and is not the root), iallreduce, ialltoall,
+ * iwrite_all (a file in the folder BENCH_FOLDER, else /tmp; rank 0 writes, with --all each rank,
+ * over the same bytes each time). BYTES: of the message, or of one rank's data for another.
  *
  * Each iteration has three parts: the communication alone, the computation alone (TIMES, 1,
  * as long as the communication was in a trial), and the communication started before the
@@ -29,10 +30,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { ISEND, IRECV, IBCAST, IALLREDUCE, IALLTOALL, KINDS };
+enum kind { ISEND, IRECV, IBCAST, IALLREDUCE, IALLTOALL, IWRITE_ALL, KINDS };
 enum { TAG = 7, WARMUP = 20, MOST = 10000 };
 
-static const char *const names[KINDS] = {"isend", "irecv", "ibcast", "iallreduce", "ialltoall"};
+static const char *const names[KINDS] = {"isend",      "irecv",     "ibcast",
+                                         "iallreduce", "ialltoall", "iwrite_all"};
 
 static struct {
     enum kind kind;
@@ -40,6 +42,7 @@ static struct {
     bool all;
     char *from, *to;
     uint64_t work; /* turns of the computation's loop */
+    MPI_File file;
 } run;
 
 static double now(void)
@@ -76,6 +79,10 @@ static void start(MPI_Request *request)
         break;
     case IALLREDUCE:
         MPI_Iallreduce(run.from, run.to, run.bytes, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD, request);
+        break;
+    case IWRITE_ALL:
+        MPI_File_iwrite_at_all(run.file, run.rank * (MPI_Offset)run.bytes, run.from,
+                               run.all || run.rank == 0 ? run.bytes : 0, MPI_BYTE, request);
         break;
     default:
         MPI_Ialltoall(run.from, run.bytes, MPI_BYTE, run.to, run.bytes, MPI_BYTE, MPI_COMM_WORLD,
@@ -177,6 +184,19 @@ static void measure(void)
     free(both);
 }
 
+/* The file is removed when it is closed. */
+static void open_file(void)
+{
+    char name[4096];
+    const char *folder = getenv("BENCH_FOLDER");
+    snprintf(name, sizeof name, "%s/weft-overlap-%ld", folder ? folder : "/tmp", (long)getpid());
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
+    MPI_File_open(MPI_COMM_WORLD, name,
+                  MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &run.file);
+}
+
 static bool parse(int argc, char **argv)
 {
     run.bytes = 1 << 20;
@@ -210,8 +230,9 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &run.size);
     if (!good || run.size < 2) {
         if (run.rank == 0)
-            fprintf(stderr, "usage: weft_overlap isend|irecv|ibcast|iallreduce|ialltoall [--all] "
-                            "[-m BYTES] [-i ITERATIONS] [-t TIMES], on 2 or more ranks\n");
+            fprintf(stderr,
+                    "usage: weft_overlap isend|irecv|ibcast|iallreduce|ialltoall|iwrite_all "
+                    "[--all] [-m BYTES] [-i ITERATIONS] [-t TIMES], on 2 or more ranks\n");
         MPI_Finalize();
         return 2;
     }
@@ -222,9 +243,13 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     memset(run.from, 1, bytes);
     memset(run.to, 1, bytes);
+    if (run.kind == IWRITE_ALL)
+        open_file();
     if (!run.all)
         bind_threads();
     measure();
+    if (run.kind == IWRITE_ALL)
+        MPI_File_close(&run.file);
     free(run.from);
     free(run.to);
     MPI_Finalize();

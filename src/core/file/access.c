@@ -41,7 +41,9 @@ struct access {
     struct weft_file *file;
     bool write;
     bool by_runs; /* within a collective access: no lock, no sieve */
-    char *sieve;  /* NULL until it is needed */
+    bool at_once; /* does not wait: sets `later` instead, and moves no more data */
+    bool later;
+    char *sieve; /* NULL until it is needed */
     size_t sieve_bytes;
 };
 
@@ -144,13 +146,27 @@ static bool in_collective(void *arg)
     return file->in_collective;
 }
 
+/* Begins a write if that needs no wait; else sets `later`. */
+static int try_write(struct access *access, bool exclusive)
+{
+    bool taken = true;
+    access->later = access->write && access->file->in_collective;
+    if (access->later || !guards(access))
+        return MPI_SUCCESS;
+    int code = weft_file_lock_try(access->file, exclusive, &taken);
+    access->later = !taken;
+    return code;
+}
+
 /* The wait for another thread's collective write is repeated, because the lock may be waited for.
  */
-static int begin_write(const struct access *access, bool exclusive)
+static int begin_write(struct access *access, bool exclusive)
 {
     struct weft_file *file = access->file;
     int code = MPI_SUCCESS;
     bool others = access->write && !access->by_runs;
+    if (access->at_once)
+        return try_write(access, exclusive);
     while (code == MPI_SUCCESS) {
         if (others)
             weft_wait_while(weft_vci_scope(file->comm->vci), in_collective, file, NULL);
@@ -162,9 +178,13 @@ static int begin_write(const struct access *access, bool exclusive)
     return code;
 }
 
-static int end_write(const struct access *access, int code)
+static int end_write(const struct access *access, bool exclusive, int code)
 {
-    int failed = guards(access) ? weft_file_unlock(access->file) : MPI_SUCCESS;
+    int failed = MPI_SUCCESS;
+    if (guards(access) && access->at_once)
+        weft_file_unlock_try(access->file, exclusive);
+    else if (guards(access))
+        failed = weft_file_unlock(access->file);
     return code == MPI_SUCCESS ? failed : code;
 }
 
@@ -194,7 +214,7 @@ static int move_runs(struct access *access, size_t from, size_t to, char *memory
                                      file->view.disp, from, to, runs, RUNS);
     bool with_holes = sieves(access, runs, n, to);
     int code = begin_write(access, with_holes);
-    if (code != MPI_SUCCESS)
+    if (code != MPI_SUCCESS || access->later)
         return code;
     bool merges = with_holes && access->write && weft_file_begin_merge(file);
     if (with_holes && (merges || !access->write))
@@ -203,19 +223,19 @@ static int move_runs(struct access *access, size_t from, size_t to, char *memory
         code = move_each(access, runs, n, memory, done, ended);
     if (merges)
         weft_file_end_merge(file);
-    return end_write(access, code);
+    return end_write(access, with_holes, code);
 }
 
 /* One run. */
-static int move_run(const struct access *access, size_t from, size_t bytes, char *memory,
-                    size_t *moved)
+static int move_run(struct access *access, size_t from, size_t bytes, char *memory, size_t *moved)
 {
     const struct weft_file *file = access->file;
     int code = begin_write(access, false);
-    if (code == MPI_SUCCESS)
-        code = end_write(access, weft_file_transfer(file->name, file->fd, access->write,
-                                                    file->view.disp + (MPI_Offset)from, memory,
-                                                    bytes, moved));
+    if (code == MPI_SUCCESS && !access->later)
+        code =
+            end_write(access, false,
+                      weft_file_transfer(file->name, file->fd, access->write,
+                                         file->view.disp + (MPI_Offset)from, memory, bytes, moved));
     return code;
 }
 
@@ -228,7 +248,7 @@ static int move_packed(struct access *access, size_t from, size_t to, char *memo
     *moved = 0;
     if (file->view.contiguous)
         return move_run(access, from, to - from, memory, moved);
-    while (from + *moved < to && !ended && code == MPI_SUCCESS) {
+    while (from + *moved < to && !ended && !access->later && code == MPI_SUCCESS) {
         size_t done = 0;
         code = move_runs(access, from + *moved, to, memory + *moved, &done, &ended);
         *moved += done;
@@ -298,4 +318,20 @@ int weft_file_move(struct weft_file *file, bool write, const struct weft_file_da
     free(access.sieve);
     int failed = file->atomic ? weft_file_unlock(file) : MPI_SUCCESS;
     return code == MPI_SUCCESS ? failed : code;
+}
+
+int weft_file_move_at_once(struct weft_file *file, bool write, const struct weft_file_data *data,
+                           size_t from, size_t to, size_t *moved, bool *later)
+{
+    size_t hint = file->sieve[write];
+    struct access access = {.file = file,
+                            .write = write,
+                            .at_once = true,
+                            .sieve_bytes = hint ? hint : file->system->sieve};
+    weft_assert(from < to && file->view.filetype->layout && !file->atomic && !file->stream);
+    *moved = 0;
+    int code = move_data(&access, data, from, to, moved);
+    free(access.sieve);
+    *later = access.later;
+    return code;
 }

@@ -26,6 +26,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+struct weft_file_pending;
 struct weft_win;
 
 enum weft_file_flag {
@@ -102,8 +103,9 @@ struct weft_file {
     bool busy;                /* a thread uses `state` */
     bool atomic;              /* MPI_File_set_atomicity; the same at all ranks */
     int pending;              /* nonblocking collective accesses (nonblocking.c) */
-    unsigned split;           /* the flags of a pending split access, or 0 */
-    size_t split_bytes;       /* what it has moved */
+    struct weft_file_pending *moving; /* those with data to move, the oldest first */
+    unsigned split;                   /* the flags of a pending split access, or 0 */
+    size_t split_bytes;               /* what it has moved */
     struct weft_file *next;
 };
 
@@ -204,6 +206,12 @@ struct weft_file_data {
 int weft_file_move(struct weft_file *file, bool write, const struct weft_file_data *data,
                    size_t from, size_t to, size_t *moved);
 
+/* Moves them, or the first of them, without waiting. *later: another writer is to be waited for.
+ * Not in atomic mode, and not to or from a pipe. The caller holds the VCI of the file, and perhaps
+ * no other. */
+int weft_file_move_at_once(struct weft_file *file, bool write, const struct weft_file_data *data,
+                           size_t from, size_t to, size_t *moved, bool *later);
+
 /* Writes them within a collective access, without bytes of holes. */
 int weft_file_write_runs(struct weft_file *file, const struct weft_file_data *data, size_t from,
                          size_t to);
@@ -216,10 +224,15 @@ int weft_file_move_all(struct weft_file *file, bool write, int code,
 /* True if this rank has all ranks' memory of a window mapped; if one rank has, all have. */
 bool weft_file_maps_all(const struct weft_win *win);
 
-/* Moves this rank's data, and starts the agreement, with which the request completes
- * (nonblocking.c). code: as weft_file_move_all. Collective, and waits for no rank. */
+/* Starts to move this rank's data, which progress completes, and the agreement behind it, with
+ * which the request completes (nonblocking.c). code: as weft_file_move_all. in_call: moves all
+ * before it returns. Collective, and waits for no rank. */
 int weft_file_start_all(struct weft_file *file, bool write, int code,
-                        const struct weft_file_data *data, struct weft_request **request);
+                        const struct weft_file_data *data, bool in_call,
+                        struct weft_request **request);
+
+/* Moves what nonblocking accesses of this rank have not moved. It waits for no rank. */
+void weft_file_finish_moves(struct weft_file *file);
 
 extern const struct weft_request_ops weft_file_request_ops;
 
@@ -267,6 +280,11 @@ int weft_file_set_atomicity(struct weft_file *file, bool atomic);
 /* The lock of the file, for all ranks of it and for threads, which hold all VCIs. */
 int weft_file_lock(struct weft_file *file, bool exclusive);
 int weft_file_unlock(struct weft_file *file);
+
+/* The same lock on one node, without waiting, for a thread that holds the VCI of the file only and
+ * calls nothing that waits before the second function. */
+int weft_file_lock_try(struct weft_file *file, bool exclusive, bool *taken);
+void weft_file_unlock_try(struct weft_file *file, bool exclusive);
 
 /* ---- Exclusion of other opens of the file (exclude.c) */
 

@@ -1,45 +1,169 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Nonblocking collective access: a rank moves its data in the call, and the request completes with
- * the agreement of all ranks, a nonblocking reduction to the error of the lowest rank that failed.
+ * Nonblocking collective access: a schedule that moves this rank's data, piece by piece, and then
+ * reduces the errors of all ranks to that of the lowest rank that failed. The first piece is moved
+ * in the call, the others in progress, so that the program, or the progress thread, may do other
+ * work between two pieces.
  *
- * Invariant: the request's buffer is a struct agreement until the reduction ends. It keeps the
- * sentence of this rank's error, because another sentence may be recorded since.
+ * Invariants:
+ *  - The accesses of a rank to a file move their data in the order of the calls. The first in
+ *    file->moving does; moving waits for no other rank.
+ *  - Nothing here waits in progress: if another writer holds the file, the piece is tried again in
+ *    the next turn.
+ *  - The request's buffer is a struct weft_file_pending until the schedule ends. It keeps the
+ *    sentence of this rank's error, because another sentence may be recorded since.
  */
-#include "core/coll/coll.h"
+#include "core/coll/schedule.h"
 #include "core/file/file.h"
+#include "core/base/assert.h"
 #include "core/base/error.h"
+#include "core/progress/progress.h"
+#include "core/progress/progress_thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-struct agreement {
+/* The most data of a piece: a thread that calls MPI waits for a piece that the progress thread
+ * moves, 0.1 ms on a local disk. On a network file system each call may be a request to a server.
+ */
+enum { PIECE = 256 << 10, PIECE_NETWORK = 4 << 20, PIECE_RUNS = 4096 };
+
+struct weft_file_pending {
     struct weft_file *file;
+    bool write;
+    bool moves;    /* it is in file->moving, */
+    bool deferred; /* or was */
+    struct weft_file_data data;
+    size_t moved;
     int64_t mine, lowest; /* rank * 256 + class of an error; INT64_MAX: none */
+    struct weft_file_pending *next;
     char sentence[WEFT_FILE_SENTENCE];
 };
 
-static int error_of(const struct agreement *agreement)
+/* ---- The data of this rank */
+
+static void note_error(struct weft_file_pending *access, int code)
 {
-    int class = (int)(agreement->lowest & 255), rank = (int)(agreement->lowest >> 8);
-    if (agreement->lowest == INT64_MAX)
+    if (code == MPI_SUCCESS)
+        return;
+    access->mine = (int64_t)access->file->comm->rank << 8 | code;
+    weft_file_describe(access->file, code, access->sentence);
+}
+
+static void begin_moves(struct weft_file_pending *access)
+{
+    struct weft_file_pending **link = &access->file->moving;
+    while (*link)
+        link = &(*link)->next;
+    access->next = NULL;
+    access->moves = access->deferred = true;
+    *link = access;
+}
+
+static void end_moves(struct weft_file_pending *access)
+{
+    struct weft_file_pending **link = &access->file->moving;
+    if (!access->moves)
+        return;
+    while (*link != access)
+        link = &(*link)->next;
+    *link = access->next;
+    access->moves = false;
+}
+
+/* Bytes of data. */
+static size_t piece_of(const struct weft_file *file)
+{
+    const struct weft_datatype *filetype = file->view.filetype;
+    size_t bytes = file->system->network ? PIECE_NETWORK : PIECE;
+    double run = (double)filetype->size / (double)filetype->layout->runs;
+    if (file->view.contiguous || run * PIECE_RUNS > (double)bytes)
+        return bytes;
+    return (size_t)(run * PIECE_RUNS) + 1;
+}
+
+/* Moves a piece of the first access. Returns false if another writer is to be waited for. */
+static bool move_piece(struct weft_file_pending *access)
+{
+    struct weft_file *file = access->file;
+    size_t left = access->data.bytes - access->moved, most = piece_of(file), moved;
+    size_t n = left < most ? left : most;
+    bool later;
+    weft_assert(access->moves && file->moving == access && left);
+    int code = weft_file_move_at_once(file, access->write, &access->data, access->moved,
+                                      access->moved + n, &moved, &later);
+    access->moved += moved;
+    note_error(access, code);
+    if (code != MPI_SUCCESS || moved == left || (moved < n && !later))
+        end_moves(access);
+    return !later;
+}
+
+/* The call of the schedule. */
+static bool move_in_turn(void *arg)
+{
+    struct weft_file_pending *access = arg;
+    if (access->moves && access->file->moving == access)
+        move_piece(access);
+    return !access->moves;
+}
+
+void weft_file_finish_moves(struct weft_file *file)
+{
+    unsigned idle = 0;
+    while (file->moving)
+        if (!move_piece(file->moving))
+            weft_await(weft_vci_scope(file->comm->vci), &idle, NULL);
+}
+
+/* True if progress may move the data: it cannot wait for the lock of atomic mode or for a pipe, and
+ * has no device. */
+static bool may_move_later(const struct weft_file_pending *access)
+{
+    const struct weft_file *file = access->file;
+    return !file->atomic && !file->stream && !(access->data.type->flags & WEFT_TYPE_DEVICE);
+}
+
+static void start_moves(struct weft_file_pending *access, bool in_call)
+{
+    struct weft_file *file = access->file;
+    if (!access->data.bytes || !file->view.filetype->layout)
+        return;
+    if (!in_call && may_move_later(access)) {
+        begin_moves(access);
+        return;
+    }
+    weft_file_finish_moves(file);
+    note_error(access, weft_file_move(file, access->write, &access->data, 0, access->data.bytes,
+                                      &access->moved));
+}
+
+/* ---- The request */
+
+static int error_of(const struct weft_file_pending *access)
+{
+    int class = (int)(access->lowest & 255), rank = (int)(access->lowest >> 8);
+    if (access->lowest == INT64_MAX)
         return MPI_SUCCESS;
-    if (agreement->lowest == agreement->mine)
-        return weft_error_set(class, "%s", agreement->sentence);
+    if (access->lowest == access->mine)
+        return weft_error_set(class, "%s", access->sentence);
     return weft_error_set_secondary(class,
                                     "%.200s: the access of rank %d failed; its own error "
                                     "states why",
-                                    agreement->file->name, rank);
+                                    access->file->name, rank);
 }
 
-/* The reduction is complete. */
+/* The schedule is complete. */
 static void sub_ended(struct weft_request *sub)
 {
     struct weft_request *request = sub->parent;
-    struct agreement *agreement = request->buffer;
-    request->error = sub->error ? sub->error : (uint8_t)error_of(agreement);
-    agreement->file->pending--;
-    free(agreement);
+    struct weft_file_pending *access = request->buffer;
+    end_moves(access); /* after a refusal */
+    request->error = sub->error ? sub->error : (uint8_t)error_of(access);
+    if (access->deferred)
+        request->bytes = access->moved;
+    access->file->pending--;
+    free(access);
     request->buffer = NULL;
     weft_request_put(sub);
     weft_request_event(request);
@@ -47,8 +171,13 @@ static void sub_ended(struct weft_request *sub)
 
 static void describe(const struct weft_request *request, char *text, size_t len)
 {
-    snprintf(text, len, "nonblocking access to %.100s: not every rank takes part yet",
-             weft_comm_name(request->channel->comm));
+    const struct weft_file_pending *access = request->buffer;
+    const char *name = weft_comm_name(request->channel->comm);
+    if (access->moves)
+        snprintf(text, len, "nonblocking access to %.100s: %zu of %zu bytes are moved", name,
+                 access->moved, access->data.bytes);
+    else
+        snprintf(text, len, "nonblocking access to %.100s: not every rank takes part yet", name);
 }
 
 const struct weft_request_ops weft_file_request_ops = {.name = "collective access to a file",
@@ -57,50 +186,68 @@ const struct weft_request_ops weft_file_request_ops = {.name = "collective acces
                                                        .describe = describe,
                                                        .sub_ended = sub_ended};
 
-static int agree(struct weft_request *request, struct agreement *agreement)
+static void build(struct weft_schedule *s, void *arg)
+{
+    struct weft_file_pending *access = arg;
+    const struct weft_datatype *type = weft_handle_object(MPI_INT64_T);
+    struct weft_coll_args args = {.kind = WEFT_COLL_ALLREDUCE,
+                                  .comm = access->file->comm,
+                                  .in = {.at = &access->mine, .count = 1, .type = type},
+                                  .out = {.at = &access->lowest, .count = 1, .type = type},
+                                  .op = weft_handle_object(MPI_MIN)};
+    weft_schedule_call(s, move_in_turn, access);
+    weft_schedule_fence(s);
+    weft_schedule_build(s, &args);
+}
+
+static int start(struct weft_request *request, struct weft_file_pending *access)
 {
     const struct weft_datatype *type = weft_handle_object(MPI_INT64_T);
     struct weft_coll_args args = {.kind = WEFT_COLL_ALLREDUCE,
-                                  .comm = agreement->file->comm,
-                                  .in = {.at = &agreement->mine, .count = 1, .type = type},
-                                  .out = {.at = &agreement->lowest, .count = 1, .type = type},
+                                  .comm = access->file->comm,
+                                  .in = {.type = access->moves ? access->data.type : type},
+                                  .out = {.type = type},
                                   .op = weft_handle_object(MPI_MIN)};
     struct weft_request *sub;
-    int code = weft_coll_start(&args, &sub);
+    int code = weft_coll_start_steps(&args, build, access, &sub);
     if (code != MPI_SUCCESS)
         return code;
-    agreement->file->pending++;
+    access->file->pending++;
+    bool moves = access->moves;
     weft_request_adopt(sub, request);
+    if (moves)
+        weft_progress_thread_wake();
     return MPI_SUCCESS;
 }
 
 int weft_file_start_all(struct weft_file *file, bool write, int code,
-                        const struct weft_file_data *data, struct weft_request **started)
+                        const struct weft_file_data *data, bool in_call,
+                        struct weft_request **started)
 {
     struct weft_request *request = weft_request_get(file->comm->vci, WEFT_REQUEST_FILE, 1);
-    struct agreement *agreement = malloc(sizeof *agreement);
-    if (!request || !agreement)
+    struct weft_file_pending *access = malloc(sizeof *access);
+    if (!request || !access)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for another request of a file");
-    *agreement = (struct agreement){file, INT64_MAX, INT64_MAX, ""};
+    *access = (struct weft_file_pending){
+        .file = file, .write = write, .data = *data, .mine = INT64_MAX, .lowest = INT64_MAX};
     request->source = MPI_ANY_SOURCE;
     request->tag = MPI_ANY_TAG;
     request->peer = NULL;
     request->type = NULL;                 /* loops over all requests test both for NULL */
     request->channel = &file->comm->coll; /* its error handler is the file's */
-    request->buffer = agreement;
-    request->bytes = 0;
+    request->buffer = access;
     if (code == MPI_SUCCESS)
-        code = weft_file_move(file, write, data, 0, data->bytes, &request->bytes);
-    if (code != MPI_SUCCESS) {
-        agreement->mine = (int64_t)file->comm->rank << 8 | code;
-        weft_file_describe(file, code, agreement->sentence);
-    }
-    code = agree(request, agreement);
+        start_moves(access, in_call);
+    else
+        note_error(access, code);
+    request->bytes = access->moved;
+    code = start(request, access);
     if (code == MPI_SUCCESS) {
         *started = request;
         return MPI_SUCCESS;
     }
-    free(agreement);
+    end_moves(access);
+    free(access);
     weft_request_put(request);
     return code;
 }

@@ -450,6 +450,7 @@ int weft_file_open(struct weft_comm *over, const char *name, int amode,
 
 static int close_here(struct weft_file *file)
 {
+    weft_file_finish_moves(file);
     int rc = file->fd >= 0 ? close(file->fd) : 0, error = errno;
     file->fd = -1;
     if (file->comm->rank == 0 && file->amode & MPI_MODE_DELETE_ON_CLOSE && unlink(file->name) &&

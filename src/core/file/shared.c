@@ -196,3 +196,22 @@ int weft_file_unlock(struct weft_file *file)
     end(file);
     return code;
 }
+
+static enum weft_win_lock lock_type(bool exclusive)
+{
+    return exclusive ? WEFT_WIN_EXCLUSIVE : WEFT_WIN_SHARED;
+}
+
+int weft_file_lock_try(struct weft_file *file, bool exclusive, bool *taken)
+{
+    *taken = !file->state;
+    if (!file->state || file->busy)
+        return MPI_SUCCESS;
+    return weft_win_take_word(file->state, OWNER, lock_type(exclusive), taken);
+}
+
+void weft_file_unlock_try(struct weft_file *file, bool exclusive)
+{
+    if (file->state)
+        weft_win_release_word(file->state, OWNER, lock_type(exclusive));
+}

@@ -154,9 +154,10 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
                        int code)
 {
     struct weft_file_view view = {.disp = arguments->disp};
+    weft_file_finish_moves(file); /* by the view until now */
     if (code == MPI_SUCCESS)
         code = check_displacement(file, arguments->disp);
-    if (code == MPI_SUCCESS) /* a nonblocking access has moved its data */
+    if (code == MPI_SUCCESS)
         code = weft_file_no_split(file);
     if (code == MPI_SUCCESS)
         code = check_form(arguments->representation, &view.form);

@@ -646,6 +646,7 @@ int weft_file_move_all(struct weft_file *file, bool write, int code,
     bool used = false;
     int failed = MPI_SUCCESS;
     *moved = 0;
+    weft_file_finish_moves(file); /* accesses of a rank are in the order of their calls */
     bool may_join = !file->stream && (file->strided || (write && file->system->network));
     if (file->comm->size > 1 && may_join && !file->atomic)
         failed = try_windows(&access, &used, &code);

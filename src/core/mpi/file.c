@@ -226,7 +226,7 @@ int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offse
     int code = prepare(file, flags, offset, buffer, &data, &user), converted;
     size_t bytes = 0;
     if (flags & WEFT_FILE_ALL) {
-        code = weft_file_start_all(file, write, code, &data, started);
+        code = weft_file_start_all(file, write, code, &data, user.type != NULL, started);
         converted = convert_back(file, write, &data, &user,
                                  code == MPI_SUCCESS ? &(*started)->bytes : &bytes);
         return code == MPI_SUCCESS ? converted : code;

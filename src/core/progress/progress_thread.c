@@ -10,7 +10,8 @@
  * It sleeps until another rank of the node writes to this one (the doorbell of shm/doorbell.c), or,
  * without shared memory, until a completion queue has an entry, if the provider has a file
  * descriptor for that. What wakes it by neither (a backlog, connections, the network beside shared
- * memory) is polled each time BUSY_US are over.
+ * memory) is polled each time BUSY_US are over. A call that leaves work for it, such as data of a
+ * file, wakes it (weft_progress_thread_wake).
  *
  * With WEFT_PROGRESS_THREAD=poll it polls without sleeping for ACTIVE_SECONDS after the last event
  * and the last time that it found the program in MPI, because a wake takes as long as a message of
@@ -32,6 +33,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -51,6 +53,7 @@ static pthread_t thread;
 static bool running;
 static _Atomic bool stopping;
 static int stop_pipe[2]; /* closed at its writing end: stop */
+static int wake_fd = -1; /* an eventfd; -1: the thread wakes by itself only */
 
 enum outcome { REFUSED, EVENTS, QUIET };
 
@@ -102,7 +105,8 @@ static enum outcome look(struct rest *rest, bool may_sleep)
 
 static void sleep_for(const struct rest *rest)
 {
-    struct pollfd fds[1 + WEFT_LOCKS_MAX] = {{.fd = stop_pipe[0], .events = POLLIN}};
+    struct pollfd fds[2 + WEFT_LOCKS_MAX] = {{.fd = stop_pipe[0], .events = POLLIN},
+                                             {.fd = wake_fd, .events = POLLIN}};
     struct timespec time = {.tv_nsec = (long)rest->microseconds * 1000};
     if (rest->doorbell) {
         /* weft_progress_thread_stop sets stopping, then rings. */
@@ -110,8 +114,10 @@ static void sleep_for(const struct rest *rest)
         return;
     }
     for (int i = 0; i < rest->count; i++)
-        fds[1 + i] = (struct pollfd){.fd = rest->fds[i], .events = POLLIN};
-    ppoll(fds, (nfds_t)rest->count + 1, &time, NULL);
+        fds[2 + i] = (struct pollfd){.fd = rest->fds[i], .events = POLLIN};
+    eventfd_t wakes;
+    if (ppoll(fds, (nfds_t)rest->count + 2, &time, NULL) > 0 && fds[1].revents)
+        eventfd_read(wake_fd, &wakes);
 }
 
 static void pause_between_polls(void)
@@ -147,20 +153,39 @@ static void *run(void *arg)
     return arg;
 }
 
+static void close_wake(void)
+{
+    if (wake_fd >= 0)
+        close(wake_fd);
+    wake_fd = -1;
+}
+
 int weft_progress_thread_start(void)
 {
     if (running)
         return 0;
     if (pipe(stop_pipe))
         return errno;
+    wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     atomic_store(&stopping, false);
     int rc = weft_thread_start(&thread, run, NULL);
     running = rc == 0;
     if (!running) {
         close(stop_pipe[0]);
         close(stop_pipe[1]);
+        close_wake();
     }
     return rc;
+}
+
+void weft_progress_thread_wake(void)
+{
+    if (!running)
+        return;
+    if (weft.sleeps)
+        weft_lanes[weft.sleeps]->sleep->wake();
+    else if (wake_fd >= 0)
+        eventfd_write(wake_fd, 1);
 }
 
 void weft_progress_thread_stop(void)
@@ -173,5 +198,6 @@ void weft_progress_thread_stop(void)
         weft_lanes[weft.sleeps]->sleep->wake();
     pthread_join(thread, NULL);
     close(stop_pipe[0]);
+    close_wake();
     running = false;
 }

@@ -9,6 +9,9 @@
  * end. Returns 0, or an errno value. */
 int weft_progress_thread_start(void);
 
+/* Wakes it, if it sleeps: this process has work that no other rank wakes it for. */
+void weft_progress_thread_wake(void);
+
 /* Ends it, if there is one. May be called with or without the lock held. */
 void weft_progress_thread_stop(void);
 

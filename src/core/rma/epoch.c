@@ -383,6 +383,23 @@ static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
     return code;
 }
 
+int weft_win_take_word(struct weft_win *win, int rank, enum weft_win_lock type, bool *taken)
+{
+    weft_assert(win->targets[rank].control && win->targets[rank].lock == WEFT_WIN_UNLOCKED);
+    note_shared(win, rank, type, true);
+    *taken = weft_win_lock_try(win->targets[rank].control, type, win->comm->rank);
+    if (*taken)
+        return MPI_SUCCESS;
+    note_shared(win, rank, type, false);
+    return weft_win_lock_dead_holder(win, rank) >= 0 ? report_dead_holder(win, rank) : MPI_SUCCESS;
+}
+
+void weft_win_release_word(struct weft_win *win, int rank, enum weft_win_lock type)
+{
+    weft_win_lock_release(win->targets[rank].control, type);
+    note_shared(win, rank, type, false);
+}
+
 /* Takes the lock of a target by its handler. */
 static int request_lock(struct weft_win *win, int rank, enum weft_win_lock type)
 {

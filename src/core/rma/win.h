@@ -216,6 +216,11 @@ int weft_win_unlock(struct weft_win *win, int rank);
 int weft_win_lock_all(struct weft_win *win, int assert);
 int weft_win_unlock_all(struct weft_win *win);
 
+/* Takes the lock of a rank that shares memory by its word, without an epoch, if it is free. The
+ * caller releases it before it waits for anything. Another lock of this target is not held. */
+int weft_win_take_word(struct weft_win *win, int rank, enum weft_win_lock type, bool *taken);
+void weft_win_release_word(struct weft_win *win, int rank, enum weft_win_lock type);
+
 /* local: until the origin's buffers may be used again. rank may be WEFT_WIN_ALL_RANKS. */
 int weft_win_flush(struct weft_win *win, int rank, bool local);
 int weft_win_sync(struct weft_win *win);

@@ -125,11 +125,11 @@ static void test_bytes(void **state)
     assert_accepted("WEFT_EAGER_LIMIT", "1000");
     assert_string_equal(weft_settings_format(row_named("WEFT_EAGER_LIMIT"), value, sizeof value),
                         "1000");
-    assert_accepted("WEFT_READ_CHUNK", "1G");
-    assert_int_equal(weft_settings.read_chunk, 1 << 30);
-    assert_accepted("WEFT_READ_CHUNK", "65536");
-    assert_refused("WEFT_READ_CHUNK", "65535");
-    assert_refused("WEFT_READ_CHUNK", "1073741825");
+    assert_accepted("WEFT_EAGER_CREDITS", "1G");
+    assert_int_equal(weft_settings.eager_credits, 1 << 30);
+    assert_accepted("WEFT_EAGER_CREDITS", "65536");
+    assert_refused("WEFT_EAGER_CREDITS", "65535");
+    assert_refused("WEFT_EAGER_CREDITS", "1073741825");
     assert_refused("WEFT_EAGER_LIMIT", "1048577");
 }
 
@@ -152,9 +152,9 @@ static void test_zero_apart(void **state)
     assert_string_equal(weft_settings_bounds(row_named("WEFT_EAGER_LIMIT"), bounds, sizeof bounds),
                         "0, or 256 to 1M");
     /* Only where 0 is the default: elsewhere the lower bound holds. */
-    assert_refused("WEFT_READ_CHUNK", "0");
-    assert_string_equal(weft_settings_bounds(row_named("WEFT_READ_CHUNK"), bounds, sizeof bounds),
-                        "64K to 1G");
+    assert_refused("WEFT_RAILS", "0");
+    assert_string_equal(weft_settings_bounds(row_named("WEFT_RAILS"), bounds, sizeof bounds),
+                        "1 to 8");
     assert_string_equal(weft_settings_bounds(row_named("WEFT_SPIN"), bounds, sizeof bounds),
                         "0 to 1000000000");
 }
@@ -232,8 +232,8 @@ static void test_refused_keeps_default(void **state)
 {
     (void)state;
     setenv("WEFT_SPIN", "7", 1);
-    assert_int_equal(load_with("WEFT_READ_CHUNK", "tiny"), -1);
-    assert_int_equal(weft_settings.read_chunk, 1 << 20);
+    assert_int_equal(load_with("WEFT_RAILS", "many"), -1);
+    assert_int_equal(weft_settings.rails, 4);
     assert_int_equal(weft_settings.spin, 7);
     unsetenv("WEFT_SPIN");
 }

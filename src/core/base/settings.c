@@ -69,8 +69,6 @@ const struct weft_setting weft_settings_table[] = {
      "protocol of long messages: the receiver reads them, or the sender pushes eager pieces; auto: "
      "read if the provider supports it",
      WEFT_SETTING_SAME | WEFT_SETTING_TUNES},
-    {"WEFT_READ_CHUNK", WEFT_SETTING_BYTES, FIELD(read_chunk), "1M", 64 << 10, 1 << 30, NULL,
-     "bytes of one remote read of a long message", WEFT_SETTING_TUNES},
     {"WEFT_READ_WINDOW", WEFT_SETTING_BYTES, FIELD(read_window), "0", 128 << 10, 1 << 30, NULL,
      "bytes of long messages, about, that a rank reads from another at the same time, one read at "
      "most half of them; 0: over TCP what arrives in 4 ms or two round trips at the measured rate, "

@@ -34,7 +34,6 @@ struct weft_settings {
     int64_t eager_limit;     /* bytes; 0 = the limit of the provider table */
     int64_t eager_credits;   /* bytes a sender may have unmatched at a receiver; 0 = by job size */
     int rendezvous;          /* enum weft_rendezvous */
-    int64_t read_chunk;      /* bytes of one fi_read of a rendezvous */
     int64_t read_window;     /* bytes being read from one peer; 0 = by provider */
     int shm;                 /* 1: shared memory on the node */
     int64_t shm_eager;       /* bytes; longest eager message in shared memory, 0 = choose */

@@ -70,11 +70,6 @@ const struct weft_provider_row weft_provider_table[] = {
     {"shm", ALL, WEFT_MATCHING_SOFTWARE, 4 * KIB, 30,
      WEFT_PROVIDER_ONE_NODE | WEFT_PROVIDER_REFUSED,
      "Weft's own lane does the same without libfabric; before 1.19 it stalls after 1024 messages"},
-    {"net;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 64 * KIB, 25,
-     WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM | WEFT_PROVIDER_COPIES | WEFT_PROVIDER_STREAM,
-     "TCP, 1.17's trial of what became tcp, under the same layer as tcp;ofi_rxm"},
-    {"udp;ofi_rxd", ALL, WEFT_MATCHING_SOFTWARE, 4 * KIB, 10, 0,
-     "UDP: a claimed message is truncated, and truncation goes unreported; slow"},
     {"*", ALL, WEFT_MATCHING_SOFTWARE, 16 * KIB, 5, 0,
      "not known to Weft: 'weft_info --check' tests whether it matches tags correctly"},
 };

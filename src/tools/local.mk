@@ -56,7 +56,8 @@ libprofile_a_CPPFLAGS = $(TOOLS_CPPFLAGS)
 libprofile_a_CFLAGS = $(TOOLS_CFLAGS)
 libprofile_a_SOURCES = src/tools/profile/profile.c src/tools/profile/profile.h \
     src/tools/profile/advice.c src/tools/profile/bytes.c src/tools/profile/comms.c \
-    src/tools/profile/clocks.c src/tools/profile/gather.c src/tools/profile/json.c \
+    src/tools/profile/clocks.c src/tools/profile/counters.c \
+    src/tools/profile/gather.c src/tools/profile/json.c \
     src/tools/profile/late.c src/tools/profile/lines.c \
     src/tools/profile/messages.c src/tools/profile/messages.h \
     src/tools/profile/page.c src/tools/profile/picture.c src/tools/profile/picture.h \

@@ -55,6 +55,12 @@ static void add_rank(struct profile_sums *sums, int rank, const struct profile_r
     sums->read_seconds += r->read_seconds;
     sums->write_seconds += r->write_seconds;
     sums->rma += r->rma;
+    for (int i = 0; i < PROFILE_COUNTERS; i++)
+        sums->counters[i] += r->counters[i];
+    for (int i = 0; i < PROFILE_DISTANCES; i++) {
+        sums->distances[i].n += r->distances[i].n;
+        sums->distances[i].bytes += r->distances[i].bytes;
+    }
 }
 
 void profile_sums_make(const struct profile_job *job, struct profile_sums *sums)

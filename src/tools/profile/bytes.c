@@ -171,6 +171,29 @@ static void add_size(struct profile_count *list, uint64_t bytes)
     count->bytes += bytes;
 }
 
+void profile_bytes_add_message(struct profile_thread *thread, int world, uint64_t bytes)
+{
+    add_size(thread->sizes[0], bytes);
+    if (world < 0)
+        return;
+    struct profile_count *peer = &thread->peers[world / profile.fold];
+    peer->n++;
+    peer->bytes += bytes;
+    if (!profile.distances)
+        return;
+    struct profile_count *distance = &thread->distances[profile.distances[world]];
+    distance->n++;
+    distance->bytes += bytes;
+}
+
+uint64_t profile_bytes_of_send(const struct weft_call *call)
+{
+    const struct plan *plan = &plans[call->function - weft_functions];
+    uint64_t bytes = plan->data >= 0 ? bytes_of(call, plan->data, 0) : 0;
+    int partitions = weft_call_find(call, WEFT_KIND_LENGTH, 0);
+    return partitions < 0 ? bytes : bytes * (uint64_t)call->values[partitions].number;
+}
+
 static uint64_t add_message(struct profile_thread *thread, const struct weft_call *call,
                             const struct plan *plan)
 {
@@ -180,12 +203,7 @@ static uint64_t add_message(struct profile_thread *thread, const struct weft_cal
     uint64_t bytes = bytes_of(call, plan->data, 0);
     const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
     int world = comm && peer < comm->size ? comm->world ? comm->world[peer] : (int)peer : -1;
-    add_size(thread->sizes[0], bytes);
-    if (world >= 0) {
-        struct profile_count *to = &thread->peers[world / profile.fold];
-        to->n++;
-        to->bytes += bytes;
-    }
+    profile_bytes_add_message(thread, world, bytes);
     return bytes;
 }
 

@@ -10,6 +10,7 @@
 #include "core/base/clock.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROUNDS = 8, TAG_CLOCK = 5 };
 
@@ -40,6 +41,30 @@ static void serve(int rank)
     }
 }
 
+/* Reads which ranks are on this node. */
+static void find_distances(MPI_Comm node)
+{
+    MPI_Group world, near;
+    int n;
+    weft_next.Comm_size(node, &n);
+    int *ranks = calloc((size_t)n * 2, sizeof *ranks);
+    profile.distances = malloc((size_t)profile.size);
+    if (!ranks || !profile.distances)
+        abort();
+    for (int i = 0; i < n; i++)
+        ranks[n + i] = i;
+    weft_next.Comm_group(profile.channel, &world);
+    weft_next.Comm_group(node, &near);
+    weft_next.Group_translate_ranks(near, n, ranks + n, world, ranks);
+    weft_next.Group_free(&near);
+    weft_next.Group_free(&world);
+    memset(profile.distances, PROFILE_FAR, (size_t)profile.size);
+    for (int i = 0; i < n; i++)
+        profile.distances[ranks[i]] = PROFILE_NODE;
+    profile.distances[profile.rank] = PROFILE_ITSELF;
+    free(ranks);
+}
+
 double profile_clock_difference(void)
 {
     MPI_Comm node;
@@ -52,6 +77,8 @@ double profile_clock_difference(void)
         free(leads);
         return 0;
     }
+    if (!profile.distances)
+        find_distances(node);
     weft_next.Comm_rank(node, &rank);
     int lead = rank == 0;
     weft_next.Gather(&lead, 1, MPI_INT, leads, 1, MPI_INT, 0, profile.channel);

@@ -14,6 +14,7 @@
 #include "core/base/hash.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { AHEAD = 16, LOOKED_UP = 64, TAG_TABLE = 1, TAG_NEXT, TAG_REQUEST, TAG_TEXT };
@@ -143,6 +144,7 @@ static void add_thread(struct report *report, const struct profile_thread *threa
     }
     report->rank.threads += called;
     report->rank.rma += thread->rma;
+    add_counts(report->rank.distances, thread->distances, PROFILE_DISTANCES);
     add_access(&report->rank.reads, &thread->reads);
     add_access(&report->rank.writes, &thread->writes);
     add_counts(report->sizes[0], thread->sizes[0], PROFILE_SIZES);
@@ -170,6 +172,7 @@ static void fill_report(struct report *report)
                                          .program = hash_of_program(),
                                          .cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN)};
     report->rank.wall = seconds_of(profile.end - profile.begin);
+    memcpy(report->rank.counters, profile.counters, sizeof profile.counters);
     for (int i = 0; i <= PROFILE_THREADS; i++)
         add_thread(report, &profile.threads[i]);
     report->rank.threads += report->rank.threads == 0; /* 0: a rank that did not report */

@@ -110,6 +110,35 @@ static void put_access(FILE *file, const char *name, const struct profile_job *j
             (unsigned long long)sum.bytes, seconds);
 }
 
+static void put_lane(FILE *file, const char *name, uint64_t messages, uint64_t rendezvous,
+                     uint64_t bytes, uint64_t credit_waits)
+{
+    fprintf(file,
+            "\"%s\": {\"messages\": %llu, \"rendezvous\": %llu, \"rendezvous_bytes\": %llu, "
+            "\"credit_waits\": %llu}, ",
+            name, (unsigned long long)messages, (unsigned long long)rendezvous,
+            (unsigned long long)bytes, (unsigned long long)credit_waits);
+}
+
+static void put_lanes(FILE *file, const struct profile_job *job)
+{
+    struct profile_sums sums;
+    profile_sums_make(job, &sums);
+    const uint64_t *c = sums.counters;
+    fprintf(file, "{");
+    put_lane(file, "self", c[PROFILE_SELF], 0, 0, 0);
+    put_lane(file, "shm", c[PROFILE_SHM], c[PROFILE_SHM_RENDEZVOUS],
+             c[PROFILE_SHM_RENDEZVOUS_BYTES], c[PROFILE_SHM_CREDIT_WAITS]);
+    put_lane(file, "net", c[PROFILE_NET], c[PROFILE_NET_RENDEZVOUS],
+             c[PROFILE_NET_RENDEZVOUS_BYTES], c[PROFILE_NET_CREDIT_WAITS]);
+    fprintf(file, "\"shm_pieces\": %llu, \"unexpected\": %llu},\n  ",
+            (unsigned long long)c[PROFILE_SHM_PIECES], (unsigned long long)c[PROFILE_UNEXPECTED]);
+    fprintf(file, "\"message_bytes\": {\"self\": %llu, \"node\": %llu, \"other_nodes\": %llu}",
+            (unsigned long long)sums.distances[PROFILE_ITSELF].bytes,
+            (unsigned long long)sums.distances[PROFILE_NODE].bytes,
+            (unsigned long long)sums.distances[PROFILE_FAR].bytes);
+}
+
 static void put_job(FILE *file, const struct profile_job *job)
 {
     fprintf(file,
@@ -132,7 +161,9 @@ static void put_job(FILE *file, const struct profile_job *job)
     put_matrix(file, job);
     fprintf(file, "],\n  \"late\": [");
     put_late(file, job);
-    fprintf(file, "],\n  ");
+    fprintf(file, "],\n  \"lanes\": ");
+    put_lanes(file, job);
+    fprintf(file, ",\n  ");
     put_access(file, "reads", job, false);
     fprintf(file, ",\n  ");
     put_access(file, "writes", job, true);

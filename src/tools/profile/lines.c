@@ -58,6 +58,36 @@ static void print_bytes(const struct profile_sums *sums)
     fprintf(stderr, "\n");
 }
 
+static void print_lane(const char *name, uint64_t messages, uint64_t rendezvous, uint64_t bytes,
+                       const char *how)
+{
+    char text[PROFILE_TEXT];
+    if (!messages)
+        return;
+    fprintf(stderr, "%s %llu message%s", name, (unsigned long long)messages, plural(messages));
+    if (rendezvous)
+        fprintf(stderr, ", %llu of them by rendezvous with %s%s", (unsigned long long)rendezvous,
+                profile_text_bytes((double)bytes, text), how);
+}
+
+/* Messages by lane and protocol, with those of collectives and windows. */
+static void print_lanes(const struct profile_sums *sums)
+{
+    const uint64_t *counters = sums->counters;
+    if (!counters[PROFILE_SELF] && !counters[PROFILE_SHM] && !counters[PROFILE_NET])
+        return;
+    fprintf(stderr, "weft profile: lanes:");
+    print_lane(" self", counters[PROFILE_SELF], 0, 0, "");
+    const char *name = counters[PROFILE_SELF] ? "; shared memory" : " shared memory";
+    print_lane(name, counters[PROFILE_SHM], counters[PROFILE_SHM_RENDEZVOUS],
+               counters[PROFILE_SHM_RENDEZVOUS_BYTES],
+               counters[PROFILE_SHM_PIECES] ? ", some pushed in pieces" : ", single copy");
+    name = counters[PROFILE_SELF] || counters[PROFILE_SHM] ? "; network" : " network";
+    print_lane(name, counters[PROFILE_NET], counters[PROFILE_NET_RENDEZVOUS],
+               counters[PROFILE_NET_RENDEZVOUS_BYTES], "");
+    fprintf(stderr, "; %llu unexpected\n", (unsigned long long)counters[PROFILE_UNEXPECTED]);
+}
+
 /* Waiting of all ranks by its causes, if it is more than 1 % of the time. */
 static void print_waits(const struct profile_job *job, const struct profile_sums *sums)
 {
@@ -113,6 +143,7 @@ void profile_lines_print(const struct profile_job *job)
                 sums.compute > 0 ? (sums.most_compute / sums.compute - 1) * 100 : 0.0);
     print_waits(job, &sums);
     print_bytes(&sums);
+    print_lanes(&sums);
     int n = profile_advice(job, &sums, advice);
     for (int i = 0; i < n; i++)
         fprintf(stderr, "weft profile: try: %s\n", advice[i]);

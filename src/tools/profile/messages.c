@@ -44,6 +44,7 @@ struct operation {
     const void *handle; /* NULL: free */
     uint64_t key, posted;
     const struct profile_comm *comm; /* of a receive whose source or tag is not known yet */
+    uint64_t bytes; /* of a persistent send */
     int32_t peer;
     uint32_t n;
     uint8_t asks_for;
@@ -498,16 +499,22 @@ static void end_init(const struct weft_call *call, const struct plan *plan)
         return;
     operation.handle = new_request(call, plan);
     operation.persistent = true;
+    operation.bytes = plan->dest >= 0 ? profile_bytes_of_send(call) : 0;
     add(&operation);
 }
 
-static void end_start(const struct weft_call *call, const struct plan *plan, uint64_t begin)
+static void end_start(const struct weft_call *call, const struct plan *plan,
+                      struct profile_thread *thread, struct profile_slot *slot, uint64_t begin)
 {
     for (int64_t i = 0, n = requests_of(call, plan); i < n; i++) {
         struct operation *operation = find_operation(weft_call_element(call, plan->request, i));
         if (!operation || operation->active)
             continue;
         activate(operation, begin);
+        if (operation->asks_for == PROFILE_RECEIVER) {
+            profile_bytes_add_message(thread, operation->peer, operation->bytes);
+            slot->bytes += operation->bytes;
+        }
         state.wild += operation->active && operation->comm;
     }
 }
@@ -571,8 +578,8 @@ static void end_completion(const struct weft_call *call, const struct plan *plan
     }
 }
 
-void profile_message_after(const struct weft_call *call, struct profile_slot *slot, uint64_t begin,
-                           uint64_t ticks)
+void profile_message_after(const struct weft_call *call, struct profile_thread *thread,
+                           struct profile_slot *slot, uint64_t begin, uint64_t ticks)
 {
     const struct plan *plan = &plans[call->function - weft_functions];
     if (plan->step == NONE || (call->result != MPI_SUCCESS && plan->step != COMPLETE))
@@ -586,7 +593,7 @@ void profile_message_after(const struct weft_call *call, struct profile_slot *sl
         end_init(call, plan);
         break;
     case START:
-        end_start(call, plan, begin);
+        end_start(call, plan, thread, slot, begin);
         break;
     case PROBE:
         end_probe(call, plan, begin);

@@ -76,8 +76,8 @@ void profile_messages_begin(void);
 
 /* Both halves of a call. ticks: its begin and its duration. */
 void profile_message_before(struct weft_call *call);
-void profile_message_after(const struct weft_call *call, struct profile_slot *slot, uint64_t begin,
-                           uint64_t ticks);
+void profile_message_after(const struct weft_call *call, struct profile_thread *thread,
+                           struct profile_slot *slot, uint64_t begin, uint64_t ticks);
 
 /* Drops the calls that took least until there are at most so many queries. */
 void profile_longs_thin(int queries);

@@ -27,7 +27,7 @@ static const char style[] =
     ".job{color:#555}table{border-collapse:collapse;font-size:.85rem;"
     "font-variant-numeric:tabular-nums;margin:.7rem 0}th,td{text-align:right;padding:.15rem .6rem;"
     "border-bottom:1px solid #e4e4e4}td:first-child,th:first-child{text-align:left}"
-    "details{font-size:.95rem}summary{cursor:pointer;color:#555}";
+    ".wide{overflow-x:auto}details{font-size:.95rem}summary{cursor:pointer;color:#555}";
 
 /* Segments of the bar of a rank. */
 enum {
@@ -162,7 +162,7 @@ static void put_site_rows(FILE *file, const struct profile_job *job,
                           const struct profile_sums *sums)
 {
     char text[512], number[PROFILE_TEXT];
-    fprintf(file, "<table><tr><th>call site</th><th>time %%</th><th>mean</th><th>least (rank)</th>"
+    fprintf(file, "<div class=\"wide\"><table><tr><th>call site</th><th>time %%</th><th>mean</th><th>least (rank)</th>"
                   "<th>most (rank)</th><th>calls</th><th>bytes</th><th>longest call</th></tr>\n");
     for (int i = 0; i < job->n && i < ROWS_SHOWN; i++) {
         const struct profile_site *site = &job->sites[i];
@@ -179,7 +179,7 @@ static void put_site_rows(FILE *file, const struct profile_job *job,
                 site->bytes ? profile_text_bytes((double)site->bytes, number) : "");
         fprintf(file, "<td>%s</td></tr>\n", profile_text_seconds(site->longest, number));
     }
-    fprintf(file, "</table>\n");
+    fprintf(file, "</table></div>\n");
 }
 
 static void put_sites(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
@@ -424,6 +424,47 @@ static void put_matrix(FILE *file, const struct profile_job *job)
     picture_put_matrix(file, &picture);
 }
 
+static void put_lane(FILE *file, const char *name, uint64_t messages, uint64_t rendezvous,
+                     uint64_t bytes)
+{
+    char text[PROFILE_TEXT];
+    if (messages)
+        fprintf(file,
+                "<tr><td>%s</td><td>%llu</td><td>%llu</td><td>%llu</td><td>%s</td></tr>\n", name,
+                (unsigned long long)messages,
+                (unsigned long long)(messages > rendezvous ? messages - rendezvous : 0),
+                (unsigned long long)rendezvous,
+                rendezvous ? profile_text_bytes((double)bytes, text) : "");
+}
+
+static void put_lanes(FILE *file, const struct profile_sums *sums)
+{
+    const uint64_t *counters = sums->counters;
+    char a[PROFILE_TEXT], b[PROFILE_TEXT], c[PROFILE_TEXT];
+    if (!counters[PROFILE_SELF] && !counters[PROFILE_SHM] && !counters[PROFILE_NET])
+        return;
+    fprintf(file,
+            "<h2>Lanes and protocols</h2><p>Of the bytes of messages, %s go to ranks of the same "
+            "node, %s to other nodes, and %s to the rank itself. An eager message is sent at once; "
+            "a rendezvous waits for its receive%s. %llu messages came before their receive was "
+            "posted.</p>\n<div class=\"wide\"><table><tr><th>lane</th><th>messages</th>"
+            "<th>eager</th><th>rendezvous</th><th>bytes by rendezvous</th></tr>\n",
+            profile_text_bytes((double)sums->distances[PROFILE_NODE].bytes, a),
+            profile_text_bytes((double)sums->distances[PROFILE_FAR].bytes, b),
+            profile_text_bytes((double)sums->distances[PROFILE_ITSELF].bytes, c),
+            counters[PROFILE_SHM_PIECES]       ? ", and some on the node were pushed in pieces"
+            : counters[PROFILE_SHM_RENDEZVOUS] ? ", and on the node takes a single copy"
+                                               : "",
+            (unsigned long long)counters[PROFILE_UNEXPECTED]);
+    put_lane(file, "self", counters[PROFILE_SELF], 0, 0);
+    put_lane(file, "shared memory", counters[PROFILE_SHM], counters[PROFILE_SHM_RENDEZVOUS],
+             counters[PROFILE_SHM_RENDEZVOUS_BYTES]);
+    put_lane(file, "network", counters[PROFILE_NET], counters[PROFILE_NET_RENDEZVOUS],
+             counters[PROFILE_NET_RENDEZVOUS_BYTES]);
+    fprintf(file, "</table></div><p>These are counters of the library, with the messages of "
+                  "collectives and windows.</p>\n");
+}
+
 static uint64_t calls_of_size(const void *of, int set, int i)
 {
     const struct profile_job *job = of;
@@ -490,12 +531,12 @@ static void put_files(FILE *file, const struct profile_job *job, const struct pr
         fprintf(file,
                 "<h2>Files</h2><p>Files take %.1f %% of the time. The rate is that of one rank: "
                 "bytes over the time in calls that read or write; nonblocking calls count with the "
-                "time of their start alone.</p>\n<table><tr><th></th><th>calls</th><th>bytes</th>"
+                "time of their start alone.</p>\n<div class=\"wide\"><table><tr><th></th><th>calls</th><th>bytes</th>"
                 "<th>each</th><th>below 64 KiB</th><th>rate of a rank</th></tr>\n",
                 share(sums->classes[PROFILE_FILE], sums->all_wall));
         put_access(file, "read", &sums->reads, sums->read_seconds);
         put_access(file, "write", &sums->writes, sums->write_seconds);
-        fprintf(file, "</table>\n");
+        fprintf(file, "</table></div>\n");
     }
     if (sums->rma)
         fprintf(
@@ -546,7 +587,8 @@ static void put_foot(FILE *file)
             "that the program makes between MPI_Init and MPI_Finalize; with threads it is the sum "
             "of those that call MPI, and so is the time that the shares refer to. Bytes are those "
             "that a rank passes to MPI: of a collective those of its send buffer. Persistent and "
-            "partitioned operations and neighborhood collectives have time and no bytes.</p>"
+            "partitioned sends count when they are started; persistent and neighborhood "
+            "collectives have time and no bytes.</p>"
             "</details>\n</body></html>\n");
 }
 
@@ -561,6 +603,7 @@ static void put_page(FILE *file, const struct profile_job *job)
     put_waits(file, job, &sums);
     put_late(file, job, &sums);
     put_matrix(file, job);
+    put_lanes(file, &sums);
     put_sizes(file, job, &sums);
     put_files(file, job, &sums);
     put_foot(file);

@@ -119,6 +119,7 @@ static void begin_job(void)
                                      (weft_seconds() - profile.seconds_begin) * 1e-6);
     profile_messages_begin();
     profile.difference_begin = profile_clock_difference();
+    profile_counters_begin();
     profile.seconds_begin = weft_seconds();
     profile.begin = read_ticks();
     profile.running = true;
@@ -127,6 +128,7 @@ static void begin_job(void)
 static void stop(void)
 {
     profile.running = false;
+    profile_counters_read();
     profile.end = read_ticks();
     double seconds = weft_seconds() - profile.seconds_begin;
     uint64_t ticks = profile.end - profile.begin;
@@ -188,7 +190,7 @@ void weft_call_end(struct weft_call *call)
     if (profile.one_thread) {
         if (profile_is_synchronizing(call))
             keep_duration(call, slot, ticks);
-        profile_message_after(call, slot, (uintptr_t)call->state, ticks);
+        profile_message_after(call, thread, slot, (uintptr_t)call->state, ticks);
     }
     profile_thread_leave(thread);
 }

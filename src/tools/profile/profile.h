@@ -22,7 +22,8 @@
  * Time of a call is counted once: a call that a callback of the program makes inside another call
  * is not counted. Bytes are those that a rank passes to MPI: of sends, puts and writes when
  * the call starts them, of gets and reads as asked for; of a collective those of its send buffer.
- * Persistent and partitioned operations, and neighborhood collectives, have time and no bytes.
+ * Persistent and partitioned sends count when they are started, if one thread calls MPI; persistent
+ * and neighborhood collectives have time and no bytes.
  *
  * Waiting in collectives. No clocks are compared. The ranks make the same calls in the same order
  * on communicators of all ranks, so the n-th call has a duration at each rank. No rank leaves a
@@ -99,6 +100,26 @@ struct profile_slot {
     struct profile_vote late_most;
 };
 
+/* Performance variables of the library: counters.c. */
+enum profile_counter {
+    PROFILE_SELF,
+    PROFILE_SELF_BYTES,
+    PROFILE_SHM,
+    PROFILE_SHM_RENDEZVOUS,
+    PROFILE_SHM_RENDEZVOUS_BYTES,
+    PROFILE_SHM_PIECES,
+    PROFILE_NET,
+    PROFILE_NET_RENDEZVOUS,
+    PROFILE_NET_RENDEZVOUS_BYTES,
+    PROFILE_UNEXPECTED,
+    PROFILE_SHM_CREDIT_WAITS,
+    PROFILE_NET_CREDIT_WAITS,
+    PROFILE_COUNTERS
+};
+
+/* Ranks that a message goes to: this one, one of its node, one of another node. */
+enum profile_distance { PROFILE_ITSELF, PROFILE_NODE, PROFILE_FAR, PROFILE_DISTANCES };
+
 struct profile_access {
     uint64_t calls, small, bytes, ticks;
 };
@@ -109,6 +130,7 @@ struct profile_thread {
     struct profile_slot slots[PROFILE_SLOTS + 1]; /* the last one: sites that found no other */
     struct profile_count sizes[2][PROFILE_SIZES]; /* messages; collectives */
     struct profile_count peers[PROFILE_BINS];
+    struct profile_count distances[PROFILE_DISTANCES];
     struct profile_access reads, writes;
     uint64_t rma;
 };
@@ -120,6 +142,8 @@ struct profile {
     int rank, size;
     int fold; /* ranks of a bin */
     MPI_Comm channel;
+    uint8_t *distances; /* enum profile_distance of each rank; NULL: not known */
+    uint64_t counters[PROFILE_COUNTERS]; /* in MPI_Finalize */
     uint64_t begin, end;                  /* ticks */
     double seconds_begin, seconds_a_tick; /* the latter is known at the end */
     uint64_t ticks_of_us;                 /* of a microsecond, known from MPI_Init on */
@@ -174,8 +198,18 @@ enum profile_class profile_class_of(uint32_t function);
 uint64_t profile_bytes_add(struct profile_thread *thread, const struct weft_call *call,
                            uint64_t ticks);
 
+/* The bytes of a send that the call prepares. */
+uint64_t profile_bytes_of_send(const struct weft_call *call);
+
+/* Adds a message to a rank of MPI_COMM_WORLD; -1: to another rank. */
+void profile_bytes_add_message(struct profile_thread *thread, int world, uint64_t bytes);
+
 /* True if no rank leaves the call before all ranks of the job have entered it. */
 bool profile_is_synchronizing(const struct weft_call *call);
+
+/* ---- Performance variables */
+void profile_counters_begin(void);
+void profile_counters_read(void);
 
 /* ---- Communicators */
 struct profile_comm {
@@ -201,6 +235,8 @@ struct profile_rank {
     double read_seconds, write_seconds;
     struct profile_access reads, writes;
     uint64_t rma;
+    uint64_t counters[PROFILE_COUNTERS];
+    struct profile_count distances[PROFILE_DISTANCES];
     uint64_t host, program; /* hashes of their names */
     int32_t cores;          /* hardware threads of the node */
     int32_t threads;        /* tables in use; 0: the rank did not report */
@@ -268,6 +304,8 @@ struct profile_sums {
     struct profile_access reads, writes;
     double read_seconds, write_seconds;
     uint64_t rma;
+    uint64_t counters[PROFILE_COUNTERS];
+    struct profile_count distances[PROFILE_DISTANCES];
 };
 
 void profile_sums_make(const struct profile_job *job, struct profile_sums *sums);

@@ -68,3 +68,6 @@ EXTRA_DIST += \
     packaging/debian/weft-bin.install \
     packaging/debian/weft-bin.links \
     packaging/debian/weft-doc.install
+
+# ---- An RPM, built by ci/package rpm, and EasyBuild
+EXTRA_DIST += packaging/rpm/weft.spec packaging/easybuild/Weft-0.9.0-GCC-13.2.0.eb

@@ -34,6 +34,7 @@ libcheck_a_CPPFLAGS = $(TOOLS_CPPFLAGS)
 libcheck_a_CFLAGS = $(TOOLS_CFLAGS)
 libcheck_a_SOURCES = src/tools/check/check.c src/tools/check/check.h \
     src/tools/check/area.c src/tools/check/area.h \
+    src/tools/check/buffering.c src/tools/check/buffering.h \
     src/tools/check/buffers.c src/tools/check/buffers.h \
     src/tools/check/changes.c src/tools/check/changes.h \
     src/tools/check/channel.c src/tools/check/channel.h \

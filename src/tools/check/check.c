@@ -3,6 +3,7 @@
  * The checker's start, end, and the order in which its modules see a call: see check.h.
  */
 #include "tools/check/area.h"
+#include "tools/check/buffering.h"
 #include "tools/check/changes.h"
 #include "tools/check/channel.h"
 #include "tools/check/check.h"
@@ -132,6 +133,8 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
         check_collectives_finish();
     if (check.kinds & CHECK_FOLLOW)
         check_messages_finish();
+    if (check.kinds & CHECK_DEADLOCKS)
+        check_log_finish();
     if (check.kinds & CHECK_OBJECTS)
         check_objects_finish();
     check_areas_finish();
@@ -155,6 +158,7 @@ static void begin_job(void)
     if (check.kinds & CHECK_ACROSS) {
         check_comms_begin();
         check_messages_begin_job();
+        check_log_begin();
         check_channel_begin();
     }
     check_areas_begin();

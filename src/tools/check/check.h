@@ -15,6 +15,7 @@
  *                that are alike are counted
  *   waits        waits in which records are received
  *   deadlocks    sets of ranks that wait for each other
+ *   buffering    sets of ranks that would, if no message were buffered
  *
  * State. One struct check for the process, with the tables of the modules. One lock protects the
  * tables; it is not held during the real call, nor when a message is sent or received.

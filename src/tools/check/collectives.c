@@ -18,6 +18,7 @@
  */
 #include "tools/check/channel.h"
 #include "core/base/clock.h"
+#include "tools/check/buffering.h"
 #include "tools/check/check.h"
 #include "tools/check/comms.h"
 
@@ -238,6 +239,37 @@ static bool is_collective(const struct weft_function *function)
            function->plain != WEFT_CALL_Intercomm_create;
 }
 
+/* Adds what a blocking call waits for to the log of buffering.c, where its data make that certain. */
+static void log_call(const struct weft_call *call, const struct check_comm *comm)
+{
+    const int count = weft_call_find(call, WEFT_KIND_COUNT, 0);
+    const int root = find_named(call->function, "root");
+    const int64_t at = root < 0 ? -1 : weft_call_number(call, root, 0);
+    if (check.several_threads || (count >= 0 && weft_call_number(call, count, 0) <= 0))
+        return;
+    check_log_add(call, CHECK_LOG_ENTER, -1, comm->key, comm->calls);
+    switch (call->function->plain) {
+    case WEFT_CALL_Barrier:
+    case WEFT_CALL_Allreduce:
+    case WEFT_CALL_Allgather:
+    case WEFT_CALL_Alltoall:
+        check_log_add(call, CHECK_LOG_AWAIT_ALL, -1, comm->key, comm->calls);
+        break;
+    case WEFT_CALL_Reduce:
+    case WEFT_CALL_Gather:
+        if (at == comm->rank)
+            check_log_add(call, CHECK_LOG_AWAIT_ALL, -1, comm->key, comm->calls);
+        break;
+    case WEFT_CALL_Bcast:
+    case WEFT_CALL_Scatter:
+        if (at >= 0 && at < comm->size && at != comm->rank)
+            check_log_add(call, CHECK_LOG_AWAIT_ROOT, comm->world[at], comm->key, comm->calls);
+        break;
+    default:
+        break;
+    }
+}
+
 void check_collectives_begin(struct weft_call *call)
 {
     const struct weft_function *function = call->function;
@@ -251,6 +283,8 @@ void check_collectives_begin(struct weft_call *call)
     if (found)
         found->calls++;
     check_unlock();
+    if (found)
+        log_call(call, &comm);
     check_comms_free(call);
     if (!found || !(check.kinds & CHECK_COLLECTIVES))
         return;

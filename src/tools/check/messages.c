@@ -3,6 +3,7 @@
  * Messages: see messages.h.
  */
 #include "tools/check/messages.h"
+#include "tools/check/buffering.h"
 #include "tools/check/changes.h"
 #include "tools/check/comms.h"
 #include "tools/check/deadlocks.h"
@@ -43,13 +44,14 @@ struct posted {
     struct side side;
     int64_t bytes;       /* received */
     struct arrival *arrival;
+    int log; /* the entry of its post (buffering.h) */
 };
 
 /* A request or message of the program. */
 struct pending {
     struct pending *next;
     const void *handle;
-    bool is_persistent, is_send, is_sending;
+    bool is_persistent, is_send, is_sending, is_buffered;
     struct check_record send; /* is_send: the record of each start */
     struct posted like;       /* of a persistent receive */
     struct posted *posted;    /* NULL: none is active */
@@ -276,6 +278,7 @@ static bool match(struct posted *posted)
     posted->arrival = take_arrival(posted);
     if (!posted->arrival)
         return false;
+    check_log_match(posted->log, posted->source, posted->arrival->record.message.number);
     settle(posted);
     return true;
 }
@@ -476,7 +479,27 @@ static struct frame *push(const struct weft_call *call)
     return frames = frame;
 }
 
-static void start(const void *handle)
+static bool is_buffered(const struct weft_call *call)
+{
+    const enum weft_call_number plain = call->function->plain;
+    return plain == WEFT_CALL_Bsend || plain == WEFT_CALL_Ibsend || plain == WEFT_CALL_Bsend_init;
+}
+
+static bool is_nonblocking(const struct weft_call *call)
+{
+    return call->function->does & (WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT);
+}
+
+/* A receive is about to be posted: adds it to the log. */
+static struct posted *post_logged(const struct weft_call *call, const struct posted *like)
+{
+    struct posted *posted = post(like);
+    posted->log = check_log_add(call, CHECK_LOG_POST, like->source, 0, 0);
+    match(posted);
+    return posted;
+}
+
+static void start(const struct weft_call *call, const void *handle)
 {
     check_mutex_lock(&state.lock);
     struct pending *pending = find_pending(handle);
@@ -488,15 +511,14 @@ static void start(const void *handle)
         pending->comm = pending->send.message.comm;
         record = pending->send;
     } else if (pending && pending->is_persistent && !pending->posted) {
-        pending->posted = post(&pending->like);
-        struct posted *posted = pending->posted;
-        match(posted);
+        pending->posted = post_logged(call, &pending->like);
     }
     check_mutex_unlock(&state.lock);
     if (dest == ANY)
         return;
     check_repeats_send(dest, &record);
     pending->number = record.message.number;
+    check_log_add(call, CHECK_LOG_START, dest, 0, pending->number);
 }
 
 /* A status for each completed request, instead of MPI_STATUS_IGNORE. */
@@ -509,6 +531,21 @@ static void replace_status(const struct weft_call *call, struct frame *frame, in
     if (n > FEW)
         frame->statuses = check_allocate((size_t)n, sizeof *frame->statuses);
     call->values[status].pointer = frame->statuses;
+}
+
+/* Adds the operations that MPI_Wait and MPI_Waitall wait for. */
+static void log_waits(const struct frame *frame)
+{
+    check_mutex_lock(&state.lock);
+    for (int64_t i = 0; i < frame->n; i++) {
+        const struct pending *pending = find_pending(frame->handles[i]);
+        if (pending && pending->posted && pending->posted->log >= 0)
+            check_log_add(frame->call, CHECK_LOG_AWAIT_START, ANY, 0,
+                          (uint64_t)pending->posted->log);
+        else if (pending && pending->is_sending && !pending->is_buffered)
+            check_log_add(frame->call, CHECK_LOG_AWAIT_POST, pending->dest, 0, pending->number);
+    }
+    check_mutex_unlock(&state.lock);
 }
 
 static void begin_completion(const struct weft_call *call)
@@ -530,6 +567,8 @@ static void begin_completion(const struct weft_call *call)
         frame->handles[i] = weft_call_element(call, requests, i);
     if (function->plain != WEFT_CALL_Request_free)
         replace_status(call, frame, n);
+    if (function->plain == WEFT_CALL_Wait || function->plain == WEFT_CALL_Waitall)
+        log_waits(frame);
 }
 
 static void begin_message(const struct weft_call *call)
@@ -540,14 +579,20 @@ static void begin_message(const struct weft_call *call)
     if ((does & (WEFT_DOES_SEND | WEFT_DOES_EXCHANGE)) &&
         !read_send(call, &frame->record, &frame->dest))
         frame->dest = ANY;
-    if (frame->dest != ANY)
+    const uint64_t *number = &frame->record.message.number;
+    if (frame->dest != ANY) {
         check_repeats_send(frame->dest, &frame->record);
+        check_log_add(call, CHECK_LOG_START, frame->dest, 0, *number);
+    }
     if ((does & (WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) && read_receive(call, &posted)) {
         check_mutex_lock(&state.lock);
-        frame->posted = post(&posted);
-        match(frame->posted);
+        frame->posted = post_logged(call, &posted);
         check_mutex_unlock(&state.lock);
     }
+    if (frame->posted && !is_nonblocking(call) && frame->posted->log >= 0)
+        check_log_add(call, CHECK_LOG_AWAIT_START, ANY, 0, (uint64_t)frame->posted->log);
+    if (frame->dest != ANY && !is_nonblocking(call) && !is_buffered(call))
+        check_log_add(call, CHECK_LOG_AWAIT_POST, frame->dest, 0, *number);
     replace_status(call, frame, 1);
 }
 
@@ -594,7 +639,7 @@ void check_messages_begin(struct weft_call *call)
             for (int64_t k = 0; function->parameter[i].object == WEFT_OBJECT_REQUEST &&
                                 k < weft_call_length(call, i);
                  k++)
-                start(weft_call_element(call, i, k));
+                start(call, weft_call_element(call, i, k));
     else if (does & WEFT_DOES_COMPLETE)
         begin_completion(call);
 }
@@ -656,6 +701,7 @@ static void end_persistent(const struct weft_call *call)
     struct pending *pending = add_pending(made_request(call));
     pending->is_persistent = true;
     pending->is_send = is_send;
+    pending->is_buffered = is_buffered(call);
     if (is_send) {
         pending->send = record;
         pending->dest = dest;
@@ -677,6 +723,7 @@ static void end_probe(const struct weft_call *call)
         is_blind(posted.comm))
         return;
     struct posted *added = post(&posted);
+    added->log = ANY;
     add_pending(handle)->posted = added;
     complete(added, status_at(call, 0));
 }
@@ -692,6 +739,7 @@ static void end_message(const struct weft_call *call, struct frame *frame)
         struct pending *pending = add_pending(request);
         pending->posted = posted;
         pending->is_send = pending->is_sending = !posted;
+        pending->is_buffered = is_buffered(call);
         pending->dest = frame->dest;
         pending->comm = frame->record.message.comm;
         pending->number = frame->record.message.number;

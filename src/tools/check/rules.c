@@ -111,4 +111,9 @@ const struct check_rule_text check_rules[CHECK_RULES] = {
                         "a program in which each of several processes waits for another one of them "
                         "cannot continue",
                         "change the order of the calls, or make some of them nonblocking"},
+    [CHECK_SEND_BUFFERED] = {"send-needs-buffer", CHECK_DEADLOCKS, false, "3.5",
+                             "a standard send may wait until its message is received, so that a "
+                             "program must not depend on buffers",
+                             "change the order of the calls, or use MPI_Sendrecv, MPI_Irecv before "
+                             "the send, or MPI_Bsend"},
 };

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Sends that only buffering lets pass: see buffering.h.
+ */
+#include "tools/check/buffering.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A log has at most 1,000 entries of 40 bytes, and those of a job at most 16 MB. */
+enum { LOG_MAX = 1000, JOB_MAX = 400000, FINDINGS_MAX = 16, NONE = -1, TEXT = 1000 };
+
+struct entry {
+    enum check_log_kind kind;
+    enum weft_call_number call;
+    struct weft_portable_site site;
+    int peer;
+    bool is_matched; /* of a post: peer and number are those of its message */
+    uint64_t comm, number;
+};
+
+struct log {
+    struct entry *entries;
+    int n;
+    bool is_full;
+    int next; /* when the logs are executed: the first entry that has not been passed */
+    bool is_wild, is_released;
+};
+
+static struct log self;
+static int capacity;
+
+/* ---- The log of this rank */
+
+void check_log_begin(void)
+{
+    capacity = JOB_MAX / check.size < LOG_MAX ? JOB_MAX / check.size : LOG_MAX;
+    self.entries = check_allocate((size_t)capacity, sizeof *self.entries);
+}
+
+int check_log_add(const struct weft_call *call, enum check_log_kind kind, int peer, uint64_t comm,
+                  uint64_t number)
+{
+    if (self.n == capacity) {
+        self.is_full = true;
+        return NONE;
+    }
+    self.entries[self.n] = (struct entry){.kind = kind,
+                                          .call = call->function->plain,
+                                          .site = weft_site_pack(weft_site_of(call->site)),
+                                          .peer = peer,
+                                          .comm = comm,
+                                          .number = number};
+    return self.n++;
+}
+
+void check_log_match(int post, int source, uint64_t number)
+{
+    if (post < 0 || self.entries[post].peer != source) /* full, or of a wildcard receive */
+        return;
+    self.entries[post].number = number;
+    self.entries[post].is_matched = true;
+}
+
+/* ---- Rank 0: where the starts, posts and entries are */
+
+struct position {
+    uint64_t key; /* 0: the slot is empty */
+    int at;       /* index in the log */
+};
+
+static struct {
+    struct log *logs;
+    struct position *positions;
+    size_t size; /* a power of 2 */
+} job;
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    a = (a ^ b) * UINT64_C(0xff51afd7ed558ccd);
+    return a ^ a >> 32;
+}
+
+/* The key of an entry of a rank: a message has its other rank and number, a collective its communicator
+ * and number. */
+static uint64_t key_of(int rank, enum check_log_kind kind, uint64_t a, uint64_t b)
+{
+    const uint64_t first = (uint64_t)rank * 8 + (uint64_t)kind + 1;
+    const uint64_t key = mix(mix(mix(first, 0) + a, 0) + b, 0);
+    return key ? key : 1;
+}
+
+static struct position *position_of(uint64_t key)
+{
+    size_t at = key & (job.size - 1);
+    while (job.positions[at].key && job.positions[at].key != key)
+        at = (at + 1) & (job.size - 1);
+    return &job.positions[at];
+}
+
+static void add_positions(int rank)
+{
+    const struct log *log = &job.logs[rank];
+    for (int i = 0; i < log->n; i++) {
+        const struct entry *entry = &log->entries[i];
+        const bool is_message = entry->kind == CHECK_LOG_START ||
+                                (entry->kind == CHECK_LOG_POST && entry->is_matched);
+        if (!is_message && entry->kind != CHECK_LOG_ENTER)
+            continue;
+        const uint64_t first = is_message ? (uint64_t)entry->peer : entry->comm;
+        struct position *position = position_of(key_of(rank, entry->kind, first, entry->number));
+        position->key = key_of(rank, entry->kind, first, entry->number);
+        position->at = i;
+    }
+}
+
+/* The rank that has not yet made the entry; NONE: it has, or will never. */
+static int missing(int rank, enum check_log_kind kind, uint64_t a, uint64_t b)
+{
+    const struct position *position = position_of(key_of(rank, kind, a, b));
+    return position->key && !job.logs[rank].is_released && position->at >= job.logs[rank].next ? rank
+                                                                                        : NONE;
+}
+
+/* ---- Rank 0: execution */
+
+/* The rank for which the next entry of a rank waits; NONE: it passes. */
+static int blocker(int rank)
+{
+    const struct log *log = &job.logs[rank];
+    const struct entry *entry = &log->entries[log->next];
+    const struct entry *post;
+    switch (entry->kind) {
+    case CHECK_LOG_AWAIT_POST:
+        if (job.logs[entry->peer].is_wild)
+            return NONE;
+        return missing(entry->peer, CHECK_LOG_POST, (uint64_t)rank, entry->number);
+    case CHECK_LOG_AWAIT_START:
+        post = &log->entries[entry->number];
+        if (!post->is_matched)
+            return NONE;
+        return missing(post->peer, CHECK_LOG_START, (uint64_t)rank, post->number);
+    case CHECK_LOG_AWAIT_ALL:
+        for (int i = 0; i < check.size; i++)
+            if (missing(i, CHECK_LOG_ENTER, entry->comm, entry->number) != NONE)
+                return i;
+        return NONE;
+    case CHECK_LOG_AWAIT_ROOT:
+        return missing(entry->peer, CHECK_LOG_ENTER, entry->comm, entry->number);
+    default:
+        return NONE;
+    }
+}
+
+/* Passes all entries that wait for nothing. */
+static void advance(void)
+{
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (int i = 0; i < check.size; i++) {
+            struct log *log = &job.logs[i];
+            while (log->next < log->n && blocker(i) == NONE) {
+                const struct entry *entry = &log->entries[log->next++];
+                log->is_wild |= entry->kind == CHECK_LOG_POST && entry->peer < 0;
+                moved = true;
+            }
+            if (log->next == log->n && log->is_full && !log->is_released)
+                log->is_released = moved = true;
+        }
+    }
+}
+
+static struct check_location location_of(const struct entry *entry)
+{
+    return (struct check_location){&weft_functions[entry->call], weft_site_unpack(entry->site)};
+}
+
+static void describe(char *text, int rank, int other)
+{
+    const struct entry *entry = &job.logs[rank].entries[job.logs[rank].next];
+    const struct check_location location = location_of(entry);
+    char call[384];
+    size_t length = strlen(text);
+    check_location_print(&location, call, sizeof call);
+    const char *format = entry->kind == CHECK_LOG_AWAIT_POST
+                             ? "%srank %d waits in %s until rank %d receives its message"
+                         : entry->kind == CHECK_LOG_AWAIT_START
+                             ? "%srank %d waits in %s for a message of rank %d"
+                             : "%srank %d waits in %s for the same call of rank %d";
+    snprintf(text + length, TEXT - length, format, length ? "; " : "without buffers ", rank, call,
+             other);
+}
+
+/* The rank of the cycle that a send of the lowest rank waits in; NONE: there is no send. */
+static int first_sender(int rank)
+{
+    int first = NONE, at = rank;
+    do {
+        const struct log *log = &job.logs[at];
+        if (log->entries[log->next].kind == CHECK_LOG_AWAIT_POST && (first == NONE || at < first))
+            first = at;
+        at = blocker(at);
+    } while (at != rank);
+    return first;
+}
+
+static void report(int first)
+{
+    char text[TEXT] = "";
+    const struct log *log = &job.logs[first];
+    const struct check_location location = location_of(&log->entries[log->next]);
+    int at = first;
+    do {
+        const int other = blocker(at);
+        describe(text, at, other);
+        at = other;
+    } while (at != first);
+    check_report_of(first, CHECK_SEND_BUFFERED, &location, false, "%s", text);
+}
+
+/* Lets the sends of a cycle pass, or one wait that is no send. */
+static void pass(int rank, bool has_sends)
+{
+    int ranks = 0, at = rank;
+    do {
+        ranks++;
+        at = blocker(at);
+    } while (at != rank);
+    int *cycle = check_allocate((size_t)ranks, sizeof *cycle);
+    for (int i = 0; i < ranks; i++, at = blocker(at))
+        cycle[i] = at;
+    for (int i = 0; i < (has_sends ? ranks : 1); i++) {
+        struct log *log = &job.logs[cycle[i]];
+        log->next += !has_sends || log->entries[log->next].kind == CHECK_LOG_AWAIT_POST;
+    }
+    free(cycle);
+}
+
+static int stuck_rank(void)
+{
+    for (int i = 0; i < check.size; i++)
+        if (job.logs[i].next < job.logs[i].n)
+            return i;
+    return NONE;
+}
+
+/* Executes the logs; reports one cycle for each line with a send. */
+static void execute(void)
+{
+    struct weft_portable_site reported[FINDINGS_MAX];
+    int n = 0, rank;
+    for (advance(); (rank = stuck_rank()) != NONE && n < FINDINGS_MAX; advance()) {
+        for (int i = 0; i < check.size; i++) /* into the cycle */
+            rank = blocker(rank);
+        const int first = first_sender(rank);
+        if (first != NONE) {
+            const struct entry *entry = &job.logs[first].entries[job.logs[first].next];
+            int at = 0;
+            while (at < n && reported[at].offset != entry->site.offset)
+                at++;
+            if (at == n) {
+                reported[n++] = entry->site;
+                report(first);
+            }
+        }
+        pass(rank, first != NONE);
+    }
+}
+
+/* ---- The end */
+
+static void gather(void)
+{
+    int numbers[2] = {self.n, self.is_full}, all = 0, n = check.rank == 0 ? check.size : 0;
+    int *each = check_allocate((size_t)n * 2, sizeof *each),
+        *counts = check_allocate((size_t)n * 2, sizeof *counts), *at = counts + n;
+    MPI_Datatype type;
+    weft_next.Type_contiguous((int)sizeof(struct entry), MPI_BYTE, &type);
+    weft_next.Type_commit(&type);
+    weft_next.Gather(numbers, 2, MPI_INT, each, 2, MPI_INT, 0, check.channel);
+    for (int i = 0; i < n; i++) {
+        counts[i] = each[2 * i];
+        at[i] = all;
+        all += counts[i];
+    }
+    struct entry *entries = check_allocate((size_t)all, sizeof *entries);
+    weft_next.Gatherv(self.entries, self.n, type, entries, counts, at, type, 0, check.channel);
+    weft_next.Type_free(&type);
+    job.logs = check_allocate((size_t)n, sizeof *job.logs);
+    for (int i = 0; i < n; i++)
+        job.logs[i] = (struct log){
+            .entries = &entries[at[i]], .n = counts[i], .is_full = each[2 * i + 1]};
+    for (job.size = 64; job.size < 2 * (size_t)all;)
+        job.size *= 2;
+    job.positions = check_allocate(job.size, sizeof *job.positions);
+    for (int i = 0; i < n; i++)
+        add_positions(i);
+    if (n)
+        execute();
+    free(entries);
+    free(job.logs);
+    free(job.positions);
+    free(each);
+    free(counts);
+}
+
+void check_log_finish(void)
+{
+    gather();
+    free(self.entries);
+}

@@ -2,6 +2,7 @@
 /*
  * The checker's start, end, and the order in which its modules see a call: see check.h.
  */
+#include "core/base/hash.h"
 #include "tools/check/area.h"
 #include "tools/check/buffering.h"
 #include "tools/check/changes.h"
@@ -143,6 +144,24 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/* Ranks may run different programs: their paths are exchanged, because one rank prints the lines of
+ * all. */
+static void exchange_programs(void)
+{
+    char path[256] = "";
+    weft_site_program(path, sizeof path);
+    const uint64_t hash = weft_hash_text(path);
+    uint64_t both[2] = {hash, ~hash};
+    weft_next.Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_MAX, check.channel);
+    if (both[0] == ~both[1]) /* the largest is the smallest */
+        return;
+    char *paths = check_allocate((size_t)check.size, sizeof path);
+    weft_next.Allgather(path, sizeof path, MPI_CHAR, paths, sizeof path, MPI_CHAR, check.channel);
+    for (int i = 0; i < check.size; i++)
+        weft_site_add_program(paths + (size_t)i * sizeof path);
+    free(paths);
+}
+
 static void begin_job(void)
 {
     int keyval, provided;
@@ -150,6 +169,7 @@ static void begin_job(void)
     weft_next.Comm_rank(MPI_COMM_WORLD, &check.rank);
     weft_next.Comm_size(MPI_COMM_WORLD, &check.size);
     weft_next.Comm_dup(MPI_COMM_WORLD, &check.channel);
+    exchange_programs();
     weft_next.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_job, &keyval, NULL);
     weft_next.Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
     weft_next.Comm_free_keyval(&keyval);
@@ -163,6 +183,18 @@ static void begin_job(void)
     }
     check_areas_begin();
     check.began = true;
+}
+
+/* A program that a script starts may have another binary interface than weftrun has assumed. */
+static bool is_other_abi(void)
+{
+    const char *library = weft_next_other(), *rank = getenv("PMIX_RANK");
+    if (library && (!rank || strcmp(rank, "0") == 0))
+        fprintf(stderr,
+                "weft check: the program calls %s, which has the binary interface of another MPI, and "
+                "is not checked; weftrun --abi openmpi or --abi mpich selects it\n",
+                library);
+    return library != NULL;
 }
 
 /* ---- Each call */
@@ -204,7 +236,7 @@ bool weft_call_begin(struct weft_call *call)
 void weft_call_end(struct weft_call *call)
 {
     if (call->function->plain == WEFT_CALL_Init || call->function->plain == WEFT_CALL_Init_thread) {
-        if (call->result == MPI_SUCCESS)
+        if (call->result == MPI_SUCCESS && !is_other_abi())
             begin_job();
         return;
     }

@@ -14,8 +14,8 @@
  * with edges to ranks of the set alone, in the epochs of these groups, or to ranks in MPI_Finalize.
  * None of the ranks can be the first one to leave its epoch, however old the edges are.
  *
- * Waits that the checker cannot follow (windows, files, inter-communicators, rooted collectives but
- * MPI_Bcast) have no edges, and ranks in them do not reply: nothing is reported then.
+ * Waits that the checker cannot follow (windows, files, inter-communicators) have no edges, and ranks
+ * in them do not reply: nothing is reported then.
  *
  * Invariant: a reply is sent only inside of a wait, in which the rank starts no operation.
  */

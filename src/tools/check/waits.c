@@ -251,22 +251,117 @@ static bool synchronize(struct weft_call *call)
     return call->function->plain == WEFT_CALL_Barrier;
 }
 
-static bool broadcast(struct weft_call *call)
+/* A collective call in which a rank waits for some ranks only: for the root, for all at the root, or
+ * for lower ranks. */
+struct rooted {
+    bool waits_at_root, waits_for_root; /* false, false: MPI_Scan */
+    int root;                           /* the parameter */
+};
+
+/* False: not one of these calls. */
+static bool describe_rooted(const struct weft_call *call, struct rooted *rooted)
+{
+    switch (call->function->plain) {
+    case WEFT_CALL_Reduce:
+        *rooted = (struct rooted){.waits_at_root = true, .root = 5};
+        return true;
+    case WEFT_CALL_Gather:
+        *rooted = (struct rooted){.waits_at_root = true, .root = 6};
+        return true;
+    case WEFT_CALL_Gatherv:
+        *rooted = (struct rooted){.waits_at_root = true, .root = 7};
+        return true;
+    case WEFT_CALL_Bcast:
+        *rooted = (struct rooted){.waits_for_root = true, .root = 3};
+        return true;
+    case WEFT_CALL_Scatter:
+        *rooted = (struct rooted){.waits_for_root = true, .root = 6};
+        return true;
+    case WEFT_CALL_Scatterv:
+        *rooted = (struct rooted){.waits_for_root = true, .root = 7};
+        return true;
+    case WEFT_CALL_Scan:
+    case WEFT_CALL_Exscan:
+        *rooted = (struct rooted){.root = -1};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Starts the nonblocking form of the call. Arrays of counts have the width of the form. */
+static int start_rooted(const struct weft_call *call, MPI_Request *request)
 {
     const union weft_value *v = call->values;
+    const bool is_large = call->function != &weft_functions[call->function->plain];
+    switch (call->function->plain) {
+    case WEFT_CALL_Reduce:
+        return weft_next.Ireduce_c(v[0].pointer, v[1].pointer, (MPI_Count)v[2].number, v[3].pointer,
+                                   v[4].pointer, (int)v[5].number, v[6].pointer, request);
+    case WEFT_CALL_Gather:
+        return weft_next.Igather_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer, v[3].pointer,
+                                   (MPI_Count)v[4].number, v[5].pointer, (int)v[6].number,
+                                   v[7].pointer, request);
+    case WEFT_CALL_Scatter:
+        return weft_next.Iscatter_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer,
+                                    v[3].pointer, (MPI_Count)v[4].number, v[5].pointer,
+                                    (int)v[6].number, v[7].pointer, request);
+    case WEFT_CALL_Gatherv:
+        return is_large
+                   ? weft_next.Igatherv_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer,
+                                          v[3].pointer, v[4].pointer, v[5].pointer, v[6].pointer,
+                                          (int)v[7].number, v[8].pointer, request)
+                   : weft_next.Igatherv(v[0].pointer, (int)v[1].number, v[2].pointer, v[3].pointer,
+                                        v[4].pointer, v[5].pointer, v[6].pointer, (int)v[7].number,
+                                        v[8].pointer, request);
+    case WEFT_CALL_Scatterv:
+        return is_large
+                   ? weft_next.Iscatterv_c(v[0].pointer, v[1].pointer, v[2].pointer, v[3].pointer,
+                                           v[4].pointer, (MPI_Count)v[5].number, v[6].pointer,
+                                           (int)v[7].number, v[8].pointer, request)
+                   : weft_next.Iscatterv(v[0].pointer, v[1].pointer, v[2].pointer, v[3].pointer,
+                                         v[4].pointer, (int)v[5].number, v[6].pointer,
+                                         (int)v[7].number, v[8].pointer, request);
+    case WEFT_CALL_Scan:
+        return weft_next.Iscan_c(v[0].pointer, v[1].pointer, (MPI_Count)v[2].number, v[3].pointer,
+                                 v[4].pointer, v[5].pointer, request);
+    case WEFT_CALL_Exscan:
+        return weft_next.Iexscan_c(v[0].pointer, v[1].pointer, (MPI_Count)v[2].number, v[3].pointer,
+                                   v[4].pointer, v[5].pointer, request);
+    default:
+        return weft_next.Ibcast_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer,
+                                  (int)v[3].number, v[4].pointer, request);
+    }
+}
+
+/* True: the call has been made. */
+static bool wait_rooted(struct weft_call *call)
+{
     struct check_comm comm;
+    struct rooted rooted;
     MPI_Request request;
-    if (!check_comm_copy(call, &comm) || v[3].number < 0 || v[3].number >= comm.size)
+    if (!describe_rooted(call, &rooted) || !check_comm_copy(call, &comm))
+        return false;
+    const int64_t root = rooted.root < 0 ? 0 : call->values[rooted.root].number;
+    if (root < 0 || root >= comm.size)
         return false;
     struct wait wait = {.call = call,
                         .add = want_ranks,
                         .requests = -1,
                         .comm = comm.key,
                         .number = comm.calls - 1,
-                        .ranks = &comm.world[v[3].number],
-                        .n = 1};
-    call->result = weft_next.Ibcast_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer,
-                                      (int)v[3].number, v[4].pointer, &request);
+                        .ranks = comm.world};
+    if (rooted.waits_for_root && root != comm.rank) {
+        wait.ranks = &comm.world[root];
+        wait.n = 1;
+    } else if (rooted.waits_at_root && root == comm.rank) {
+        wait.n = comm.size;
+        wait.rank = comm.rank;
+    } else if (rooted.root < 0) {
+        wait.n = comm.rank;
+    }
+    check_collectives_await();
+    call->result = start_rooted(call, &request);
     if (call->result != MPI_SUCCESS)
         return true;
     for (int round = 0; !has_ended(request); round++)
@@ -310,8 +405,6 @@ static bool wait_for_messages(struct weft_call *call)
 static bool wait_for_ranks(struct weft_call *call)
 {
     switch (call->function->plain) {
-    case WEFT_CALL_Bcast:
-        return broadcast(call);
     case WEFT_CALL_Barrier:
     case WEFT_CALL_Allreduce:
     case WEFT_CALL_Allgather:
@@ -329,7 +422,7 @@ static bool wait_for_ranks(struct weft_call *call)
     case WEFT_CALL_File_open:
         return synchronize(call);
     default:
-        return false;
+        return wait_rooted(call);
     }
 }
 

@@ -44,6 +44,18 @@ void weft_next_resolve(void)
     }
 }
 
+const char *weft_next_other(void)
+{
+    Dl_info info;
+    void *next;
+    memcpy(&next, &weft_next.Init, sizeof next);
+    if (!dladdr(next, &info) || !info.dli_fname)
+        return NULL;
+    const char *slash = strrchr(info.dli_fname, '/');
+    const char *file = slash ? slash + 1 : info.dli_fname;
+    return strncmp(file, "libmpi", 6) == 0 && strncmp(file, "libmpi_abi", 10) != 0 ? file : NULL;
+}
+
 int weft_call_find(const struct weft_call *call, enum weft_parameter_kind kind, int from)
 {
     for (int i = from; i < call->function->parameters; i++)

@@ -21,7 +21,7 @@
 #include <elfutils/libdwfl.h>
 #endif
 
-enum { MODULES_MAX = 512, FRAMES_MAX = 32 };
+enum { MODULES_MAX = 512, FRAMES_MAX = 32, PROGRAMS_MAX = 16, FOREIGN_MAX = 256 };
 
 /* The program and its libraries; an address outside of them was loaded later. */
 static struct {
@@ -32,6 +32,19 @@ static struct {
         bool is_mpi;
     } at[MODULES_MAX];
 } modules;
+
+/* Programs of other ranks, and sites in them. */
+static struct {
+    int n, n_sites;
+    struct program {
+        uint32_t name;
+        char path[256];
+    } at[PROGRAMS_MAX];
+    struct foreign {
+        const struct program *program;
+        uint64_t offset;
+    } sites[FOREIGN_MAX];
+} programs;
 
 static const char *file_of(const char *path)
 {
@@ -44,13 +57,34 @@ static bool is_mpi_library(const char *file)
     return strncmp(file, "libmpi", 6) == 0 || strncmp(file, "libweft_", 8) == 0;
 }
 
+void weft_site_program(char *path, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    path[n < 0 ? 0 : n] = 0;
+}
+
+void weft_site_add_program(const char *path)
+{
+    const uint32_t name = (uint32_t)weft_hash_text(file_of(path));
+    for (int i = 0; i < programs.n; i++)
+        if (programs.at[i].name == name)
+            return;
+    if (programs.n == PROGRAMS_MAX)
+        return;
+    struct program *program = &programs.at[programs.n++];
+    program->name = name;
+    snprintf(program->path, sizeof program->path, "%s", path);
+}
+
 static int read_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
     (void)size, (void)arg;
     if (modules.n == MODULES_MAX)
         return 1;
     struct module *module = &modules.at[modules.n++];
-    const char *file = file_of(info->dlpi_name); /* of the program: "" */
+    char program[256];
+    weft_site_program(program, sizeof program);
+    const char *file = file_of(info->dlpi_name[0] ? info->dlpi_name : program);
     *module = (struct module){UINTPTR_MAX, 0, info->dlpi_addr, (uint32_t)weft_hash_text(file),
                               is_mpi_library(file)};
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -93,11 +127,27 @@ struct weft_portable_site weft_site_pack(const void *address)
     return (struct weft_portable_site){(uintptr_t)address - module->base, module->name};
 }
 
+static const void *foreign_site(const struct program *program, uint64_t offset)
+{
+    int i = 0;
+    while (i < programs.n_sites &&
+           (programs.sites[i].program != program || programs.sites[i].offset != offset))
+        i++;
+    if (i == FOREIGN_MAX)
+        return NULL;
+    programs.sites[i] = (struct foreign){program, offset};
+    programs.n_sites = i == programs.n_sites ? i + 1 : programs.n_sites;
+    return &programs.sites[i];
+}
+
 const void *weft_site_unpack(struct weft_portable_site site)
 {
     for (int i = 0; i < modules.n; i++)
         if (site.offset && modules.at[i].name == site.module)
             return (const void *)(modules.at[i].base + site.offset);
+    for (int i = 0; i < programs.n; i++)
+        if (site.offset && programs.at[i].name == site.module)
+            return foreign_site(&programs.at[i], site.offset);
     return NULL;
 }
 
@@ -149,6 +199,15 @@ const void *weft_site_unwind(const void *returns, const void *frame, int32_t *of
 /* ---- Lookup */
 
 #ifdef HAVE_LIBDW
+static void print_line(Dwfl_Module *module, Dwarf_Addr at, struct weft_site *site)
+{
+    Dwfl_Line *line = module ? dwfl_module_getsrc(module, at) : NULL;
+    const char *function = module ? dwfl_module_addrname(module, at) : NULL;
+    const char *file = line ? dwfl_lineinfo(line, NULL, &site->line, NULL, NULL, NULL) : NULL;
+    snprintf(site->function, sizeof site->function, "%s", function ? function : "");
+    snprintf(site->file, sizeof site->file, "%s", file ? file : "");
+}
+
 static void look_up_line(const void *address, struct weft_site *site)
 {
     static const Dwfl_Callbacks callbacks = {
@@ -159,17 +218,34 @@ static void look_up_line(const void *address, struct weft_site *site)
     Dwarf_Addr at = (uintptr_t)address - 1; /* inside the call, not behind it */
     if (!dwfl)
         return;
-    if (dwfl_linux_proc_report(dwfl, getpid()) == 0 && dwfl_report_end(dwfl, NULL, NULL) == 0) {
-        Dwfl_Module *module = dwfl_addrmodule(dwfl, at);
-        Dwfl_Line *line = module ? dwfl_module_getsrc(module, at) : NULL;
-        const char *function = module ? dwfl_module_addrname(module, at) : NULL;
-        const char *file = line ? dwfl_lineinfo(line, NULL, &site->line, NULL, NULL, NULL) : NULL;
-        snprintf(site->function, sizeof site->function, "%s", function ? function : "");
-        snprintf(site->file, sizeof site->file, "%s", file ? file : "");
-    }
+    if (dwfl_linux_proc_report(dwfl, getpid()) == 0 && dwfl_report_end(dwfl, NULL, NULL) == 0)
+        print_line(dwfl_addrmodule(dwfl, at), at, site);
+    dwfl_end(dwfl);
+}
+/* The same in a file. */
+static void look_up_foreign(const struct foreign *foreign, struct weft_site *site)
+{
+    static const Dwfl_Callbacks callbacks = {
+        .find_elf = dwfl_build_id_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .section_address = dwfl_offline_section_address,
+    };
+    const char *path = foreign->program->path;
+    Dwfl *dwfl = dwfl_begin(&callbacks);
+    GElf_Addr bias = 0;
+    if (!dwfl)
+        return;
+    Dwfl_Module *module = dwfl_report_offline(dwfl, path, path, -1);
+    if (module && dwfl_report_end(dwfl, NULL, NULL) == 0 && dwfl_module_getelf(module, &bias))
+        print_line(module, foreign->offset + bias - 1, site);
     dwfl_end(dwfl);
 }
 #else
+static void look_up_foreign(const struct foreign *foreign, struct weft_site *site)
+{
+    (void)foreign, (void)site;
+}
+
 static void look_up_line(const void *address, struct weft_site *site)
 {
     (void)address, (void)site;
@@ -182,6 +258,14 @@ void weft_site_lookup(const void *address, struct weft_site *site)
     *site = (struct weft_site){0};
     if (!address)
         return;
+    const struct foreign *foreign = address;
+    if (foreign >= programs.sites && foreign < programs.sites + FOREIGN_MAX) {
+        look_up_foreign(foreign, site);
+        if (!site->file[0])
+            snprintf(site->file, sizeof site->file, "%.200s+0x%zx", file_of(foreign->program->path),
+                     (size_t)foreign->offset - 1);
+        return;
+    }
     look_up_line(address, site);
     if (site->file[0] || !dladdr(address, &info) || !info.dli_fname)
         return;

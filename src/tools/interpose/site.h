@@ -12,6 +12,7 @@
 #ifndef WEFT_TOOLS_SITE_H
 #define WEFT_TOOLS_SITE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct weft_site {
@@ -38,9 +39,15 @@ const void *weft_site_of(const void *returns);
  * not there. */
 const void *weft_site_unwind(const void *returns, const void *frame, int32_t *offset);
 
+/* The programs of a job may differ. The path of this one, and those of others, whose sites can be looked
+ * up then; at most 16. */
+void weft_site_program(char *path, size_t size);
+void weft_site_add_program(const char *path);
+
 struct weft_portable_site weft_site_pack(const void *address);
 
-/* NULL: the module is not loaded here. */
+/* NULL: the module is neither loaded here nor a program of the job. The result is to be looked up
+ * only. */
 const void *weft_site_unpack(struct weft_portable_site site);
 
 void weft_site_lookup(const void *address, struct weft_site *site);

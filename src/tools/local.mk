@@ -62,7 +62,8 @@ libprofile_a_SOURCES = src/tools/profile/profile.c src/tools/profile/profile.h \
     src/tools/profile/late.c src/tools/profile/lines.c \
     src/tools/profile/messages.c src/tools/profile/messages.h \
     src/tools/profile/page.c src/tools/profile/picture.c src/tools/profile/picture.h \
-    src/tools/profile/table.c src/tools/profile/text.c
+    src/tools/profile/table.c src/tools/profile/text.c \
+    src/tools/profile/trace.c src/tools/profile/trace.h
 $(libprofile_a_OBJECTS): | $(TOOLS_STAMP)
 
 # ---- Their libraries

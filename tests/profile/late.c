@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Rank 0 waits 0.3 s in each of the calls that are marked, because rank 1 sleeps before it sends
+/* Rank 0 waits 0.6 s in each of the calls that are marked, because rank 1 sleeps before it sends
  * (late sender) or receives a long message (late receiver). Between them go messages for which
  * nobody waits, and eager sends whose receive is late. Rank 2 takes no part. */
 #include <mpi.h>
@@ -13,7 +13,7 @@ static int rank;
 
 static void rest(int who)
 {
-    struct timespec time = {0, 300000000};
+    struct timespec time = {0, 600000000};
     if (rank == who)
         nanosleep(&time, NULL);
 }
@@ -29,12 +29,13 @@ static void exchange_many(MPI_Comm comm)
 
 static void receive(MPI_Comm comm)
 {
+    const int any = MPI_ANY_SOURCE;
     MPI_Request requests[2];
     MPI_Message message;
     if (rank == 0) {
         MPI_Recv(buffer, 1, MPI_CHAR, 1, 0, comm, MPI_STATUS_IGNORE); // sender
         MPI_Barrier(comm);
-        MPI_Recv(buffer, 1, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE); // sender
+        MPI_Recv(buffer, 1, MPI_CHAR, any, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE); // sender
         MPI_Barrier(comm);
         MPI_Irecv(buffer, 1, MPI_CHAR, 1, 0, comm, &requests[0]);
         MPI_Irecv(buffer + 1, 1, MPI_CHAR, MPI_ANY_SOURCE, 3, comm, &requests[1]);

@@ -211,8 +211,8 @@ static int set_rank_variables(const struct job *job, const struct rank *rank, ch
     return failed;
 }
 
-/* Sets the variable of a tool (--check, --profile), if the job uses it; 0, or -1: no memory. env
- * has space. */
+/* Sets the variable of a tool (--check, --profile, --trace), if the job uses it; 0, or -1: no
+ * memory. env has space. */
 static int set_tool(char **env, const char *variable, const char *value, const char *usual)
 {
     char *setting;
@@ -244,7 +244,7 @@ static char **make_env(const struct job *job, const struct rank *rank)
     size_t n = 0;
     while (environ[n])
         n++;
-    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 16, sizeof *env);
+    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 18, sizeof *env);
     bool ok = env != NULL;
     for (size_t i = 0; ok && i < n; i++)
         ok = (env[i] = strdup(environ[i])) != NULL;
@@ -258,7 +258,9 @@ static char **make_env(const struct job *job, const struct rank *rank)
         ok = set_env(env, rank->app->env.list[i]) == 0;
     if (ok)
         ok = set_tool(env, "WEFT_CHECK", job->check, "all") == 0 &&
-             set_tool(env, "WEFT_PROFILE", job->profile, "1") == 0;
+             set_tool(env, "WEFT_PROFILE", job->profile, "1") == 0 &&
+             set_tool(env, "WEFT_TRACE", job->trace, "1") == 0 &&
+             set_tool(env, "WEFT_TRACE_LAST", job->trace_last, "0") == 0;
     if (ok)
         ok = set_env(env, "WEFTRUN_VERSION=" PACKAGE_VERSION) == 0;
     if (!ok)

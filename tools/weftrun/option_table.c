@@ -43,6 +43,8 @@ static const struct option_row rows[] = {
     {"--debug", OPT_DEBUG, false, NULL},     /* and --debug=RANKS */
     {"--check", OPT_CHECK, false, NULL},     /* and --check=KINDS */
     {"--profile", OPT_PROFILE, false, NULL}, /* and --profile=FILE */
+    {"--trace", OPT_TRACE, false, NULL},     /* and --trace=FILE */
+    {"--trace-last", OPT_TRACE_LAST, true, NULL},
     {"--report-bindings --display-map --display-devel-map --print-rank-map", OPT_REPORT, false,
      NULL},
     {"--do-not-launch", OPT_PLAN, false, NULL},
@@ -112,7 +114,7 @@ static const struct option_row rows[] = {
     {"--gdb --gdba --ddd --tv --totalview", OPT_DEBUGGER, false, NULL},
     {"--xterm --debugger", OPT_DEBUGGER, true, NULL},
     {"--gtool --gtoolfile", OPT_TOOL, true, NULL},
-    {"--trace --trace-pt2pt --trace-collectives --check_mpi --aps --mps", OPT_TOOL, false, NULL},
+    {"--trace-pt2pt --trace-collectives --check_mpi --aps --mps", OPT_TOOL, false, NULL},
     {"--gpus-per-proc", OPT_GPUS, true, NULL},
     {"--membind", OPT_MEMORY, true, NULL},
     {"--nolocal --skip-launch-node", OPT_OTHER_NODES, false, NULL},
@@ -150,6 +152,9 @@ const char weft_option_help[] =
     "                     (--check=all,fail) the exit code is 1 after a finding\n"
     "  --profile[=FILE]   measure time in MPI by call and line: a summary, and a page with\n"
     "                     pictures (default weft-profile.html)\n"
+    "  --trace[=FILE]     write a time line of calls and messages for Perfetto (default\n"
+    "                     weft-trace.json)\n"
+    "  --trace-last S     the same, of the last S seconds\n"
     "  -H HOST[:N],...    start the ranks on these hosts, N on each (default 1), by ssh and the\n"
     "                     launcher of PRRTE, MPICH or Open MPI; --hostfile FILE reads them\n"
     "  --starter NAME     that launcher: prterun, mpiexec.hydra or mpirun.openmpi\n"

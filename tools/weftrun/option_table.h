@@ -15,6 +15,8 @@ enum option_id {
     OPT_DEBUG,
     OPT_CHECK,
     OPT_PROFILE,
+    OPT_TRACE,
+    OPT_TRACE_LAST,
     OPT_DIR,
     OPT_ENV,
     OPT_EXPORT,

@@ -49,6 +49,13 @@ static int read_count(int *count, const char *option, const char *text)
     return 0;
 }
 
+static bool is_time(const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    return end != text && !*end && seconds > 0 && seconds < 1e8;
+}
+
 static int read_timeout(struct job *job, const char *from, const char *text)
 {
     char *end;
@@ -255,6 +262,17 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
     case OPT_PROFILE:
         job->profile = value;
         return 0;
+    case OPT_TRACE:
+        job->trace = value;
+        return 0;
+    case OPT_TRACE_LAST:
+        if (!is_time(value)) {
+            weft_lines_print("--trace-last needs a time in seconds, not \"%s\".", value);
+            return -1;
+        }
+        job->trace_last = value;
+        job->trace = job->trace ? job->trace : "";
+        return 0;
     case OPT_HERE:
         job->here = true;
         return 0;
@@ -307,7 +325,7 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
         const struct option_row *row = option.row;
         const char *value = option.value;
         if (!row || (value && !row->takes_value && row->id != OPT_DEBUG && row->id != OPT_CHECK &&
-                     row->id != OPT_PROFILE)) {
+                     row->id != OPT_PROFILE && row->id != OPT_TRACE)) {
             weft_lines_print("Unknown option \"%s\"; weftrun --help lists all options.", word);
             return -1;
         }

@@ -373,6 +373,10 @@ static void add_program(struct line *line, const struct job *job, const struct a
         add(line, "WEFT_CHECK=%s", *job->check ? job->check : "all");
     if (job->profile)
         add(line, "WEFT_PROFILE=%s", *job->profile ? job->profile : "1");
+    if (job->trace)
+        add(line, "WEFT_TRACE=%s", *job->trace ? job->trace : "1");
+    if (job->trace_last)
+        add(line, "WEFT_TRACE_LAST=%s", job->trace_last);
     add_variables(line, &job->env);
     add_variables(line, &app->env);
     if (line->n == env + 1 && !line->failed) {

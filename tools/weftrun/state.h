@@ -103,6 +103,8 @@ struct job {
     struct variables env;     /* for all ranks */
     const char *abi;          /* --abi: of programs without an MPI of their own; "none"; or NULL */
     const char *check;        /* the kinds of --check, "": all; or NULL */
+    const char *trace;        /* the file of --trace, "": the usual one; or NULL */
+    const char *trace_last;   /* seconds of --trace-last, or NULL */
     const char *profile;      /* the file of --profile, "": the usual one; or NULL */
     int slots;                /* of --host or a file, 0: not stated */
     enum elsewhere elsewhere;

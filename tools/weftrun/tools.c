@@ -48,12 +48,15 @@ static void warn_without_mpi(const struct job *job, const struct app *app)
     if (!app->front_library &&
         !weft_other_mpi_needed(app->path, library, sizeof library, &standard) && !standard)
         weft_lines_print("%s is not linked with MPI: %s sees only the programs that it starts.",
-                         app->argv[0], job->check ? "--check" : "--profile");
+                         app->argv[0],
+                         job->check     ? "--check"
+                         : job->profile ? "--profile"
+                                        : "--trace");
 }
 
 int weft_tools_choose(const struct job *job, struct app *app)
 {
-    if (!job->check && !job->profile)
+    if (!job->check && !job->profile && !job->trace)
         return 0;
     warn_without_mpi(job, app);
     /* The front end stands behind the tools: the program may refer to it only by another library,
@@ -61,7 +64,7 @@ int weft_tools_choose(const struct job *job, struct app *app)
     if (app->front_library)
         put_in_front(app, app->front_library);
     int code = 0;
-    if (job->profile)
+    if (job->profile || job->trace) /* one library for both */
         code = load(app, "profile");
     if (!code && job->check) /* in front: the profile does not count the checker's time */
         code = load(app, "check");

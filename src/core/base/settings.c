@@ -391,14 +391,14 @@ static bool known(const char *name, size_t len)
     return false;
 }
 
-/* Variables of the wrapper compilers, of weftrun --debug, --check and --profile, and those by which
- * module files and package managers describe an installation. */
+/* Variables of the wrapper compilers, of weftrun --debug, --check, --profile and --trace, and those
+ * by which module files and package managers describe an installation. */
 static bool not_a_setting(const char *name, size_t len)
 {
-    static const char *const names[] = {"DEBUGGER", "TERMINAL", "CHECK", "CHECK_SARIF", "PROFILE",
-                                        "CC",       "CXX",      "FC",    "ROOT",        "DIR",
-                                        "HOME",     "PREFIX",   "BASE",  "LIB",         "INCLUDE",
-                                        "PATH",     "INC",      "BIN",   "MAN",         "VERSION"};
+    static const char *const names[] = {
+        "DEBUGGER", "TERMINAL", "CHECK", "CHECK_SARIF", "PROFILE", "TRACE",  "TRACE_LAST", "CC",
+        "CXX",      "FC",       "ROOT",  "DIR",         "HOME",    "PREFIX", "BASE",       "LIB",
+        "INCLUDE",  "PATH",     "INC",   "BIN",         "MAN",     "VERSION"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strlen(names[i]) == len && strncmp(names[i], name, len) == 0)
             return true;
@@ -416,10 +416,11 @@ static int refuse_unknown(char *why, size_t len)
         if (known(*entry, name_len) || not_a_setting(*entry + 5, name_len - 5))
             continue;
         snprintf(name, sizeof name, "%.*s", (int)(name_len < 100 ? name_len : 100), *entry);
-        snprintf(why, len,
-                 "The environment sets %s, which is not a setting of Weft; the nearest is %s: correct "
-                 "or unset it ('weft_info --settings' lists them all).",
-                 name, nearest(name));
+        snprintf(
+            why, len,
+            "The environment sets %s, which is not a setting of Weft; the nearest is %s: correct "
+            "or unset it ('weft_info --settings' lists them all).",
+            name, nearest(name));
         return -1;
     }
     return 0;

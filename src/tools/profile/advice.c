@@ -115,10 +115,11 @@ static int advise_late(const struct profile_job *job, const struct profile_sums 
     const struct profile_site *receive = profile_latest(job, PROFILE_RECEIVER);
     if (n < PROFILE_ADVICE && send && sums->late[PROFILE_SENDER] > 0.05 * all) {
         profile_text_site(send, where, sizeof where);
-        snprintf(list[n++], PROFILE_SENTENCE,
-                 "send earlier at rank %d: late senders take %.0f %% of the time, most in %s; start "
-                 "its sends (MPI_Isend) before work that they do not depend on, or give it less work",
-                 send->late_most.rank, sums->late[PROFILE_SENDER] / all * 100, where);
+        snprintf(
+            list[n++], PROFILE_SENTENCE,
+            "send earlier at rank %d: late senders take %.0f %% of the time, most in %s; start "
+            "its sends (MPI_Isend) before work that they do not depend on, or give it less work",
+            send->late_most.rank, sums->late[PROFILE_SENDER] / all * 100, where);
     }
     if (n < PROFILE_ADVICE && receive && sums->late[PROFILE_RECEIVER] > 0.05 * all) {
         profile_text_site(receive, where, sizeof where);
@@ -155,13 +156,13 @@ int profile_advice(const struct profile_job *job, const struct profile_sums *sum
                  "ranks is %s; even work would save up to %.0f %% of the time",
                  sums->most_compute_rank, profile_text_seconds(sums->most_compute, a),
                  profile_text_seconds(sums->compute, b), excess / sums->wall * 100);
+    n = advise_late(job, sums, list, n);
     double seconds = seconds_in(job, "MPI_Barrier", &calls);
-    if (seconds > 0.05 * all)
+    if (n < PROFILE_ADVICE && seconds > 0.05 * all)
         snprintf(list[n++], PROFILE_SENTENCE,
                  "remove barriers that no data depend on: MPI_Barrier takes %.0f %% of the time in "
                  "%llu calls a rank",
                  seconds / all * 100, (unsigned long long)calls / (unsigned)job->reported);
-    n = advise_late(job, sums, list, n);
     double waited = seconds_in(job, "MPI_Recv", &calls);
     waited += seconds_in(job, "MPI_Sendrecv", &calls);
     if (n < PROFILE_ADVICE && !job->lates && waited > 0.1 * all)

@@ -69,7 +69,8 @@ static bool read_ranks(struct profile_comm *entry)
         found += ranks[i] >= 0;
     }
     entry->all = !entry->inter && found == profile.size;
-    entry->id = entry->inter ? 1 : weft_hash_bytes(WEFT_HASH_BEGIN, ranks, (size_t)n * sizeof *ranks);
+    entry->id =
+        entry->inter ? 1 : weft_hash_bytes(WEFT_HASH_BEGIN, ranks, (size_t)n * sizeof *ranks);
     entry->world = ranks;
     comms.ranks += n;
     return true;

@@ -137,8 +137,7 @@ static bool exchange(struct lists *lists)
     weft_next.Type_contiguous(2, MPI_UINT64_T, &pair);
     weft_next.Type_commit(&pair);
     bool ok = !weft_next.Alltoallv(lists->asked_out, lists->out, lists->out_at, pair,
-                                   lists->asked_in, lists->in, lists->in_at, pair,
-                                   profile.channel);
+                                   lists->asked_in, lists->in, lists->in_at, pair, profile.channel);
     weft_next.Type_free(&pair);
     if (!ok)
         return false;
@@ -188,7 +187,6 @@ bool profile_late_split(double *late)
     struct lists lists = {0};
     if (weft_next.Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, profile.channel) || !all)
         return false;
-    profile.difference_end = profile_clock_difference();
     profile_longs_thin(most > RANK_QUERIES ? most : RANK_QUERIES);
     bool ok = exchange(&lists);
     if (ok) {

@@ -3,6 +3,7 @@
  * Messages of this rank, numbered by channel, and the calls that took long: see messages.h.
  */
 #include "tools/profile/messages.h"
+#include "tools/profile/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static struct plan {
 } plans[WEFT_CALLS];
 
 struct channel {
-    uint64_t key; /* 0: free */
+    uint64_t key;  /* 0: free */
     uint64_t kept; /* ticks of the last post that was kept */
     uint32_t n;
     bool has_kept;
@@ -44,7 +45,7 @@ struct operation {
     const void *handle; /* NULL: free */
     uint64_t key, posted;
     const struct profile_comm *comm; /* of a receive whose source or tag is not known yet */
-    uint64_t bytes; /* of a persistent send */
+    uint64_t bytes;                  /* of a persistent send */
     int32_t peer;
     uint32_t n;
     uint8_t asks_for;
@@ -61,6 +62,8 @@ static struct {
     struct profile_query queries[QUERIES];
     struct profile_long *open; /* of the call that ends; NULL: it was short */
     /* of the call that runs */
+    struct profile_thread *thread;
+    uint64_t end; /* ticks: inside the call, because an arrow points at a call */
     void **handles;
     int64_t handles_space;
     MPI_Status *statuses;
@@ -103,7 +106,7 @@ static enum step step_of(const struct weft_function *f, const struct plan *plan)
         return plan->request >= 0 ? START : NONE;
     if (f->does & WEFT_DOES_COMPLETE)
         return plan->request >= 0 && f->parameter[plan->request].flow == WEFT_FLOW_INOUT ? COMPLETE
-                                                                                        : NONE;
+                                                                                         : NONE;
     if (!(f->does & (WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) || !has_ends)
         return NONE;
     return f->does & WEFT_DOES_PERSISTENT ? INIT : MESSAGE;
@@ -248,8 +251,8 @@ static void open_call(struct profile_slot *slot, uint64_t begin, uint64_t ticks)
     if (m->longs == LONGS || m->queries > QUERIES - QUERIES_OF_CALL)
         profile_longs_thin(QUERIES / 2);
     state.open = &state.longs[m->longs];
-    *state.open = (struct profile_long){
-        .slot = slot, .begin = begin, .ticks = ticks, .first = m->queries};
+    *state.open =
+        (struct profile_long){.slot = slot, .begin = begin, .ticks = ticks, .first = m->queries};
 }
 
 static void ask(enum profile_end asks_for, uint64_t key, uint32_t n, int peer)
@@ -328,8 +331,11 @@ static void add(const struct operation *operation)
 static void activate(struct operation *operation, uint64_t begin)
 {
     operation->posted = begin;
-    operation->active = operation->comm || number(1 - operation->asks_for, operation->key, begin,
-                                                  &operation->n);
+    operation->active =
+        operation->comm || number(1 - operation->asks_for, operation->key, begin, &operation->n);
+    if (__builtin_expect(profile_traces, 0) && operation->active &&
+        operation->asks_for == PROFILE_RECEIVER)
+        profile_trace_message(state.thread, PROFILE_SENDER, operation->key, operation->n, begin);
 }
 
 /* A receive whose source and tag the status states. */
@@ -337,13 +343,12 @@ static void settle(struct operation *operation, const MPI_Status *status)
 {
     const struct profile_comm *comm = operation->comm;
     int source = status->MPI_SOURCE;
-    operation->peer = source >= 0 && source < comm->size
-                          ? comm->world ? comm->world[source] : source
-                          : -1;
+    operation->peer =
+        source >= 0 && source < comm->size ? comm->world ? comm->world[source] : source : -1;
     operation->key =
         key_of(comm, operation->peer, profile.rank, status->MPI_TAG, operation->partitioned);
-    operation->active = operation->peer >= 0 && number(PROFILE_RECEIVER, operation->key,
-                                                       operation->posted, &operation->n);
+    operation->active = operation->peer >= 0 &&
+                        number(PROFILE_RECEIVER, operation->key, operation->posted, &operation->n);
 }
 
 /* ---- Parameters of calls */
@@ -363,11 +368,11 @@ static bool read_send(const struct weft_call *call, const struct plan *plan,
     int peer = comm ? world_of(comm, call->values[plan->dest].number) : -1;
     if (peer < 0)
         return false;
-    *operation = (struct operation){
-        .peer = peer,
-        .asks_for = PROFILE_RECEIVER,
-        .key = key_of(comm, profile.rank, peer, call->values[plan->send_tag].number,
-                      plan->partitioned)};
+    *operation =
+        (struct operation){.peer = peer,
+                           .asks_for = PROFILE_RECEIVER,
+                           .key = key_of(comm, profile.rank, peer,
+                                         call->values[plan->send_tag].number, plan->partitioned)};
     return true;
 }
 
@@ -465,8 +470,12 @@ static void end_operation(struct operation *operation, const MPI_Status *status)
             return;
         settle(operation, status);
     }
-    if (operation->active)
-        ask(operation->asks_for, operation->key, operation->n, operation->peer);
+    if (!operation->active)
+        return;
+    ask(operation->asks_for, operation->key, operation->n, operation->peer);
+    if (__builtin_expect(profile_traces, 0) && operation->asks_for == PROFILE_SENDER)
+        profile_trace_message(state.thread, PROFILE_RECEIVER, operation->key, operation->n,
+                              state.end);
 }
 
 /* A blocking call has ended the operation; of another one a later call will. */
@@ -584,6 +593,9 @@ void profile_message_after(const struct weft_call *call, struct profile_thread *
     const struct plan *plan = &plans[call->function - weft_functions];
     if (plan->step == NONE || (call->result != MPI_SUCCESS && plan->step != COMPLETE))
         return;
+    state.thread = thread;
+    state.end =
+        begin + ticks - (ticks / 2 < profile.ticks_of_us / 8 ? ticks / 2 : profile.ticks_of_us / 8);
     open_call(slot, begin, ticks);
     switch ((enum step)plan->step) {
     case MESSAGE:

@@ -23,9 +23,11 @@ enum { CALLS_SHOWN = 12, SITES_SHOWN = 16, ROWS_SHOWN = 40 };
 static const char style[] =
     "body{font:16px/1.5 system-ui,sans-serif;color:#222;background:#fff;max-width:60rem;"
     "margin:2rem auto;padding:0 1rem}h1{font-size:1.8rem;margin-bottom:.2rem}"
-    "h2{font-size:1.25rem;margin-top:2.5rem;margin-bottom:.3rem}svg{width:100%;height:auto}"
+    "h2{font-size:1.25rem;margin-top:2.5rem;margin-bottom:.3rem}svg{width:100%;min-width:38rem;"
+    "height:auto}"
     ".job{color:#555}table{border-collapse:collapse;font-size:.85rem;"
-    "font-variant-numeric:tabular-nums;margin:.7rem 0}th,td{text-align:right;padding:.15rem .6rem;"
+    "font-variant-numeric:tabular-nums;margin:.7rem "
+    "0}th,td{text-align:right;white-space:nowrap;padding:.15rem .6rem;"
     "border-bottom:1px solid #e4e4e4}td:first-child,th:first-child{text-align:left}"
     ".wide{overflow-x:auto}details{font-size:.95rem}summary{cursor:pointer;color:#555}";
 
@@ -44,12 +46,11 @@ enum {
     SEGMENTS
 };
 static const char *const segment_names[SEGMENTS] = {
-    "outside of MPI", "messages", "requests",
-    "late senders", "late receivers", "waiting in collectives",
-    "collectives",    "windows",  "files",    "other calls"};
-static const char *const segment_colours[SEGMENTS] = {
-    "#d9d9d9", "#0072b2", "#56b4e9", "#8b1a1a", "#e8743b",
-    "#d55e00", "#e69f00", "#009e73", "#cc79a7", "#666666"};
+    "outside of MPI",         "messages",    "requests", "late senders", "late receivers",
+    "waiting in collectives", "collectives", "windows",  "files",        "other calls"};
+static const char *const segment_colours[SEGMENTS] = {"#d9d9d9", "#0072b2", "#56b4e9", "#8b1a1a",
+                                                      "#f2a3a3", "#d55e00", "#e69f00", "#009e73",
+                                                      "#cc79a7", "#666666"};
 
 static double share(double of, double all)
 {
@@ -162,7 +163,8 @@ static void put_site_rows(FILE *file, const struct profile_job *job,
                           const struct profile_sums *sums)
 {
     char text[512], number[PROFILE_TEXT];
-    fprintf(file, "<div class=\"wide\"><table><tr><th>call site</th><th>time %%</th><th>mean</th><th>least (rank)</th>"
+    fprintf(file, "<div class=\"wide\"><table><tr><th>call site</th><th>time "
+                  "%%</th><th>mean</th><th>least (rank)</th>"
                   "<th>most (rank)</th><th>calls</th><th>bytes</th><th>longest call</th></tr>\n");
     for (int i = 0; i < job->n && i < ROWS_SHOWN; i++) {
         const struct profile_site *site = &job->sites[i];
@@ -280,9 +282,8 @@ static int pick_late(const struct profile_job *job, const struct profile_site **
         int at = n;
         if (late <= 0)
             continue;
-        for (; at > 0 && picked[at - 1]->late[PROFILE_SENDER] +
-                                 picked[at - 1]->late[PROFILE_RECEIVER] <
-                             late;
+        for (; at > 0 &&
+               picked[at - 1]->late[PROFILE_SENDER] + picked[at - 1]->late[PROFILE_RECEIVER] < late;
              at--)
             if (at < SITES_SHOWN)
                 picked[at] = picked[at - 1];
@@ -296,7 +297,7 @@ static int pick_late(const struct profile_job *job, const struct profile_site **
 static void put_late_bars(FILE *file, const struct profile_job *job)
 {
     static const char *const names[] = {"for late senders", "for late receivers", "rest"};
-    static const char *const colours[] = {"#8b1a1a", "#e8743b", "#56b4e9"};
+    static const char *const colours[] = {"#8b1a1a", "#f2a3a3", "#56b4e9"};
     struct picture_bar bars[SITES_SHOWN] = {0};
     const struct profile_site *sites[SITES_SHOWN];
     int n = pick_late(job, sites);
@@ -342,13 +343,14 @@ static void put_late(FILE *file, const struct profile_job *job, const struct pro
             profile_text_seconds(sums->late[PROFILE_RECEIVER] / job->reported, b));
     for (int end = 0; end < PROFILE_ENDS; end++)
         if (sums->late[end] > 0.1 * all)
-            fprintf(file, "The latest %s is rank %d. ", end == PROFILE_SENDER ? "sender" : "receiver",
-                    sums->late_most[end].rank);
+            fprintf(file, "The latest %s is rank %d. ",
+                    end == PROFILE_SENDER ? "sender" : "receiver", sums->late_most[end].rank);
     fprintf(file, "Behind a bar stands the rank that is late most.</p>\n");
     put_late_bars(file, job);
-    fprintf(file,
-            "<p>Who waits for whom: a row is a rank that waits, a column one that is late. A column "
-            "with many dark cells is a rank that delays many others.</p>\n");
+    fprintf(
+        file,
+        "<p>Who waits for whom: a row is a rank that waits, a column one that is late. A column "
+        "with many dark cells is a rank that delays many others.</p>\n");
     struct picture_matrix picture = {.bins = job->bins,
                                      .fold = job->fold,
                                      .value = late_of_entry,
@@ -429,9 +431,8 @@ static void put_lane(FILE *file, const char *name, uint64_t messages, uint64_t r
 {
     char text[PROFILE_TEXT];
     if (messages)
-        fprintf(file,
-                "<tr><td>%s</td><td>%llu</td><td>%llu</td><td>%llu</td><td>%s</td></tr>\n", name,
-                (unsigned long long)messages,
+        fprintf(file, "<tr><td>%s</td><td>%llu</td><td>%llu</td><td>%llu</td><td>%s</td></tr>\n",
+                name, (unsigned long long)messages,
                 (unsigned long long)(messages > rendezvous ? messages - rendezvous : 0),
                 (unsigned long long)rendezvous,
                 rendezvous ? profile_text_bytes((double)bytes, text) : "");
@@ -531,7 +532,8 @@ static void put_files(FILE *file, const struct profile_job *job, const struct pr
         fprintf(file,
                 "<h2>Files</h2><p>Files take %.1f %% of the time. The rate is that of one rank: "
                 "bytes over the time in calls that read or write; nonblocking calls count with the "
-                "time of their start alone.</p>\n<div class=\"wide\"><table><tr><th></th><th>calls</th><th>bytes</th>"
+                "time of their start alone.</p>\n<div "
+                "class=\"wide\"><table><tr><th></th><th>calls</th><th>bytes</th>"
                 "<th>each</th><th>below 64 KiB</th><th>rate of a rank</th></tr>\n",
                 share(sums->classes[PROFILE_FILE], sums->all_wall));
         put_access(file, "read", &sums->reads, sums->read_seconds);

@@ -29,7 +29,8 @@ void picture_put_text(FILE *file, const char *text)
 static void begin(FILE *file, int height)
 {
     fprintf(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" "
+            "<div class=\"wide\"><svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+            "role=\"img\" "
             "font-family=\"system-ui, sans-serif\" font-size=\"12\" fill=\"#444\">",
             PICTURE_WIDTH, height);
 }
@@ -118,8 +119,7 @@ void picture_put_bars(FILE *file, const struct picture_bars *picture,
     int bottom = top + picture->n * pitch;
     begin(file, bottom + 24);
     if (picture->segments > 1)
-        put_legend(file, picture->segments, picture->names, picture->colours,
-                   legend);
+        put_legend(file, picture->segments, picture->names, picture->colours, legend);
     for (int i = 0; i * step <= end * 1.001; i++) {
         double x = picture->left + i * step * scale;
         put_line(file, x, top, x, bottom, "#ddd");
@@ -140,7 +140,7 @@ void picture_put_bars(FILE *file, const struct picture_bars *picture,
         x = fmax(x, picture->left + bars[i].to * scale);
         put_label(file, x + 6, y + picture->height / 2.0 + 4, "start", bars[i].note);
     }
-    fputs("</svg>\n", file);
+    fputs("</svg></div>\n", file);
 }
 
 static void text_of_size(int i, char *text)
@@ -191,7 +191,7 @@ void picture_put_sizes(FILE *file, const struct picture_sizes *picture)
             put_label(file, x + each * 0.5, HEIGHT - BOTTOM + 16, "middle", text);
     }
     put_label(file, PICTURE_WIDTH / 2.0, HEIGHT - 4, "middle", "size of a message from");
-    fputs("</svg>\n", file);
+    fputs("</svg></div>\n", file);
 }
 
 static void put_axis(FILE *file, const struct picture_matrix *picture, double left, double top,
@@ -233,9 +233,9 @@ void picture_put_matrix(FILE *file, const struct picture_matrix *picture)
                     "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
                     "fill-opacity=\"%.2f\"><title>",
                     LEFT + j * square + 0.5, TOP + i * square + 0.5, square - 1, square - 1,
- picture->colour, shade);
+                    picture->colour, shade);
             picture_put_text(file, picture->note(picture->of, i, j, text));
             fputs("</title></rect>", file);
         }
-    fputs("</svg>\n", file);
+    fputs("</svg></div>\n", file);
 }

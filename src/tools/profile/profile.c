@@ -3,6 +3,7 @@
  * The profile's start and end, and both halves of each call: see profile.h.
  */
 #include "tools/profile/messages.h"
+#include "tools/profile/trace.h"
 #include "core/base/clock.h"
 
 #include <stdlib.h>
@@ -75,6 +76,7 @@ __attribute__((constructor)) static void start(void)
     profile.timestamp_counter = has_timestamp_counter();
     profile_bytes_begin();
     set_names();
+    profile_trace_begin();
     profile.seconds_begin = weft_seconds();
     profile.begin = read_ticks();
 }
@@ -84,7 +86,11 @@ __attribute__((constructor)) static void start(void)
 static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)comm, (void)keyval, (void)value, (void)extra;
-    struct profile_job *job = profile_gather();
+    profile.difference_end = profile_clock_difference();
+    if (profile_traces)
+        profile_trace_write();
+    bool reports = !profile_traces || getenv("WEFT_PROFILE");
+    struct profile_job *job = reports ? profile_gather() : NULL;
     if (job) {
         profile_json_write(job);
         profile_page_write(job);
@@ -185,8 +191,10 @@ void weft_call_end(struct weft_call *call)
     slot->calls++;
     slot->ticks += ticks;
     slot->most = ticks > slot->most ? ticks : slot->most;
-    if (call->result == MPI_SUCCESS)
-        slot->bytes += profile_bytes_add(thread, call, ticks);
+    uint64_t bytes = call->result == MPI_SUCCESS ? profile_bytes_add(thread, call, ticks) : 0;
+    slot->bytes += bytes;
+    if (__builtin_expect(profile_traces, 0))
+        profile_trace_call(thread, slot->function, (uintptr_t)call->state, ticks, bytes);
     if (profile.one_thread) {
         if (profile_is_synchronizing(call))
             keep_duration(call, slot, ticks);

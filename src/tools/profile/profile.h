@@ -15,6 +15,7 @@
  *   gather.c   the tables of all ranks, added up at rank 0; files and lines of call sites
  *   lines.c    the summary on stderr
  *   advice.c   sums, and the recommendations
+ *   trace.c    the time line of weftrun --trace
  *   json.c     all figures as a file
  *   page.c, picture.c   the page for a browser, and its pictures
  *   text.c     numbers and call sites as texts
@@ -142,8 +143,8 @@ struct profile {
     int rank, size;
     int fold; /* ranks of a bin */
     MPI_Comm channel;
-    uint8_t *distances; /* enum profile_distance of each rank; NULL: not known */
-    uint64_t counters[PROFILE_COUNTERS]; /* in MPI_Finalize */
+    uint8_t *distances;                   /* enum profile_distance of each rank; NULL: not known */
+    uint64_t counters[PROFILE_COUNTERS];  /* in MPI_Finalize */
     uint64_t begin, end;                  /* ticks */
     double seconds_begin, seconds_a_tick; /* the latter is known at the end */
     uint64_t ticks_of_us;                 /* of a microsecond, known from MPI_Init on */
@@ -251,9 +252,9 @@ struct profile_site {
     int ranks; /* that made calls here */
     int least_rank, most_rank;
     uint64_t calls, bytes;
-    double sum, least, most; /* seconds: of all ranks, of one rank */
-    double longest;          /* one call */
-    double wait;             /* of sum, for other ranks in collectives */
+    double sum, least, most;   /* seconds: of all ranks, of one rank */
+    double longest;            /* one call */
+    double wait;               /* of sum, for other ranks in collectives */
     double late[PROFILE_ENDS]; /* of sum, for late senders and receivers */
     struct profile_vote late_most;
     struct weft_site text;

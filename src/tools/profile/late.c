@@ -3,8 +3,8 @@
  * The end of the job: ranks request from each other when they began sends and posted receives, and
  * split the time of long calls: see messages.h.
  *
- * Each rank sends one list of queries to each other rank, and receives a list of times in seconds
- * of the clock of rank 0.
+ * Each rank sends one list of queries to each rank that it has waited for, and receives a list of
+ * times in seconds of the clock of rank 0.
  */
 #include "tools/profile/messages.h"
 
@@ -12,20 +12,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOB_QUERIES = 1 << 22, RANK_QUERIES = 256 }; /* at most; at least, of a rank */
+enum {
+    JOB_QUERIES = 1 << 22, /* at most */
+    RANK_QUERIES = 256,    /* of a rank, at least */
+    TAG_QUERIES = 10,
+    TAG_TIMES,
+    WORDS = 2 /* of a query */
+};
 
 /* A query as it is sent: the channel, and the number of the message with the end. */
 struct asked {
     uint64_t key, message;
 };
 
-/* Counts and displacements of both directions, in queries. */
+/* Queries of this rank by peer, and the requests of their exchange. */
 struct lists {
-    int *out, *out_at, *in, *in_at;
-    int n_out, n_in;
-    struct asked *asked_out, *asked_in;
-    double *times_out, *times_in;
-    int *index; /* of asked_out in the list of queries */
+    int *n, *at; /* of each peer */
+    struct asked *asked;
+    double *times;
+    int *index; /* of asked in the list of queries */
+    int requests, space;
+    MPI_Request *request;
+    int answers;
+    double **answer;
 };
 
 static void *allocate(size_t n, size_t each)
@@ -38,11 +47,13 @@ static void *allocate(size_t n, size_t each)
 
 static void free_lists(struct lists *lists)
 {
-    free(lists->out);
-    free(lists->asked_out);
-    free(lists->asked_in);
-    free(lists->times_out);
-    free(lists->times_in);
+    for (int i = 0; i < lists->answers; i++)
+        free(lists->answer[i]);
+    free(lists->answer);
+    free(lists->request);
+    free(lists->n);
+    free(lists->asked);
+    free(lists->times);
     free(lists->index);
 }
 
@@ -75,76 +86,94 @@ static double answer(const struct asked *asked)
                                                        : (double)NAN;
 }
 
-static void answer_all(struct lists *lists)
-{
-    if (lists->n_in)
-        for (int end = 0; end < PROFILE_ENDS; end++)
-            qsort(profile_messages.post[end], (size_t)profile_messages.n[end],
-                  sizeof(struct profile_post), by_channel);
-    for (int i = 0; i < lists->n_in; i++)
-        lists->times_in[i] = answer(&lists->asked_in[i]);
-}
-
 /* ---- Exchange */
 
-static int add_up(const int *counts, int *at)
+static MPI_Request *new_request(struct lists *lists)
 {
-    int64_t sum = 0;
-    for (int i = 0; i < profile.size; i++) {
-        at[i] = (int)sum;
-        sum += counts[i];
-    }
-    return sum < INT32_MAX / 4 ? (int)sum : -1;
+    return &lists->request[lists->requests++];
 }
 
 static void sort_by_peer(struct lists *lists)
 {
     int *next = allocate((size_t)profile.size, sizeof *next);
-    memcpy(next, lists->out_at, (size_t)profile.size * sizeof *next);
+    for (int i = 0; i < profile_messages.queries; i++)
+        lists->n[profile_messages.query[i].peer]++;
+    for (int i = 1; i < profile.size; i++)
+        lists->at[i] = lists->at[i - 1] + lists->n[i - 1];
+    memcpy(next, lists->at, (size_t)profile.size * sizeof *next);
     for (int i = 0; i < profile_messages.queries; i++) {
         const struct profile_query *query = &profile_messages.query[i];
         int at = next[query->peer]++;
-        lists->asked_out[at] =
-            (struct asked){query->key, (uint64_t)query->asks_for << 32 | query->n};
+        lists->asked[at] = (struct asked){query->key, (uint64_t)query->asks_for << 32 | query->n};
         lists->index[at] = i;
     }
     free(next);
 }
 
-/* False: communication failed. */
+static void send_queries(struct lists *lists)
+{
+    for (int peer = 0; peer < profile.size; peer++) {
+        int n = lists->n[peer], at = lists->at[peer];
+        if (!n)
+            continue;
+        weft_next.Irecv(lists->times + at, n, MPI_DOUBLE, peer, TAG_TIMES, profile.channel,
+                        new_request(lists));
+        weft_next.Isend(lists->asked + at, n * WORDS, MPI_UINT64_T, peer, TAG_QUERIES,
+                        profile.channel, new_request(lists));
+    }
+}
+
+/* Answers the queries of one rank. False: communication failed. */
+static bool answer_one(struct lists *lists)
+{
+    MPI_Status status;
+    int words = 0;
+    if (weft_next.Probe(MPI_ANY_SOURCE, TAG_QUERIES, profile.channel, &status))
+        return false;
+    weft_next.Get_count(&status, MPI_UINT64_T, &words);
+    int n = words / WORDS;
+    struct asked *asked = allocate((size_t)n, sizeof *asked);
+    double *times = allocate((size_t)n, sizeof *times);
+    lists->answer[lists->answers++] = times;
+    bool ok = !weft_next.Recv(asked, words, MPI_UINT64_T, status.MPI_SOURCE, TAG_QUERIES,
+                              profile.channel, MPI_STATUS_IGNORE);
+    for (int i = 0; ok && i < n; i++)
+        times[i] = answer(&asked[i]);
+    free(asked);
+    return ok && !weft_next.Isend(times, n, MPI_DOUBLE, status.MPI_SOURCE, TAG_TIMES,
+                                  profile.channel, new_request(lists));
+}
+
+/* Only ranks that have waited for each other exchange messages. False: communication failed. */
 static bool exchange(struct lists *lists)
 {
-    size_t n = (size_t)profile.size;
-    MPI_Datatype pair;
-    lists->out = allocate(n * 4, sizeof(int));
-    lists->out_at = lists->out + n;
-    lists->in = lists->out_at + n;
-    lists->in_at = lists->in + n;
-    for (int i = 0; i < profile_messages.queries; i++)
-        lists->out[profile_messages.query[i].peer]++;
-    if (weft_next.Alltoall(lists->out, 1, MPI_INT, lists->in, 1, MPI_INT, profile.channel))
-        return false;
-    lists->n_out = add_up(lists->out, lists->out_at);
-    lists->n_in = add_up(lists->in, lists->in_at);
-    if (lists->n_in < 0)
-        abort(); /* more than JOB_QUERIES and RANK_QUERIES allow */
-    lists->asked_out = allocate((size_t)lists->n_out, sizeof *lists->asked_out);
-    lists->asked_in = allocate((size_t)lists->n_in, sizeof *lists->asked_in);
-    lists->times_out = allocate((size_t)lists->n_out, sizeof *lists->times_out);
-    lists->times_in = allocate((size_t)lists->n_in, sizeof *lists->times_in);
-    lists->index = allocate((size_t)lists->n_out, sizeof *lists->index);
+    size_t n = (size_t)profile.size, queries = (size_t)profile_messages.queries;
+    int *asks = allocate(n, sizeof *asks), peers = 0, askers = 0;
+    lists->n = allocate(n * 2, sizeof(int));
+    lists->at = lists->n + n;
+    lists->asked = allocate(queries, sizeof *lists->asked);
+    lists->times = allocate(queries, sizeof *lists->times);
+    lists->index = allocate(queries, sizeof *lists->index);
     sort_by_peer(lists);
-    weft_next.Type_contiguous(2, MPI_UINT64_T, &pair);
-    weft_next.Type_commit(&pair);
-    bool ok = !weft_next.Alltoallv(lists->asked_out, lists->out, lists->out_at, pair,
-                                   lists->asked_in, lists->in, lists->in_at, pair, profile.channel);
-    weft_next.Type_free(&pair);
+    for (int i = 0; i < profile.size; i++) {
+        asks[i] = lists->n[i] > 0;
+        peers += asks[i];
+    }
+    bool ok = !weft_next.Reduce_scatter_block(asks, &askers, 1, MPI_INT, MPI_SUM, profile.channel);
+    free(asks);
     if (!ok)
         return false;
-    answer_all(lists);
-    return !weft_next.Alltoallv(lists->times_in, lists->in, lists->in_at, MPI_DOUBLE,
-                                lists->times_out, lists->out, lists->out_at, MPI_DOUBLE,
-                                profile.channel);
+    lists->space = 2 * peers + askers;
+    lists->request = allocate((size_t)lists->space, sizeof *lists->request);
+    lists->answer = allocate((size_t)askers, sizeof *lists->answer);
+    if (askers)
+        for (int end = 0; end < PROFILE_ENDS; end++)
+            qsort(profile_messages.post[end], (size_t)profile_messages.n[end],
+                  sizeof(struct profile_post), by_channel);
+    send_queries(lists);
+    for (int i = 0; ok && i < askers; i++)
+        ok = answer_one(lists);
+    return ok && !weft_next.Waitall(lists->requests, lists->request, MPI_STATUSES_IGNORE);
 }
 
 /* ---- Split */
@@ -191,8 +220,8 @@ bool profile_late_split(double *late)
     bool ok = exchange(&lists);
     if (ok) {
         double *times = allocate((size_t)profile_messages.queries, sizeof *times);
-        for (int i = 0; i < lists.n_out; i++)
-            times[lists.index[i]] = lists.times_out[i];
+        for (int i = 0; i < profile_messages.queries; i++)
+            times[lists.index[i]] = lists.times[i];
         for (int i = 0; i < profile_messages.longs; i++)
             split(&profile_messages.longest[i], times, late);
         free(times);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1,2,3 lanes=self,shm,rxm seconds=60
 /*
- * A nonblocking collective access returns before its data are moved, and progress moves them: in
- * tests of its request, in other calls, and at the latest in the wait. Several are pending at once,
- * with views and types that have holes; the data end before the end of the access; a write fails
- * behind its first bytes; a view is set while data are left to move.
+ * A nonblocking access, collective or not, returns before its data are moved, and progress moves
+ * them: in tests of its request, in other calls, and at the latest in the wait. Several are pending
+ * at once, with views and types that have holes; the data end before the end of the access; a write
+ * fails behind its first bytes; a view is set while data are left to move.
  */
 #include "file.h"
 
@@ -60,6 +60,39 @@ static void return_at_once(MPI_File file)
     MPI_Wait(&request, &status);
     CHECK(file_bytes(&status) == sizeof in, "%d bytes", file_bytes(&status));
     CHECK(!differ(in, out, LONG), "%d ints are wrong", differ(in, out, LONG));
+}
+
+/* An access of one rank, and one whose request is freed: the close completes it. */
+static void alone(MPI_File file)
+{
+    MPI_Offset begin = check.rank * (MPI_Offset)sizeof out,
+               last = begin + (MPI_Offset)sizeof out - 4;
+    MPI_Request request;
+    MPI_Status status;
+    MPI_File other;
+    int done = 0;
+    fill(out, LONG, 2);
+    CHECK_CLASS(MPI_File_iwrite_at(file, begin, out, LONG, MPI_INT, &request), MPI_SUCCESS);
+    CHECK(int_at(last) != out[LONG - 1], "the call has written all");
+    check_step("a write of one rank");
+    while (!done)
+        MPI_Test(&request, &done, &status);
+    CHECK(file_bytes(&status) == sizeof out, "%d bytes", file_bytes(&status));
+    memset(in, 0, sizeof in);
+    MPI_File_seek(file, begin, MPI_SEEK_SET);
+    CHECK_CLASS(MPI_File_iread(file, in, LONG, MPI_INT, &request), MPI_SUCCESS);
+    CHECK(in[LONG - 1] == 0, "the call has read all");
+    CHECK_CLASS(MPI_Cancel(&request), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Wait(&request, &status), MPI_SUCCESS);
+    CHECK(file_bytes(&status) == sizeof in, "%d bytes", file_bytes(&status));
+    CHECK(!differ(in, out, LONG), "%d ints are wrong", differ(in, out, LONG));
+
+    MPI_File_open(MPI_COMM_WORLD, file_name("a"), MPI_MODE_WRONLY, MPI_INFO_NULL, &other);
+    fill(out, LONG, 3);
+    MPI_File_iwrite_at(other, begin, out, LONG, MPI_INT, &request);
+    CHECK_CLASS(MPI_Request_free(&request), MPI_SUCCESS);
+    CHECK_CLASS(MPI_File_close(&other), MPI_SUCCESS);
+    CHECK(int_at(last) == out[LONG - 1], "%d is the last int", int_at(last));
 }
 
 /* Each rank writes its ints between those of the others, and half of its ints in memory. A write of
@@ -164,6 +197,7 @@ int main(int argc, char **argv)
     fd = open(file_name("a"), O_RDONLY);
     CHECK(fd >= 0, "%s cannot be opened", file_name("a"));
     return_at_once(file);
+    alone(file);
     MPI_Barrier(MPI_COMM_WORLD);
     with_holes(file);
     set_view(file);

@@ -614,6 +614,19 @@ struct weft_request *weft_coll_begin(struct weft_schedule *s)
     return request;
 }
 
+/* Starts a schedule that has its steps. */
+static int start_built(struct weft_schedule *s, const struct weft_coll_args *args,
+                       struct weft_request **request)
+{
+    if (!s->failed && weft_schedule_retain(s, args) == MPI_SUCCESS) {
+        *request = weft_coll_begin(s);
+        if (*request)
+            return MPI_SUCCESS;
+    }
+    weft_schedule_put(s);
+    return MPI_ERR_NO_MEM;
+}
+
 int weft_coll_start_steps(const struct weft_coll_args *args,
                           void (*build)(struct weft_schedule *s, void *arg), void *arg,
                           struct weft_request **request)
@@ -623,13 +636,21 @@ int weft_coll_start_steps(const struct weft_coll_args *args,
     if (!s)
         return MPI_ERR_NO_MEM;
     build(s, arg);
-    if (!s->failed && weft_schedule_retain(s, args) == MPI_SUCCESS) {
-        *request = weft_coll_begin(s);
-        if (*request)
-            return MPI_SUCCESS;
-    }
-    weft_schedule_put(s);
-    return MPI_ERR_NO_MEM;
+    return start_built(s, args, request);
+}
+
+/* Its tag is that of a schedule that looks for no refusals, and is no number of a call. */
+int weft_coll_start_call(struct weft_comm *comm, const struct weft_datatype *type,
+                         bool (*call)(void *arg), void *arg, struct weft_request **request)
+{
+    struct weft_coll_args args = {
+        .kind = WEFT_COLL_BARRIER, .comm = comm, .in = {.type = type}, .out = {.type = type}};
+    int tag = weft_coll_tag(comm, 0, WEFT_COLL_KIND_MASK, false);
+    struct weft_schedule *s = get_schedule(&args, tag, false);
+    if (!s)
+        return MPI_ERR_NO_MEM;
+    weft_schedule_call(s, call, arg);
+    return start_built(s, &args, request);
 }
 
 int weft_coll_init(const struct weft_coll_args *args, struct weft_request **request)

@@ -164,6 +164,10 @@ int weft_coll_start_steps(const struct weft_coll_args *args,
                           void (*build)(struct weft_schedule *s, void *arg), void *arg,
                           struct weft_request **request);
 
+/* Starts a schedule of one call and no message, with a reference to a type, at this rank alone. */
+int weft_coll_start_call(struct weft_comm *comm, const struct weft_datatype *type,
+                         bool (*call)(void *arg), void *arg, struct weft_request **request);
+
 /* Frees the schedules that are kept for reuse. */
 void weft_schedule_finalize(void);
 

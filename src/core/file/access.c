@@ -34,16 +34,19 @@
 enum {
     RUNS = 256,
     BOUNCE_BYTES = 256 << 10,
-    FEW_RUNS = 8 /* as many calls as a sieve with its locks makes, or little more */
+    SHORT_BOUNCE = 64 << 10, /* with a call for each int 10 ms */
+    FEW_RUNS = 8             /* as many calls as a sieve with its locks makes, or little more */
 };
 
 struct access {
     struct weft_file *file;
     bool write;
     bool by_runs; /* within a collective access: no lock, no sieve */
-    bool at_once; /* does not wait: sets `later` instead, and moves no more data */
+    bool at_once; /* does not wait: sets `later` instead; one run, some calls, or one sieve */
     bool later;
-    char *sieve; /* NULL until it is needed */
+    bool ended;   /* a read is at the end of the file */
+    bool bounces; /* the memory is a bounce buffer, all of which is moved */
+    char *sieve;  /* NULL until it is needed */
     size_t sieve_bytes;
 };
 
@@ -244,14 +247,18 @@ static int move_packed(struct access *access, size_t from, size_t to, char *memo
 {
     const struct weft_file *file = access->file;
     int code = MPI_SUCCESS;
-    bool ended = false;
     *moved = 0;
-    if (file->view.contiguous)
-        return move_run(access, from, to - from, memory, moved);
-    while (from + *moved < to && !ended && !access->later && code == MPI_SUCCESS) {
+    if (file->view.contiguous) {
+        code = move_run(access, from, to - from, memory, moved);
+        access->ended = *moved < to - from && !access->later;
+        return code;
+    }
+    while (from + *moved < to && !access->ended && !access->later && code == MPI_SUCCESS) {
         size_t done = 0;
-        code = move_runs(access, from + *moved, to, memory + *moved, &done, &ended);
+        code = move_runs(access, from + *moved, to, memory + *moved, &done, &access->ended);
         *moved += done;
+        if (access->at_once && !access->bounces)
+            break;
     }
     return code;
 }
@@ -260,9 +267,11 @@ static int move_packed(struct access *access, size_t from, size_t to, char *memo
 static int move_pieces(struct access *access, const struct weft_file_data *data, size_t position,
                        size_t from, size_t to, size_t *moved)
 {
-    size_t each = to - from < BOUNCE_BYTES ? to - from : BOUNCE_BYTES, n = 0, done = 0;
+    size_t most = access->at_once && !access->file->view.contiguous ? SHORT_BOUNCE : BOUNCE_BYTES;
+    size_t each = to - from < most ? to - from : most, n = 0, done = 0;
     char *bounce = malloc(each);
     int code = MPI_SUCCESS;
+    access->bounces = true;
     if (!bounce)
         return no_memory(access->file, each);
     for (; from < to && done == n && code == MPI_SUCCESS; from += done) {
@@ -273,6 +282,8 @@ static int move_pieces(struct access *access, const struct weft_file_data *data,
         if (!access->write)
             weft_datatype_unpack(data->type, data->buffer, from, bounce, done);
         *moved += done;
+        if (access->at_once)
+            break;
     }
     free(bounce);
     return code;
@@ -321,7 +332,7 @@ int weft_file_move(struct weft_file *file, bool write, const struct weft_file_da
 }
 
 int weft_file_move_at_once(struct weft_file *file, bool write, const struct weft_file_data *data,
-                           size_t from, size_t to, size_t *moved, bool *later)
+                           size_t from, size_t to, size_t *moved, bool *ended)
 {
     size_t hint = file->sieve[write];
     struct access access = {.file = file,
@@ -332,6 +343,6 @@ int weft_file_move_at_once(struct weft_file *file, bool write, const struct weft
     *moved = 0;
     int code = move_data(&access, data, from, to, moved);
     free(access.sieve);
-    *later = access.later;
+    *ended = access.ended;
     return code;
 }

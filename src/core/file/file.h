@@ -103,6 +103,7 @@ struct weft_file {
     bool busy;                /* a thread uses `state` */
     bool atomic;              /* MPI_File_set_atomicity; the same at all ranks */
     int pending;              /* nonblocking collective accesses (nonblocking.c) */
+    int pending_own;          /* nonblocking accesses of this rank alone */
     struct weft_file_pending *moving; /* those with data to move, the oldest first */
     unsigned split;                   /* the flags of a pending split access, or 0 */
     size_t split_bytes;               /* what it has moved */
@@ -206,11 +207,12 @@ struct weft_file_data {
 int weft_file_move(struct weft_file *file, bool write, const struct weft_file_data *data,
                    size_t from, size_t to, size_t *moved);
 
-/* Moves them, or the first of them, without waiting. *later: another writer is to be waited for.
- * Not in atomic mode, and not to or from a pipe. The caller holds the VCI of the file, and perhaps
- * no other. */
+/* Moves the first of them without waiting: one run, or as many runs as one call of the sieve holds,
+ * or a bounce buffer, or some of them. *moved is 0 if another writer is to be waited for; *ended: a
+ * read is at the end of the file. Not in atomic mode, and not to or from a pipe. The caller holds
+ * the VCI of the file, and perhaps no other. */
 int weft_file_move_at_once(struct weft_file *file, bool write, const struct weft_file_data *data,
-                           size_t from, size_t to, size_t *moved, bool *later);
+                           size_t from, size_t to, size_t *moved, bool *ended);
 
 /* Writes them within a collective access, without bytes of holes. */
 int weft_file_write_runs(struct weft_file *file, const struct weft_file_data *data, size_t from,
@@ -231,10 +233,17 @@ int weft_file_start_all(struct weft_file *file, bool write, int code,
                         const struct weft_file_data *data, bool in_call,
                         struct weft_request **request);
 
+/* The same for an access of this rank alone: its request completes when its data are moved. */
+int weft_file_start(struct weft_file *file, bool write, const struct weft_file_data *data,
+                    bool in_call, struct weft_request **request);
+
 /* Moves what nonblocking accesses of this rank have not moved. It waits for no rank. */
 void weft_file_finish_moves(struct weft_file *file);
 
-extern const struct weft_request_ops weft_file_request_ops;
+/* Completes the nonblocking accesses of this rank alone. */
+void weft_file_finish_own(struct weft_file *file);
+
+extern const struct weft_request_ops weft_file_request_ops, weft_file_own_request_ops;
 
 /* ---- Data representations (convert.c) */
 

@@ -209,11 +209,12 @@ static int check_setting(const char *text)
     while ((text = next_item(text, &item))) {
         const struct hint *hint = find_hint(item.key);
         if (!hint || !is_valid(hint, item.value))
-            return weft_error_set(MPI_ERR_INFO_VALUE,
-                                  "WEFT_FILE_HINTS has \"%.60s=%.60s\", which is not a hint of Weft "
-                                  "or has no such value; the section Files of docs/GUIDE.md lists "
-                                  "the hints",
-                                  item.key, item.value);
+            return weft_error_set(
+                MPI_ERR_INFO_VALUE,
+                "WEFT_FILE_HINTS has \"%.60s=%.60s\", which is not a hint of Weft "
+                "or has no such value; the section Files of docs/GUIDE.md lists "
+                "the hints",
+                item.key, item.value);
     }
     return MPI_SUCCESS;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Nonblocking collective access: a schedule that moves this rank's data, piece by piece, and then
- * reduces the errors of all ranks to that of the lowest rank that failed. The first piece is moved
- * in the call, the others in progress, so that the program, or the progress thread, may do other
- * work between two pieces.
+ * Nonblocking access: a schedule that moves this rank's data, piece by piece. A collective access
+ * then reduces the errors of all ranks to that of the lowest rank that failed. The first piece is
+ * moved in the call, the others in progress, so that the program, or the progress thread, may do
+ * other work between two pieces.
  *
  * Invariants:
- *  - The accesses of a rank to a file move their data in the order of the calls. The first in
- *    file->moving does; moving waits for no other rank.
+ *  - The accesses of a rank to a file whose data are moved in progress move them in the order of
+ *    the calls. The first in file->moving does; moving waits for no other rank.
  *  - Nothing here waits in progress: if another writer holds the file, the piece is tried again in
  *    the next turn.
  *  - The request's buffer is a struct weft_file_pending until the schedule ends. It keeps the
@@ -26,11 +26,12 @@
 /* The most data of a piece: a thread that calls MPI waits for a piece that the progress thread
  * moves, 0.1 ms on a local disk. On a network file system each call may be a request to a server.
  */
-enum { PIECE = 256 << 10, PIECE_NETWORK = 4 << 20, PIECE_RUNS = 4096 };
+enum { PIECE = 256 << 10, PIECE_NETWORK = 4 << 20 };
 
 struct weft_file_pending {
     struct weft_file *file;
     bool write;
+    bool collective;
     bool moves;    /* it is in file->moving, */
     bool deferred; /* or was */
     struct weft_file_data data;
@@ -47,7 +48,10 @@ static void note_error(struct weft_file_pending *access, int code)
     if (code == MPI_SUCCESS)
         return;
     access->mine = (int64_t)access->file->comm->rank << 8 | code;
-    weft_file_describe(access->file, code, access->sentence);
+    if (access->collective)
+        weft_file_describe(access->file, code, access->sentence);
+    else
+        weft_error_text(code, access->sentence, sizeof access->sentence);
 }
 
 static void begin_moves(struct weft_file_pending *access)
@@ -71,15 +75,11 @@ static void end_moves(struct weft_file_pending *access)
     access->moves = false;
 }
 
-/* Bytes of data. */
+/* The most bytes of data. Data with holes need a call for each run or for each sieve. */
 static size_t piece_of(const struct weft_file *file)
 {
-    const struct weft_datatype *filetype = file->view.filetype;
     size_t bytes = file->system->network ? PIECE_NETWORK : PIECE;
-    double run = (double)filetype->size / (double)filetype->layout->runs;
-    if (file->view.contiguous || run * PIECE_RUNS > (double)bytes)
-        return bytes;
-    return (size_t)(run * PIECE_RUNS) + 1;
+    return file->view.contiguous || bytes > file->system->sieve ? bytes : file->system->sieve;
 }
 
 /* Moves a piece of the first access. Returns false if another writer is to be waited for. */
@@ -87,16 +87,15 @@ static bool move_piece(struct weft_file_pending *access)
 {
     struct weft_file *file = access->file;
     size_t left = access->data.bytes - access->moved, most = piece_of(file), moved;
-    size_t n = left < most ? left : most;
-    bool later;
+    bool ended;
     weft_assert(access->moves && file->moving == access && left);
     int code = weft_file_move_at_once(file, access->write, &access->data, access->moved,
-                                      access->moved + n, &moved, &later);
+                                      access->moved + (left < most ? left : most), &moved, &ended);
     access->moved += moved;
     note_error(access, code);
-    if (code != MPI_SUCCESS || moved == left || (moved < n && !later))
+    if (code != MPI_SUCCESS || moved == left || ended)
         end_moves(access);
-    return !later;
+    return moved > 0 || !access->moves;
 }
 
 /* The call of the schedule. */
@@ -114,6 +113,18 @@ void weft_file_finish_moves(struct weft_file *file)
     while (file->moving)
         if (!move_piece(file->moving))
             weft_await(weft_vci_scope(file->comm->vci), &idle, NULL);
+}
+
+static bool has_own(void *arg)
+{
+    const struct weft_file *file = arg;
+    return file->pending_own > 0;
+}
+
+void weft_file_finish_own(struct weft_file *file)
+{
+    weft_file_finish_moves(file);
+    weft_wait_while(weft_vci_scope(file->comm->vci), has_own, file, NULL);
 }
 
 /* True if progress may move the data: it cannot wait for the lock of atomic mode or for a pipe, and
@@ -159,10 +170,12 @@ static void sub_ended(struct weft_request *sub)
     struct weft_request *request = sub->parent;
     struct weft_file_pending *access = request->buffer;
     end_moves(access); /* after a refusal */
+    if (!access->collective)
+        access->lowest = access->mine;
     request->error = sub->error ? sub->error : (uint8_t)error_of(access);
     if (access->deferred)
         request->bytes = access->moved;
-    access->file->pending--;
+    *(access->collective ? &access->file->pending : &access->file->pending_own) -= 1;
     free(access);
     request->buffer = NULL;
     weft_request_put(sub);
@@ -186,6 +199,9 @@ const struct weft_request_ops weft_file_request_ops = {.name = "collective acces
                                                        .describe = describe,
                                                        .sub_ended = sub_ended};
 
+const struct weft_request_ops weft_file_own_request_ops = {
+    .name = "access to a file", .describe = describe, .sub_ended = sub_ended};
+
 static void build(struct weft_schedule *s, void *arg)
 {
     struct weft_file_pending *access = arg;
@@ -200,19 +216,23 @@ static void build(struct weft_schedule *s, void *arg)
     weft_schedule_build(s, &args);
 }
 
+/* Starts the schedule. */
 static int start(struct weft_request *request, struct weft_file_pending *access)
 {
+    struct weft_file *file = access->file;
     const struct weft_datatype *type = weft_handle_object(MPI_INT64_T);
     struct weft_coll_args args = {.kind = WEFT_COLL_ALLREDUCE,
-                                  .comm = access->file->comm,
+                                  .comm = file->comm,
                                   .in = {.type = access->moves ? access->data.type : type},
                                   .out = {.type = type},
                                   .op = weft_handle_object(MPI_MIN)};
     struct weft_request *sub;
-    int code = weft_coll_start_steps(&args, build, access, &sub);
+    int code = access->collective ? weft_coll_start_steps(&args, build, access, &sub)
+                                  : weft_coll_start_call(file->comm, access->data.type,
+                                                         move_in_turn, access, &sub);
     if (code != MPI_SUCCESS)
         return code;
-    access->file->pending++;
+    *(access->collective ? &file->pending : &file->pending_own) += 1;
     bool moves = access->moves;
     weft_request_adopt(sub, request);
     if (moves)
@@ -220,28 +240,37 @@ static int start(struct weft_request *request, struct weft_file_pending *access)
     return MPI_SUCCESS;
 }
 
-int weft_file_start_all(struct weft_file *file, bool write, int code,
-                        const struct weft_file_data *data, bool in_call,
-                        struct weft_request **started)
+/* A request with an access that has not begun. */
+static struct weft_request *make_request(struct weft_file *file, bool write, bool collective,
+                                         const struct weft_file_data *data)
 {
-    struct weft_request *request = weft_request_get(file->comm->vci, WEFT_REQUEST_FILE, 1);
+    enum weft_request_kind kind = collective ? WEFT_REQUEST_FILE : WEFT_REQUEST_FILE_OWN;
+    struct weft_request *request = weft_request_get(file->comm->vci, kind, 1);
     struct weft_file_pending *access = malloc(sizeof *access);
     if (!request || !access)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for another request of a file");
-    *access = (struct weft_file_pending){
-        .file = file, .write = write, .data = *data, .mine = INT64_MAX, .lowest = INT64_MAX};
+    *access = (struct weft_file_pending){.file = file,
+                                         .write = write,
+                                         .collective = collective,
+                                         .data = *data,
+                                         .mine = INT64_MAX,
+                                         .lowest = INT64_MAX};
     request->source = MPI_ANY_SOURCE;
     request->tag = MPI_ANY_TAG;
     request->peer = NULL;
     request->type = NULL;                 /* loops over all requests test both for NULL */
     request->channel = &file->comm->coll; /* its error handler is the file's */
     request->buffer = access;
-    if (code == MPI_SUCCESS)
-        start_moves(access, in_call);
-    else
-        note_error(access, code);
+    request->bytes = 0;
+    return request;
+}
+
+/* Starts an access whose moves have begun. */
+static int start_or_free(struct weft_request *request, struct weft_request **started)
+{
+    struct weft_file_pending *access = request->buffer;
     request->bytes = access->moved;
-    code = start(request, access);
+    int code = start(request, access);
     if (code == MPI_SUCCESS) {
         *started = request;
         return MPI_SUCCESS;
@@ -250,4 +279,46 @@ int weft_file_start_all(struct weft_file *file, bool write, int code,
     free(access);
     weft_request_put(request);
     return code;
+}
+
+int weft_file_start_all(struct weft_file *file, bool write, int code,
+                        const struct weft_file_data *data, bool in_call,
+                        struct weft_request **started)
+{
+    struct weft_request *request = make_request(file, write, true, data);
+    if (code == MPI_SUCCESS)
+        start_moves(request->buffer, in_call);
+    else
+        note_error(request->buffer, code);
+    return start_or_free(request, started);
+}
+
+/* Short accesses are complete when the call returns: a request of another kind costs less. */
+static bool is_short(const struct weft_file *file, const struct weft_file_data *data)
+{
+    return !data->bytes || !file->view.filetype->layout || data->bytes <= piece_of(file);
+}
+
+int weft_file_start(struct weft_file *file, bool write, const struct weft_file_data *data,
+                    bool in_call, struct weft_request **started)
+{
+    struct weft_request *request;
+    if (!in_call && !is_short(file, data)) {
+        request = make_request(file, write, false, data);
+        if (may_move_later(request->buffer)) {
+            begin_moves(request->buffer);
+            return start_or_free(request, started);
+        }
+        free(request->buffer);
+        weft_request_put(request);
+    }
+    request = weft_request_get(file->comm->vci, WEFT_REQUEST_NONE, 0);
+    if (!request)
+        return MPI_ERR_NO_MEM;
+    request->source = MPI_ANY_SOURCE;
+    request->tag = MPI_ANY_TAG;
+    request->channel = &file->comm->coll; /* its error handler is the file's */
+    request->error = (uint8_t)weft_file_move(file, write, data, 0, data->bytes, &request->bytes);
+    *started = request;
+    return MPI_SUCCESS;
 }

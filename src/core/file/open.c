@@ -462,6 +462,7 @@ static int close_here(struct weft_file *file)
 int weft_file_close(struct weft_file **closed)
 {
     struct weft_file *file = *closed, **link = &weft.files;
+    weft_file_finish_own(file);
     int code = close_here(file), pending = weft_file_no_pending(file);
     code = weft_file_agree(file, pending ? pending : code);
     weft_handle_retire(&file->object);
@@ -532,6 +533,7 @@ static int truncate_here(const struct weft_file *file, MPI_Offset size)
 int weft_file_resize(struct weft_file *file, MPI_Offset size, bool preallocate)
 {
     int64_t same = size;
+    weft_file_finish_moves(file);
     int code = weft_file_no_pending(file);
     if (code == MPI_SUCCESS && size < 0)
         code = weft_error_set(MPI_ERR_ARG, "the size %lld is negative", (long long)size);
@@ -550,6 +552,7 @@ int weft_file_resize(struct weft_file *file, MPI_Offset size, bool preallocate)
 
 int weft_file_sync(struct weft_file *file)
 {
+    weft_file_finish_moves(file);
     int rc, code = weft_file_no_pending(file);
     do
         rc = code == MPI_SUCCESS && !(file->amode & MPI_MODE_RDONLY) ? fsync(file->fd) : 0;

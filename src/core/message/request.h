@@ -48,8 +48,9 @@ enum weft_request_kind {
                                 */
     WEFT_REQUEST_RMA, /* an operation on a window; the parent of a window's messages: core/rma/win.h
                        */
-    WEFT_REQUEST_FILE, /* a nonblocking collective access to a file: core/file/file.h */
-    WEFT_REQUEST_PAIR, /* a receive and a send of two VCIs: weft_request_pair */
+    WEFT_REQUEST_FILE,     /* a nonblocking collective access to a file: core/file/file.h */
+    WEFT_REQUEST_FILE_OWN, /* a nonblocking access of one rank */
+    WEFT_REQUEST_PAIR,     /* a receive and a send of two VCIs: weft_request_pair */
     WEFT_REQUEST_KINDS
 };
 

@@ -223,26 +223,20 @@ int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offse
 {
     struct weft_file_data data, user;
     bool write = flags & WEFT_FILE_WRITE;
-    int code = prepare(file, flags, offset, buffer, &data, &user), converted;
+    int code = prepare(file, flags, offset, buffer, &data, &user);
+    bool in_call = user.type != NULL; /* the converted data are freed in the call */
     size_t bytes = 0;
-    if (flags & WEFT_FILE_ALL) {
-        code = weft_file_start_all(file, write, code, &data, user.type != NULL, started);
-        converted = convert_back(file, write, &data, &user,
-                                 code == MPI_SUCCESS ? &(*started)->bytes : &bytes);
-        return code == MPI_SUCCESS ? converted : code;
-    }
-    struct weft_request *request =
-        code == MPI_SUCCESS ? weft_request_get(file->comm->vci, WEFT_REQUEST_NONE, 0) : NULL;
-    int moved = request ? weft_file_move(file, write, &data, 0, data.bytes, &bytes) : MPI_SUCCESS;
-    converted = convert_back(file, write, &data, &user, &bytes);
-    if (!request)
-        return code == MPI_SUCCESS ? MPI_ERR_NO_MEM : code;
-    request->source = MPI_ANY_SOURCE;
-    request->tag = MPI_ANY_TAG;
-    request->channel = &file->comm->coll; /* its error handler is the file's */
-    request->error = (uint8_t)(moved == MPI_SUCCESS ? converted : moved);
-    request->bytes = bytes;
-    *started = request;
+    if (flags & WEFT_FILE_ALL)
+        code = weft_file_start_all(file, write, code, &data, in_call, started);
+    else if (code == MPI_SUCCESS)
+        code = weft_file_start(file, write, &data, in_call, started);
+    bool is_started = code == MPI_SUCCESS;
+    int converted =
+        convert_back(file, write, &data, &user, is_started ? &(*started)->bytes : &bytes);
+    if (flags & WEFT_FILE_ALL || !is_started)
+        return is_started ? converted : code;
+    if (converted != MPI_SUCCESS && (*started)->error == MPI_SUCCESS)
+        (*started)->error = (uint8_t)converted;
     return MPI_SUCCESS;
 }
 

@@ -125,6 +125,7 @@ static void init_tables(void)
     weft_request_ops[WEFT_REQUEST_COLL] = weft_coll_request_ops;
     weft_request_ops[WEFT_REQUEST_RMA] = weft_rma_request_ops;
     weft_request_ops[WEFT_REQUEST_FILE] = weft_file_request_ops;
+    weft_request_ops[WEFT_REQUEST_FILE_OWN] = weft_file_own_request_ops;
     weft_wait_report = weft_hang_check;
     weft_pollers = (struct weft_pollers){.collectives = weft_coll_progress,
                                          .windows = weft_rma_progress,

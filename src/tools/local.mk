@@ -44,6 +44,7 @@ libcheck_a_SOURCES = src/tools/check/check.c src/tools/check/check.h \
     src/tools/check/finding.c src/tools/check/finding.h \
     src/tools/check/messages.c src/tools/check/messages.h \
     src/tools/check/objects.c src/tools/check/objects.h \
+    src/tools/check/races.c src/tools/check/races.h \
     src/tools/check/repeats.c src/tools/check/repeats.h \
     src/tools/check/rules.c src/tools/check/sarif.c \
     src/tools/check/signature.c src/tools/check/signature.h \

@@ -3,31 +3,15 @@
  * Sends that only buffering lets pass: see buffering.h.
  */
 #include "tools/check/buffering.h"
+#include "tools/check/races.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A log has at most 1,000 entries of 40 bytes, and those of a job at most 16 MB. */
+/* A log has at most 1,000 entries of 64 bytes, and those of a job at most 25 MB. */
 enum { LOG_MAX = 1000, JOB_MAX = 400000, FINDINGS_MAX = 16, NONE = -1, TEXT = 1000 };
 
-struct entry {
-    enum check_log_kind kind;
-    enum weft_call_number call;
-    struct weft_portable_site site;
-    int peer;
-    bool is_matched; /* of a post: peer and number are those of its message */
-    uint64_t comm, number;
-};
-
-struct log {
-    struct entry *entries;
-    int n;
-    bool is_full;
-    int next; /* when the logs are executed: the first entry that has not been passed */
-    bool is_wild, is_released;
-};
-
-static struct log self;
+static struct check_log self;
 static int capacity;
 
 /* ---- The log of this rank */
@@ -39,16 +23,18 @@ void check_log_begin(void)
 }
 
 int check_log_add(const struct weft_call *call, enum check_log_kind kind, int peer, uint64_t comm,
-                  uint64_t number)
+                  int tag, uint64_t number)
 {
     if (self.n == capacity) {
         self.is_full = true;
         return NONE;
     }
-    self.entries[self.n] = (struct entry){.kind = kind,
+    self.entries[self.n] = (struct check_log_entry){.kind = kind,
                                           .call = call->function->plain,
                                           .site = weft_site_pack(weft_site_of(call->site)),
                                           .peer = peer,
+                                          .from = NONE,
+                                          .tag = tag,
                                           .comm = comm,
                                           .number = number};
     return self.n++;
@@ -56,10 +42,11 @@ int check_log_add(const struct weft_call *call, enum check_log_kind kind, int pe
 
 void check_log_match(int post, int source, uint64_t number)
 {
-    if (post < 0 || self.entries[post].peer != source) /* full, or of a wildcard receive */
+    if (post < 0) /* the log was full */
         return;
+    self.entries[post].from = source;
     self.entries[post].number = number;
-    self.entries[post].is_matched = true;
+    self.entries[post].is_matched = self.entries[post].peer == source;
 }
 
 /* ---- Rank 0: where the starts, posts and entries are */
@@ -70,7 +57,7 @@ struct position {
 };
 
 static struct {
-    struct log *logs;
+    struct check_log *logs;
     struct position *positions;
     size_t size; /* a power of 2 */
 } job;
@@ -100,9 +87,9 @@ static struct position *position_of(uint64_t key)
 
 static void add_positions(int rank)
 {
-    const struct log *log = &job.logs[rank];
+    const struct check_log *log = &job.logs[rank];
     for (int i = 0; i < log->n; i++) {
-        const struct entry *entry = &log->entries[i];
+        const struct check_log_entry *entry = &log->entries[i];
         const bool is_message = entry->kind == CHECK_LOG_START ||
                                 (entry->kind == CHECK_LOG_POST && entry->is_matched);
         if (!is_message && entry->kind != CHECK_LOG_ENTER)
@@ -114,12 +101,18 @@ static void add_positions(int rank)
     }
 }
 
+int check_log_find(int rank, enum check_log_kind kind, uint64_t a, uint64_t b)
+{
+    const struct position *position = position_of(key_of(rank, kind, a, b));
+    return position->key ? position->at : NONE;
+}
+
 /* The rank that has not yet made the entry; NONE: it has, or will never. */
 static int missing(int rank, enum check_log_kind kind, uint64_t a, uint64_t b)
 {
-    const struct position *position = position_of(key_of(rank, kind, a, b));
-    return position->key && !job.logs[rank].is_released && position->at >= job.logs[rank].next ? rank
-                                                                                        : NONE;
+    const struct check_log *log = &job.logs[rank];
+    const int at = check_log_find(rank, kind, a, b);
+    return at != NONE && !log->is_released && at >= log->next ? rank : NONE;
 }
 
 /* ---- Rank 0: execution */
@@ -127,9 +120,9 @@ static int missing(int rank, enum check_log_kind kind, uint64_t a, uint64_t b)
 /* The rank for which the next entry of a rank waits; NONE: it passes. */
 static int blocker(int rank)
 {
-    const struct log *log = &job.logs[rank];
-    const struct entry *entry = &log->entries[log->next];
-    const struct entry *post;
+    const struct check_log *log = &job.logs[rank];
+    const struct check_log_entry *entry = &log->entries[log->next];
+    const struct check_log_entry *post;
     switch (entry->kind) {
     case CHECK_LOG_AWAIT_POST:
         if (job.logs[entry->peer].is_wild)
@@ -158,9 +151,9 @@ static void advance(void)
     for (bool moved = true; moved;) {
         moved = false;
         for (int i = 0; i < check.size; i++) {
-            struct log *log = &job.logs[i];
+            struct check_log *log = &job.logs[i];
             while (log->next < log->n && blocker(i) == NONE) {
-                const struct entry *entry = &log->entries[log->next++];
+                const struct check_log_entry *entry = &log->entries[log->next++];
                 log->is_wild |= entry->kind == CHECK_LOG_POST && entry->peer < 0;
                 moved = true;
             }
@@ -170,14 +163,14 @@ static void advance(void)
     }
 }
 
-static struct check_location location_of(const struct entry *entry)
+static struct check_location location_of(const struct check_log_entry *entry)
 {
     return (struct check_location){&weft_functions[entry->call], weft_site_unpack(entry->site)};
 }
 
 static void describe(char *text, int rank, int other)
 {
-    const struct entry *entry = &job.logs[rank].entries[job.logs[rank].next];
+    const struct check_log_entry *entry = &job.logs[rank].entries[job.logs[rank].next];
     const struct check_location location = location_of(entry);
     char call[384];
     size_t length = strlen(text);
@@ -196,7 +189,7 @@ static int first_sender(int rank)
 {
     int first = NONE, at = rank;
     do {
-        const struct log *log = &job.logs[at];
+        const struct check_log *log = &job.logs[at];
         if (log->entries[log->next].kind == CHECK_LOG_AWAIT_POST && (first == NONE || at < first))
             first = at;
         at = blocker(at);
@@ -207,7 +200,7 @@ static int first_sender(int rank)
 static void report(int first)
 {
     char text[TEXT] = "";
-    const struct log *log = &job.logs[first];
+    const struct check_log *log = &job.logs[first];
     const struct check_location location = location_of(&log->entries[log->next]);
     int at = first;
     do {
@@ -230,7 +223,7 @@ static void pass(int rank, bool has_sends)
     for (int i = 0; i < ranks; i++, at = blocker(at))
         cycle[i] = at;
     for (int i = 0; i < (has_sends ? ranks : 1); i++) {
-        struct log *log = &job.logs[cycle[i]];
+        struct check_log *log = &job.logs[cycle[i]];
         log->next += !has_sends || log->entries[log->next].kind == CHECK_LOG_AWAIT_POST;
     }
     free(cycle);
@@ -254,7 +247,7 @@ static void execute(void)
             rank = blocker(rank);
         const int first = first_sender(rank);
         if (first != NONE) {
-            const struct entry *entry = &job.logs[first].entries[job.logs[first].next];
+            const struct check_log_entry *entry = &job.logs[first].entries[job.logs[first].next];
             int at = 0;
             while (at < n && reported[at].offset != entry->site.offset)
                 at++;
@@ -275,7 +268,7 @@ static void gather(void)
     int *each = check_allocate((size_t)n * 2, sizeof *each),
         *counts = check_allocate((size_t)n * 2, sizeof *counts), *at = counts + n;
     MPI_Datatype type;
-    weft_next.Type_contiguous((int)sizeof(struct entry), MPI_BYTE, &type);
+    weft_next.Type_contiguous((int)sizeof(struct check_log_entry), MPI_BYTE, &type);
     weft_next.Type_commit(&type);
     weft_next.Gather(numbers, 2, MPI_INT, each, 2, MPI_INT, 0, check.channel);
     for (int i = 0; i < n; i++) {
@@ -283,19 +276,21 @@ static void gather(void)
         at[i] = all;
         all += counts[i];
     }
-    struct entry *entries = check_allocate((size_t)all, sizeof *entries);
+    struct check_log_entry *entries = check_allocate((size_t)all, sizeof *entries);
     weft_next.Gatherv(self.entries, self.n, type, entries, counts, at, type, 0, check.channel);
     weft_next.Type_free(&type);
     job.logs = check_allocate((size_t)n, sizeof *job.logs);
     for (int i = 0; i < n; i++)
-        job.logs[i] = (struct log){
+        job.logs[i] = (struct check_log){
             .entries = &entries[at[i]], .n = counts[i], .is_full = each[2 * i + 1]};
     for (job.size = 64; job.size < 2 * (size_t)all;)
         job.size *= 2;
     job.positions = check_allocate(job.size, sizeof *job.positions);
     for (int i = 0; i < n; i++)
         add_positions(i);
-    if (n)
+    if (n && (check.kinds & CHECK_RACES))
+        check_races_find(job.logs);
+    if (n && (check.kinds & CHECK_DEADLOCKS))
         execute();
     free(entries);
     free(job.logs);

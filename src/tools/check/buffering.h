@@ -29,15 +29,38 @@ enum check_log_kind {
     CHECK_LOG_AWAIT_ROOT  /* and one for its root */
 };
 
+struct check_log_entry {
+    enum check_log_kind kind;
+    enum weft_call_number call;
+    struct weft_portable_site site;
+    int peer;        /* the other rank; -1: a wildcard receive */
+    int from;        /* of a post: the source of its message; -1: it is not known */
+    bool is_matched; /* the post names its source, and number is that of its message */
+    int tag;         /* of a start or post; -1: any */
+    uint64_t comm, number;
+};
+
+struct check_log {
+    struct check_log_entry *entries;
+    int n;
+    bool is_full;
+    int next; /* when the logs are executed: the first entry that has not been passed */
+    bool is_wild, is_released;
+};
+
 void check_log_begin(void);
 
 /* Adds an entry; returns its index, -1: the log is full. peer: in MPI_COMM_WORLD, -1: any. number: of
  * the message, the post, or the collective call on comm. */
 int check_log_add(const struct weft_call *call, enum check_log_kind kind, int peer, uint64_t comm,
-                  uint64_t number);
+                  int tag, uint64_t number);
 
 /* The message of a post is known. */
 void check_log_match(int post, int source, uint64_t number);
+
+/* At rank 0 in check_log_finish: the index of a start of a rank (a: its receiver, b: its number) or of
+ * an entry into a collective call (communicator and number); -1: there is none. */
+int check_log_find(int rank, enum check_log_kind kind, uint64_t a, uint64_t b);
 
 /* After check_channel_finish: gathers the logs and executes them. Collective. */
 void check_log_finish(void);

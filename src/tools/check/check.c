@@ -32,6 +32,7 @@ static const struct {
     {"deadlocks", CHECK_DEADLOCKS},
     {"buffers", CHECK_BUFFERS},
     {"windows", CHECK_WINDOWS},
+    {"races", CHECK_RACES},
     {"fail", 0},
 };
 
@@ -90,7 +91,7 @@ static void read_word(const char *word, size_t length)
     }
     fprintf(stderr,
             "weft check: WEFT_CHECK has the word \"%.*s\"; it takes all, objects, collectives, "
-            "messages, deadlocks, buffers, windows and fail\n",
+            "messages, deadlocks, buffers, windows, races and fail\n",
             (int)length, word);
 }
 
@@ -134,7 +135,7 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
         check_collectives_finish();
     if (check.kinds & CHECK_FOLLOW)
         check_messages_finish();
-    if (check.kinds & CHECK_DEADLOCKS)
+    if (check.kinds & (CHECK_DEADLOCKS | CHECK_RACES))
         check_log_finish();
     if (check.kinds & CHECK_OBJECTS)
         check_objects_finish();

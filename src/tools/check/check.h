@@ -16,6 +16,7 @@
  *   waits        waits in which records are received
  *   deadlocks    sets of ranks that wait for each other
  *   buffering    sets of ranks that would, if no message were buffered
+ *   races        receives that could have taken other messages
  *
  * State. One struct check for the process, with the tables of the modules. One lock protects the
  * tables; it is not held during the real call, nor when a message is sent or received.
@@ -33,7 +34,7 @@
  * have freed their objects, and messages may still be sent.
  *
  * Settings: WEFT_CHECK=1, or a list of kinds and words: objects, collectives, messages, deadlocks,
- * buffers, windows, fail (exit code 1 after findings); WEFT_CHECK_SARIF=FILE.
+ * buffers, windows, races, fail (exit code 1 after findings); WEFT_CHECK_SARIF=FILE.
  *
  * Invariants:
  *  - The checker calls MPI only by weft_next, so its own calls are not seen.

@@ -247,23 +247,23 @@ static void log_call(const struct weft_call *call, const struct check_comm *comm
     const int64_t at = root < 0 ? -1 : weft_call_number(call, root, 0);
     if (check.several_threads || (count >= 0 && weft_call_number(call, count, 0) <= 0))
         return;
-    check_log_add(call, CHECK_LOG_ENTER, -1, comm->key, comm->calls);
+    check_log_add(call, CHECK_LOG_ENTER, -1, comm->key, 0, comm->calls);
     switch (call->function->plain) {
     case WEFT_CALL_Barrier:
     case WEFT_CALL_Allreduce:
     case WEFT_CALL_Allgather:
     case WEFT_CALL_Alltoall:
-        check_log_add(call, CHECK_LOG_AWAIT_ALL, -1, comm->key, comm->calls);
+        check_log_add(call, CHECK_LOG_AWAIT_ALL, -1, comm->key, 0, comm->calls);
         break;
     case WEFT_CALL_Reduce:
     case WEFT_CALL_Gather:
         if (at == comm->rank)
-            check_log_add(call, CHECK_LOG_AWAIT_ALL, -1, comm->key, comm->calls);
+            check_log_add(call, CHECK_LOG_AWAIT_ALL, -1, comm->key, 0, comm->calls);
         break;
     case WEFT_CALL_Bcast:
     case WEFT_CALL_Scatter:
         if (at >= 0 && at < comm->size && at != comm->rank)
-            check_log_add(call, CHECK_LOG_AWAIT_ROOT, comm->world[at], comm->key, comm->calls);
+            check_log_add(call, CHECK_LOG_AWAIT_ROOT, comm->world[at], comm->key, 0, comm->calls);
         break;
     default:
         break;

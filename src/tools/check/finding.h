@@ -31,10 +31,12 @@ enum check_kind {
     CHECK_BUFFERS = 1 << 3,
     CHECK_WINDOWS = 1 << 4,
     CHECK_DEADLOCKS = 1 << 5,
-    CHECK_ALL = (1 << 6) - 1,
+    CHECK_ALL = (1 << 6) - 1, /* the others only if they are named */
+    CHECK_RACES = 1 << 6,
     /* those with records between ranks, and those that follow messages */
-    CHECK_ACROSS = CHECK_COLLECTIVES | CHECK_MESSAGES | CHECK_WINDOWS | CHECK_DEADLOCKS,
-    CHECK_FOLLOW = CHECK_MESSAGES | CHECK_DEADLOCKS
+    CHECK_ACROSS =
+        CHECK_COLLECTIVES | CHECK_MESSAGES | CHECK_WINDOWS | CHECK_DEADLOCKS | CHECK_RACES,
+    CHECK_FOLLOW = CHECK_MESSAGES | CHECK_DEADLOCKS | CHECK_RACES
 };
 
 enum check_rule {
@@ -69,6 +71,7 @@ enum check_rule {
     CHECK_WINDOW_CONFLICT,
     CHECK_DEADLOCK,
     CHECK_SEND_BUFFERED,
+    CHECK_MESSAGE_RACE,
     CHECK_RULES
 };
 

@@ -494,7 +494,7 @@ static bool is_nonblocking(const struct weft_call *call)
 static struct posted *post_logged(const struct weft_call *call, const struct posted *like)
 {
     struct posted *posted = post(like);
-    posted->log = check_log_add(call, CHECK_LOG_POST, like->source, 0, 0);
+    posted->log = check_log_add(call, CHECK_LOG_POST, like->source, like->comm, like->tag, 0);
     match(posted);
     return posted;
 }
@@ -518,7 +518,7 @@ static void start(const struct weft_call *call, const void *handle)
         return;
     check_repeats_send(dest, &record);
     pending->number = record.message.number;
-    check_log_add(call, CHECK_LOG_START, dest, 0, pending->number);
+    check_log_add(call, CHECK_LOG_START, dest, record.message.comm, record.message.tag, pending->number);
 }
 
 /* A status for each completed request, instead of MPI_STATUS_IGNORE. */
@@ -540,10 +540,10 @@ static void log_waits(const struct frame *frame)
     for (int64_t i = 0; i < frame->n; i++) {
         const struct pending *pending = find_pending(frame->handles[i]);
         if (pending && pending->posted && pending->posted->log >= 0)
-            check_log_add(frame->call, CHECK_LOG_AWAIT_START, ANY, 0,
+            check_log_add(frame->call, CHECK_LOG_AWAIT_START, ANY, 0, 0,
                           (uint64_t)pending->posted->log);
         else if (pending && pending->is_sending && !pending->is_buffered)
-            check_log_add(frame->call, CHECK_LOG_AWAIT_POST, pending->dest, 0, pending->number);
+            check_log_add(frame->call, CHECK_LOG_AWAIT_POST, pending->dest, 0, 0, pending->number);
     }
     check_mutex_unlock(&state.lock);
 }
@@ -582,7 +582,7 @@ static void begin_message(const struct weft_call *call)
     const uint64_t *number = &frame->record.message.number;
     if (frame->dest != ANY) {
         check_repeats_send(frame->dest, &frame->record);
-        check_log_add(call, CHECK_LOG_START, frame->dest, 0, *number);
+        check_log_add(call, CHECK_LOG_START, frame->dest, frame->record.message.comm, frame->record.message.tag, *number);
     }
     if ((does & (WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) && read_receive(call, &posted)) {
         check_mutex_lock(&state.lock);
@@ -590,9 +590,9 @@ static void begin_message(const struct weft_call *call)
         check_mutex_unlock(&state.lock);
     }
     if (frame->posted && !is_nonblocking(call) && frame->posted->log >= 0)
-        check_log_add(call, CHECK_LOG_AWAIT_START, ANY, 0, (uint64_t)frame->posted->log);
+        check_log_add(call, CHECK_LOG_AWAIT_START, ANY, 0, 0, (uint64_t)frame->posted->log);
     if (frame->dest != ANY && !is_nonblocking(call) && !is_buffered(call))
-        check_log_add(call, CHECK_LOG_AWAIT_POST, frame->dest, 0, *number);
+        check_log_add(call, CHECK_LOG_AWAIT_POST, frame->dest, 0, 0, *number);
     replace_status(call, frame, 1);
 }
 

@@ -116,4 +116,7 @@ const struct check_rule_text check_rules[CHECK_RULES] = {
                              "program must not depend on buffers",
                              "change the order of the calls, or use MPI_Sendrecv, MPI_Irecv before "
                              "the send, or MPI_Bsend"},
+    [CHECK_MESSAGE_RACE] = {"message-race", CHECK_RACES, false, "3.5",
+                            "a receive with MPI_ANY_SOURCE takes any of the messages that match it",
+                            "name the source or use tags, if the program depends on the order"},
 };

@@ -41,6 +41,7 @@ libcheck_a_SOURCES = src/tools/check/check.c src/tools/check/check.h \
     src/tools/check/collectives.c \
     src/tools/check/comms.c src/tools/check/comms.h \
     src/tools/check/deadlocks.c src/tools/check/deadlocks.h \
+    src/tools/check/dispatch.c \
     src/tools/check/finding.c src/tools/check/finding.h \
     src/tools/check/messages.c src/tools/check/messages.h \
     src/tools/check/objects.c src/tools/check/objects.h \

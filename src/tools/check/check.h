@@ -2,7 +2,7 @@
 /*
  * weftrun --check: the tool that finds mistakes in the use of MPI while the program runs.
  *
- * Calls come from the wrappers (tools/interpose/call.h). check.c shows each call to the modules
+ * Calls come from the wrappers (tools/interpose/call.h). dispatch.c shows each call to the modules
  * whose kind is asked for, in the order below, before and after the real call:
  *
  *   objects      tables of live and freed handles, by the kinds of parameters alone: no function is

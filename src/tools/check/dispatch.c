@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The checker's start, end, and the order in which its modules see a call: see check.h.
+ */
+#include "core/base/hash.h"
+#include "tools/check/area.h"
+#include "tools/check/buffering.h"
+#include "tools/check/changes.h"
+#include "tools/check/channel.h"
+#include "tools/check/check.h"
+#include "tools/check/comms.h"
+#include "tools/check/messages.h"
+#include "tools/check/waits.h"
+#include "tools/check/windows.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    int kinds;
+} words[] = {
+    {"1", CHECK_ALL},
+    {"all", CHECK_ALL},
+    {"objects", CHECK_OBJECTS},
+    {"collectives", CHECK_COLLECTIVES},
+    {"messages", CHECK_MESSAGES},
+    {"deadlocks", CHECK_DEADLOCKS},
+    {"buffers", CHECK_BUFFERS},
+    {"windows", CHECK_WINDOWS},
+    {"races", CHECK_RACES},
+    {"fail", 0},
+};
+
+/* ---- The start */
+
+static unsigned char read_parameters(const struct weft_function *function)
+{
+    int has = 0;
+    for (int i = 0; i < function->parameters; i++) {
+        const struct weft_parameter *parameter = &function->parameter[i];
+        const enum weft_object_kind object = parameter->object;
+        has |= parameter->kind == WEFT_KIND_DATA ? CHECK_HAS_DATA : 0;
+        has |= object == WEFT_OBJECT_WIN ? CHECK_HAS_WINDOW : 0;
+        if (object == WEFT_OBJECT_NONE)
+            continue;
+        if (parameter->flow == WEFT_FLOW_INOUT)
+            has |= CHECK_HAS_INOUT_HANDLE;
+        if (parameter->flow == WEFT_FLOW_OUT)
+            has |= CHECK_HAS_OUT_HANDLE | (object == WEFT_OBJECT_COMM ? CHECK_HAS_OUT_COMM : 0);
+        if (parameter->flow != WEFT_FLOW_IN && object == WEFT_OBJECT_DATATYPE)
+            has |= CHECK_HAS_CHANGED_TYPE;
+        if (parameter->flow == WEFT_FLOW_IN && object == WEFT_OBJECT_REQUEST)
+            has |= CHECK_HAS_IN_REQUEST;
+    }
+    return (unsigned char)has;
+}
+
+static void read_word(const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strlen(words[i].name) == length && strncmp(words[i].name, word, length) == 0) {
+            check.kinds |= words[i].kinds;
+            check.fail |= words[i].kinds == 0;
+            return;
+        }
+    }
+    fprintf(stderr,
+            "weft check: WEFT_CHECK has the word \"%.*s\"; it takes all, objects, collectives, "
+            "messages, deadlocks, buffers, windows, races and fail\n",
+            (int)length, word);
+}
+
+static void end_process(int status, void *arg)
+{
+    (void)arg;
+    if (check.began)
+        check_findings_print_own();
+    if (status == 0 && check.fail && (check.found || check.findings.n)) {
+        fflush(NULL);
+        _exit(1);
+    }
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    const char *list = getenv("WEFT_CHECK");
+    weft_next_resolve();
+    weft_site_read_modules();
+    for (int i = 0; i < WEFT_CALLS; i++)
+        check_functions[i] = read_parameters(&weft_functions[i]);
+    for (const char *word = list ? list : ""; *word; word += strspn(word, ",")) {
+        size_t length = strcspn(word, ",");
+        read_word(word, length);
+        word += length;
+    }
+    check.kinds = check.kinds ? check.kinds : CHECK_ALL;
+    on_exit(end_process, NULL);
+}
+
+/* ---- MPI_Init and MPI_Finalize */
+
+/* The delete callback of the attribute on MPI_COMM_SELF: check.h, "The end". */
+static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm, (void)keyval, (void)value, (void)extra;
+    check.began = false;
+    if (check.kinds & CHECK_ACROSS)
+        check_channel_finish();
+    if (check.kinds & CHECK_COLLECTIVES)
+        check_collectives_finish();
+    if (check.kinds & CHECK_FOLLOW)
+        check_messages_finish();
+    if (check.kinds & (CHECK_DEADLOCKS | CHECK_RACES))
+        check_log_finish();
+    if (check.kinds & CHECK_OBJECTS)
+        check_objects_finish();
+    check_areas_finish();
+    check.found = check_findings_end();
+    weft_next.Comm_free(&check.channel);
+    return MPI_SUCCESS;
+}
+
+/* Ranks may run different programs: their paths are exchanged, because one rank prints the lines of
+ * all. */
+static void exchange_programs(void)
+{
+    char path[256] = "";
+    weft_site_program(path, sizeof path);
+    const uint64_t hash = weft_hash_text(path);
+    uint64_t both[2] = {hash, ~hash};
+    weft_next.Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_MAX, check.channel);
+    if (both[0] == ~both[1]) /* the largest is the smallest */
+        return;
+    char *paths = check_allocate((size_t)check.size, sizeof path);
+    weft_next.Allgather(path, sizeof path, MPI_CHAR, paths, sizeof path, MPI_CHAR, check.channel);
+    for (int i = 0; i < check.size; i++)
+        weft_site_add_program(paths + (size_t)i * sizeof path);
+    free(paths);
+}
+
+static void begin_job(void)
+{
+    int keyval, provided;
+    weft_site_read_modules();
+    weft_next.Comm_rank(MPI_COMM_WORLD, &check.rank);
+    weft_next.Comm_size(MPI_COMM_WORLD, &check.size);
+    weft_next.Comm_dup(MPI_COMM_WORLD, &check.channel);
+    exchange_programs();
+    weft_next.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_job, &keyval, NULL);
+    weft_next.Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+    weft_next.Comm_free_keyval(&keyval);
+    weft_next.Query_thread(&provided);
+    check.several_threads = provided == MPI_THREAD_MULTIPLE;
+    if (check.kinds & CHECK_ACROSS) {
+        check_comms_begin();
+        check_messages_begin_job();
+        check_log_begin();
+        check_channel_begin();
+    }
+    check_areas_begin();
+    check.began = true;
+}
+
+/* A program that a script starts may have another binary interface than weftrun has assumed. */
+static bool is_other_abi(void)
+{
+    const char *library = weft_next_other(), *rank = getenv("PMIX_RANK");
+    if (library && (!rank || strcmp(rank, "0") == 0))
+        fprintf(stderr,
+                "weft check: the program calls %s, which has the binary interface of another MPI, and "
+                "is not checked; weftrun --abi openmpi or --abi mpich selects it\n",
+                library);
+    return library != NULL;
+}
+
+/* ---- Each call */
+
+/* Receives records, but not in operations on windows, of which an epoch may have many, nor where
+ * nothing is awaited, and in one of 16 calls of point-to-point messages: those that wait for another
+ * rank receive records, too. */
+static void poll(int does)
+{
+    static CHECK_THREAD unsigned n;
+    const int messages = WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE |
+                         WEFT_DOES_PROBE | WEFT_DOES_START | WEFT_DOES_COMPLETE;
+    if (does & (WEFT_DOES_RMA | WEFT_DOES_LOCAL))
+        return;
+    if (!(does & messages) || n++ % 16 == 0)
+        check_channel_poll();
+}
+
+bool weft_call_begin(struct weft_call *call)
+{
+    if (!check.began)
+        return true;
+    if (check.kinds & CHECK_ACROSS)
+        poll(call->function->does);
+    check_changes_keep(call);
+    if (check.kinds & CHECK_OBJECTS)
+        check_objects_begin(call);
+    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS)) {
+        check_windows_begin(call);
+        check_buffers_begin(call);
+    }
+    if (check.kinds & CHECK_ACROSS)
+        check_collectives_begin(call);
+    if (check.kinds & CHECK_FOLLOW)
+        check_messages_begin(call);
+    return !check_wait(call);
+}
+
+void weft_call_end(struct weft_call *call)
+{
+    if (call->function->plain == WEFT_CALL_Init || call->function->plain == WEFT_CALL_Init_thread) {
+        if (call->result == MPI_SUCCESS && !is_other_abi())
+            begin_job();
+        return;
+    }
+    if (!check.began) {
+        check_changes_free(call);
+        return;
+    }
+    if (check.kinds & CHECK_OBJECTS)
+        check_objects_end(call);
+    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS)) {
+        check_windows_end(call);
+        check_buffers_end(call);
+    }
+    if (check.kinds & CHECK_FOLLOW)
+        check_messages_end(call);
+    if ((check.kinds & CHECK_ACROSS) && call->result == MPI_SUCCESS)
+        check_comms_end(call);
+    check_changes_free(call);
+}

@@ -12,7 +12,8 @@
  * The root is rank 0, so the first node has it; all other nodes do the same, except for the last
  * one, which may have fewer ranks. The v-forms have blocks of equal length here. A row of several
  * collectives is their sum: MPI_Win_create has an agreement on context ids, whose rounds are those
- * of a barrier, three exchanges of records, a minimum and a barrier (src/core/rma/make.c).
+ * of a barrier, an exchange of records and one of states, which ranks of which each is alone on its
+ * node omit (src/core/rma/make.c), and the barrier of MPI_Win_free.
  *
  * Invariant: nothing is sent and no rank exists. A schedule depends on the arguments only
  * (src/core/coll/schedule.h), so the buffers have addresses and no memory.
@@ -52,10 +53,8 @@ static const struct row rows[] = {{WEFT_COLL_BARRIER, {0}},
  * carries. */
 static const struct row window[] = {
     {WEFT_COLL_BARRIER, {WEFT_CONTEXT_WORDS * sizeof(uint64_t)}},
-    {WEFT_COLL_ALLGATHER, {WEFT_WIN_EXTENT_BYTES}},
-    {WEFT_COLL_ALLGATHER, {sizeof(struct weft_shared_memory_record)}},
-    {WEFT_COLL_ALLREDUCE, {sizeof(int)}},
     {WEFT_COLL_ALLGATHER, {WEFT_WIN_RECORD_BYTES}},
+    {WEFT_COLL_ALLGATHER, {WEFT_WIN_STATE_BYTES}},
     {WEFT_COLL_BARRIER, {0}}};
 static const int sizes[] = {2, 16, 128, 1024, 8192, 0};
 static const int nodes_of[] = {1, 32, 128};

@@ -6,8 +6,14 @@
  * of the launcher's node) have a segment: their control words, one behind the other, then the
  * memory of each rank if MPI allocates it. The lowest rank makes it.
  *
- * Invariant: if the segment of any rank cannot be made or joined, every rank has one of its own,
- * and all operations go by messages; MPI_Win_allocate_shared fails at every rank.
+ * Ranks exchange one record each. A rank that shares memory with no other rank has opened the
+ * window before this exchange. The other ranks open it afterwards, and a second exchange follows. If
+ * the segment depends on the sizes of its members, its record has an exchange in between.
+ *
+ * Invariants:
+ *  - If the segment of any rank cannot be made or joined, every rank has one of its own, and all
+ *    operations go by messages; MPI_Win_allocate_shared fails at every rank.
+ *  - No rank accesses a window before all ranks have opened it.
  */
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
@@ -28,20 +34,22 @@
 enum { CONTROL_BYTES = 192, SMALL_PACKET = 256 };
 _Static_assert(sizeof(struct weft_win_control) == CONTROL_BYTES, "three cache lines");
 
-/* The record of a rank's memory that ranks exchange. */
-struct extent {
+/* The state of a window at a rank. */
+struct state {
+    int32_t code; /* MPI_SUCCESS or an error class */
+    uint8_t open; /* it has its segment, and packets can arrive */
+    uint8_t exposed;
+    struct weft_remote_memory location;
+};
+_Static_assert(sizeof(struct state) == WEFT_WIN_STATE_BYTES, "bench/coll_cost counts it");
+
+/* The record of a rank that ranks exchange first. */
+struct record {
     int64_t bytes, unit;
     uint64_t base;
     int64_t pid;
-};
-
-_Static_assert(sizeof(struct extent) == WEFT_WIN_EXTENT_BYTES, "bench/coll_cost counts it");
-
-/* The record that ranks exchange when their control blocks and regions are open. */
-struct record {
-    int32_t code; /* MPI_SUCCESS or an error class */
-    int32_t exposed;
-    struct weft_remote_memory location;
+    struct state state;
+    struct weft_shared_memory_record segment; /* that it has made for its node */
 };
 _Static_assert(sizeof(struct record) == WEFT_WIN_RECORD_BYTES, "bench/coll_cost counts it");
 
@@ -161,61 +169,23 @@ static size_t control_bytes(int n)
     return (size_t)(n + 1) * CONTROL_BYTES + (size_t)n * (size_t)n;
 }
 
-/* False when the sum of the sizes is too large. */
-static bool lay_out(const struct weft_win *win, const struct extent *extents,
-                    struct offsets *offsets)
+/* Uses the sizes of the members' targets. bytes is 0 if the sum of the sizes is too large. */
+static void lay_out(const struct weft_win *win, struct offsets *offsets)
 {
     enum { PAGE = 4096 };
     size_t at = round_up(control_bytes(win->nmembers), PAGE);
+    offsets->bytes = 0;
     for (int i = 0; i < win->nmembers; i++) {
-        size_t bytes = allocates(win) ? (size_t)extents[win->members[i]].bytes : 0;
+        size_t bytes = allocates(win) ? (size_t)win->targets[win->members[i]].bytes : 0;
         at = round_up(at, alignment_of(win, bytes));
         offsets->at[i] = at;
         if (bytes > (size_t)1 << 62 || (at += bytes) > (size_t)1 << 62)
-            return false;
+            return;
     }
     offsets->bytes = round_up(at, PAGE);
-    return true;
 }
 
-/* Makes or joins the segment; collective. *all: every rank has one. */
-static int open_segment(struct weft_win *win, size_t bytes, bool *all)
-{
-    int maker = win->members[0], failed = 0;
-    struct weft_shared_memory_record record = {0};
-    struct weft_shared_memory_record *records = calloc((size_t)win->comm->size, sizeof *records);
-    if (!records)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
-    if (win->nmembers == 1)
-        failed = weft_shared_memory_private(bytes, &win->segment);
-    else if (win->member == 0)
-        failed = weft_shared_memory_make(bytes, &win->segment, &record);
-    int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&record, sizeof record),
-                                   weft_elements_of_bytes(records, sizeof record));
-    if (code == MPI_SUCCESS && win->member > 0)
-        failed = records[maker].bytes == bytes
-                     ? weft_shared_memory_join(&records[maker], &win->segment)
-                     : -1;
-    free(records);
-    int well = !failed, everywhere = 0;
-    struct weft_elements mine = {&well, 1, weft_handle_object(MPI_INT)};
-    if (code == MPI_SUCCESS)
-        code = weft_coll_allreduce(win->comm, mine, &everywhere, weft_handle_object(MPI_MIN));
-    if (failed > 0 && code == MPI_SUCCESS)
-        weft_error_set(MPI_ERR_RMA_SHARED,
-                       "the shared memory of %zu bytes for a window cannot be %s: %s", bytes,
-                       win->member ? "opened" : "made", strerror(failed));
-    else if (!everywhere && code == MPI_SUCCESS)
-        weft_error_set(MPI_ERR_RMA_SHARED,
-                       "the shared memory of %zu bytes for a window cannot be made or opened at "
-                       "another rank, whose own error states why",
-                       bytes);
-    weft_shared_memory_joined(&win->segment);
-    *all = everywhere;
-    return code;
-}
-
-/* No other rank uses the memory before agree_on(). */
+/* No other rank uses the memory before all states are exchanged. */
 static void use_segment(struct weft_win *win, const struct offsets *offsets)
 {
     int n = win->nmembers;
@@ -237,44 +207,31 @@ static void use_segment(struct weft_win *win, const struct offsets *offsets)
     win->mapped = allocates(win) && n > 1;
 }
 
+/* Before this rank has a segment of its own instead. */
+static void leave_segment(struct weft_win *win)
+{
+    for (int i = 0; i < win->nmembers; i++) {
+        struct weft_win_target *target = &win->targets[win->members[i]];
+        target->base = NULL;
+        target->control = NULL;
+        target->shared_by = NULL;
+    }
+    win->mapped = false;
+}
+
 /* A segment of this rank only. */
-static int open_private(struct weft_win *win, const struct extent *extents, struct offsets *offsets)
+static int open_private(struct weft_win *win, struct offsets *offsets)
 {
     weft_shared_memory_free(&win->segment);
     win->members[0] = win->comm->rank;
     win->nmembers = 1;
     win->member = 0;
-    if (lay_out(win, extents, offsets) &&
-        !weft_shared_memory_private(offsets->bytes, &win->segment))
+    lay_out(win, offsets);
+    if (offsets->bytes && !weft_shared_memory_private(offsets->bytes, &win->segment))
         return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %lld bytes",
-                          (long long)win->bytes);
-}
-
-static int open_memory(struct weft_win *win, const struct extent *extents)
-{
-    bool all = false;
-    int code = MPI_SUCCESS;
-    find_members(win);
-    struct offsets offsets = {.at = calloc((size_t)win->nmembers, sizeof *offsets.at)};
-    if (!offsets.at)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
-    bool large = !lay_out(win, extents, &offsets);
-    if (win->flavor == MPI_WIN_FLAVOR_SHARED && win->nmembers < win->comm->size)
-        code = weft_error_set(MPI_ERR_RMA_SHARED,
-                              "%d of the %d ranks are on other nodes and cannot share memory; "
-                              "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes a communicator "
-                              "of those that can",
-                              win->comm->size - win->nmembers, win->comm->size);
-    if (code == MPI_SUCCESS)
-        code = open_segment(win, large ? 0 : offsets.bytes, &all);
-    if (code == MPI_SUCCESS && !all)
-        code = win->flavor == MPI_WIN_FLAVOR_SHARED ? MPI_ERR_RMA_SHARED
-                                                    : open_private(win, extents, &offsets);
-    if (code == MPI_SUCCESS)
-        use_segment(win, &offsets);
-    free(offsets.at);
-    return code;
+    return weft_error_set(win->flavor == MPI_WIN_FLAVOR_SHARED ? MPI_ERR_RMA_SHARED
+                                                               : MPI_ERR_NO_MEM,
+                          "no memory for a window of %lld bytes", (long long)win->bytes);
 }
 
 /* ---- The window */
@@ -284,24 +241,6 @@ static bool kernel_copies(const struct weft_win *win, int rank)
 {
     const struct weft_lane_node *node = weft_lane_node(weft_comm_world_of(win->comm, rank));
     return win->flavor == MPI_WIN_FLAVOR_CREATE && node && node->can_copy();
-}
-
-static int exchange_extents(struct weft_win *win, MPI_Aint unit, struct extent *extents)
-{
-    struct extent mine = {win->bytes, unit, (uintptr_t)win->base,
-                          win->flavor == MPI_WIN_FLAVOR_CREATE ? getpid() : 0};
-    int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&mine, sizeof mine),
-                                   weft_elements_of_bytes(extents, sizeof mine));
-    for (int rank = 0; rank < win->comm->size && code == MPI_SUCCESS; rank++) {
-        struct weft_win_target *target = &win->targets[rank];
-        target->bytes = (MPI_Aint)extents[rank].bytes;
-        target->unit = (MPI_Aint)extents[rank].unit;
-        if (kernel_copies(win, rank)) {
-            target->pid = (int)extents[rank].pid;
-            target->remote = (uintptr_t)extents[rank].base;
-        }
-    }
-    return code;
 }
 
 /* True if this rank reaches every rank directly: then packets to it carry no data. */
@@ -326,9 +265,9 @@ static void conceal(struct weft_win *win)
     win->exposed = NULL;
 }
 
-/* Exposes this rank's memory for the ranks on a lane that moves data. Else the record stays without
+/* Exposes this rank's memory for the ranks on a lane that moves data. Else the state stays without
  * `exposed`. */
-static void expose(struct weft_win *win, struct record *record)
+static void expose(struct weft_win *win, struct state *state)
 {
     bool others = false;
     for (int rank = 0; rank < win->comm->size && !others; rank++)
@@ -337,53 +276,217 @@ static void expose(struct weft_win *win, struct record *record)
     win->remote_flags = remote && win->flavor != MPI_WIN_FLAVOR_DYNAMIC ? remote->flags() : 0;
     if (win->remote_flags && win->bytes)
         win->exposed = remote->expose(win->comm->vci->number, win->base, (size_t)win->bytes,
-                                      &record->location);
-    record->exposed = win->remote_flags && (win->exposed || !win->bytes);
+                                      &state->location);
+    state->exposed = win->remote_flags && (win->exposed || !win->bytes);
 }
 
 /* The provider moves puts and gets if every rank's memory is registered. */
-static void use_exposed(struct weft_win *win, const struct record *records)
+static void use_exposed(struct weft_win *win, bool all)
 {
-    int rank = 0, self = win->comm->rank;
-    while (rank < win->comm->size && records[rank].exposed)
-        rank++;
-    if (rank == self && win->remote_flags && weft_settings.verbose)
+    if (win->remote_flags && !win->exposed && win->bytes && weft_settings.verbose)
         weft_warn("the %lld bytes of a window cannot be registered; all ranks put and get by "
                   "messages to it",
                   (long long)win->bytes);
-    if (rank < win->comm->size) {
+    if (!all)
         conceal(win);
-        return;
-    }
-    for (rank = 0; rank < win->comm->size; rank++) {
-        win->targets[rank].by_lane = can_expose(win, rank);
-        win->targets[rank].location = records[rank].location;
-    }
+    for (int rank = 0; rank < win->comm->size; rank++)
+        win->targets[rank].by_lane = all && can_expose(win, rank);
 }
 
-/* All ranks fail if one does. Also keeps ranks from accessing a window that is not open everywhere.
- */
-static int agree_on(struct weft_win *win, int code)
+/* ---- Opening */
+
+/* A window that is being opened. */
+struct opening {
+    struct weft_win *win;
+    struct offsets offsets;
+    struct record mine;
+    struct weft_shared_memory_record segment; /* of this rank's node */
+    int failed; /* 0, or why this rank has no shared segment: an errno, or -1 for another rank's */
+    struct state all; /* the states of all ranks together: the worst code, `open` if all are */
+};
+
+/* Opens the memory and the messages of a window that has its segment. */
+static void open_here(struct opening *o)
 {
-    struct record mine = {.code = code},
-                  *records = calloc((size_t)win->comm->size, sizeof *records);
-    int worst = MPI_SUCCESS;
-    if (!records)
+    struct weft_win *win = o->win;
+    struct weft_win_target *self = &win->targets[win->comm->rank];
+    use_segment(win, &o->offsets);
+    if (win->flavor == MPI_WIN_FLAVOR_CREATE)
+        self->base = win->base;
+    else if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        win->base = self->base;
+    win->packet = reaches_all(win) ? SMALL_PACKET : WEFT_RMA_PACKET_BYTES;
+    o->mine.state = (struct state){.code = weft_rma_open(win)};
+    if (o->mine.state.code != MPI_SUCCESS)
+        return;
+    expose(win, &o->mine.state);
+    o->mine.state.open = true;
+}
+
+/* With a segment of this rank only. */
+static void open_alone(struct opening *o)
+{
+    o->mine.state.code = open_private(o->win, &o->offsets);
+    if (o->mine.state.code == MPI_SUCCESS)
+        open_here(o);
+}
+
+/* Returns an array of the ranks' records, which the caller frees. */
+static void *exchange(const struct weft_win *win, void *mine, size_t bytes, int *code)
+{
+    void *all = calloc((size_t)win->comm->size, bytes);
+    if (!all)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
-    if (code == MPI_SUCCESS)
-        expose(win, &mine);
-    int failed = weft_coll_allgather(win->comm, weft_elements_of_bytes(&mine, sizeof mine),
-                                     weft_elements_of_bytes(records, sizeof mine));
-    for (int rank = 0; rank < win->comm->size; rank++)
-        worst = records[rank].code > worst ? records[rank].code : worst;
-    if (failed == MPI_SUCCESS && worst == MPI_SUCCESS)
-        use_exposed(win, records);
+    *code = weft_coll_allgather(win->comm, weft_elements_of_bytes(mine, bytes),
+                                weft_elements_of_bytes(all, bytes));
+    return all;
+}
+
+static void add_state(struct opening *o, int rank, const struct state *state)
+{
+    if (rank == 0)
+        o->all = *state;
+    o->all.code = state->code > o->all.code ? state->code : o->all.code;
+    o->all.open = o->all.open && state->open;
+    o->all.exposed = o->all.exposed && state->exposed;
+    o->win->targets[rank].location = state->location;
+}
+
+/* All ranks fail if one does. code: of the exchange of states. */
+static int conclude(const struct opening *o, int code)
+{
+    if (o->mine.state.code != MPI_SUCCESS)
+        return o->mine.state.code;
+    if (code != MPI_SUCCESS || o->all.code == MPI_SUCCESS)
+        return code;
+    return weft_error_set(o->all.code, "another rank could not open its part of the window; its "
+                                       "own error states why");
+}
+
+static int exchange_records(struct opening *o)
+{
+    int code;
+    struct weft_win *win = o->win;
+    struct record *records = exchange(win, &o->mine, sizeof o->mine, &code);
+    for (int rank = 0; rank < win->comm->size && code == MPI_SUCCESS; rank++) {
+        struct weft_win_target *target = &win->targets[rank];
+        target->bytes = (MPI_Aint)records[rank].bytes;
+        target->unit = (MPI_Aint)records[rank].unit;
+        if (kernel_copies(win, rank)) {
+            target->pid = (int)records[rank].pid;
+            target->remote = (uintptr_t)records[rank].base;
+        }
+        add_state(o, rank, &records[rank].state);
+    }
+    o->segment = records[win->members[0]].segment;
     free(records);
-    if (code != MPI_SUCCESS || failed != MPI_SUCCESS)
-        return code ? code : failed;
-    return worst == MPI_SUCCESS ? worst
-                                : weft_error_set(worst, "another rank could not open its part of "
-                                                        "the window; its own error states why");
+    return conclude(o, code);
+}
+
+static int exchange_states(struct opening *o)
+{
+    int code;
+    struct state *states = exchange(o->win, &o->mine.state, sizeof *states, &code);
+    for (int rank = 0; rank < o->win->comm->size && code == MPI_SUCCESS; rank++)
+        add_state(o, rank, &states[rank]);
+    free(states);
+    return conclude(o, code);
+}
+
+static void make_segment(struct opening *o)
+{
+    lay_out(o->win, &o->offsets);
+    if (o->win->nmembers > 1 && o->win->member == 0)
+        o->failed = weft_shared_memory_make(o->offsets.bytes, &o->win->segment, &o->mine.segment);
+}
+
+/* For a window whose ranks have received the sizes of all members. */
+static int exchange_segments(struct opening *o)
+{
+    int code;
+    if (o->win->nmembers > 1)
+        make_segment(o);
+    struct weft_shared_memory_record *segments =
+        exchange(o->win, &o->mine.segment, sizeof *segments, &code);
+    o->segment = segments[o->win->members[0]];
+    free(segments);
+    return code;
+}
+
+/* Every rank opens a segment of its own, or the window fails. */
+static int open_apart(struct opening *o)
+{
+    struct weft_win *win = o->win;
+    if (o->failed > 0)
+        weft_error_set(MPI_ERR_RMA_SHARED,
+                       "the shared memory of %zu bytes for a window cannot be %s: %s",
+                       o->offsets.bytes, win->member ? "opened" : "made", strerror(o->failed));
+    else
+        weft_error_set(MPI_ERR_RMA_SHARED,
+                       "the shared memory of %zu bytes for a window cannot be made or opened at "
+                       "another rank, whose own error states why",
+                       o->offsets.bytes);
+    if (win->flavor == MPI_WIN_FLAVOR_SHARED)
+        return MPI_ERR_RMA_SHARED;
+    if (win->nmembers > 1) {
+        weft_rma_close(win);
+        conceal(win);
+        leave_segment(win);
+        open_alone(o);
+    }
+    return exchange_states(o);
+}
+
+/* The ranks that share a segment join and open it. Collective over all ranks. */
+static int open_shared(struct opening *o)
+{
+    struct weft_win *win = o->win;
+    if (win->member > 0)
+        o->failed = o->segment.bytes == o->offsets.bytes
+                        ? weft_shared_memory_join(&o->segment, &win->segment)
+                        : -1;
+    if (win->nmembers > 1 && !o->failed)
+        open_here(o);
+    int code = exchange_states(o);
+    weft_shared_memory_joined(&win->segment);
+    return code == MPI_SUCCESS && !o->all.open ? open_apart(o) : code;
+}
+
+/* Collective. */
+static int open_window(struct weft_win *win, const struct weft_win_arguments *arguments)
+{
+    struct opening o = {.win = win,
+                        .mine = {.bytes = win->bytes,
+                                 .unit = arguments->unit,
+                                 .base = (uintptr_t)win->base,
+                                 .pid = win->flavor == MPI_WIN_FLAVOR_CREATE ? getpid() : 0}};
+    bool same = arguments->same_bytes || !allocates(win);
+    find_members(win);
+    o.offsets.at = calloc((size_t)win->nmembers, sizeof *o.offsets.at);
+    if (!o.offsets.at)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
+    for (int i = 0; i < win->nmembers; i++)
+        win->targets[win->members[i]].bytes = win->bytes;
+    if (win->flavor == MPI_WIN_FLAVOR_SHARED && win->nmembers < win->comm->size)
+        o.mine.state.code =
+            weft_error_set(MPI_ERR_RMA_SHARED,
+                           "%d of the %d ranks are on other nodes and cannot share memory; "
+                           "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes a communicator "
+                           "of those that can",
+                           win->comm->size - win->nmembers, win->comm->size);
+    else if (win->nmembers == 1)
+        open_alone(&o);
+    else if (same)
+        make_segment(&o);
+    int code = exchange_records(&o);
+    if (code == MPI_SUCCESS && !o.all.open && !same)
+        code = exchange_segments(&o);
+    if (code == MPI_SUCCESS && !o.all.open)
+        code = open_shared(&o);
+    if (code == MPI_SUCCESS)
+        use_exposed(win, o.all.exposed);
+    free(o.offsets.at);
+    return code;
 }
 
 static void free_memory(struct weft_win *win)
@@ -457,23 +560,8 @@ int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *argum
         free_memory(win);
         return code;
     }
-    struct extent *extents = calloc((size_t)over->size, sizeof *extents);
-    if (!extents)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", over->size);
-    code = exchange_extents(win, arguments->unit, extents);
-    if (code == MPI_SUCCESS)
-        code = open_memory(win, extents);
-    free(extents);
-    struct weft_win_target *self = &win->targets[win->comm->rank];
-    if (win->flavor == MPI_WIN_FLAVOR_CREATE)
-        self->base = win->base;
-    else if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        win->base = self->base;
     win->comm->handle = (MPI_Comm)win->handle;
-    win->packet = reaches_all(win) ? SMALL_PACKET : WEFT_RMA_PACKET_BYTES;
-    if (code == MPI_SUCCESS)
-        code = weft_rma_open(win);
-    code = agree_on(win, code);
+    code = open_window(win, arguments);
     if (code != MPI_SUCCESS) {
         weft_rma_close(win);
         weft_comm_release(win->comm);

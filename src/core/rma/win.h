@@ -52,7 +52,7 @@ struct weft_win_control {
 };
 
 /* Bytes of the records of each rank that all ranks of a new window exchange: make.c. */
-enum { WEFT_WIN_EXTENT_BYTES = 32, WEFT_WIN_RECORD_BYTES = 24 };
+enum { WEFT_WIN_RECORD_BYTES = 104, WEFT_WIN_STATE_BYTES = 24 };
 
 /* A lock that this rank holds at a target. */
 enum weft_win_lock {
@@ -177,6 +177,7 @@ struct weft_win_arguments {
     void *base; /* of MPI_WIN_FLAVOR_CREATE */
     MPI_Aint bytes, unit;
     const struct weft_info *info; /* NULL: none */
+    bool same_bytes;              /* `bytes` is the same at all ranks */
     int failed;                   /* an error class of this rank: the call fails at all ranks */
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * MPI_Bcast: short data down a tree; long data in segments down a chain, or scattered down a tree,
- * one piece for each rank, followed by an allgather around a ring.
+ * one piece for each rank, followed by an allgather: around a ring, of short pieces in log2(size)
+ * rounds.
  *
  * Invariant: segments and pieces are ranges of the packed form, because ranks may use different
  * types for the same data.
@@ -102,16 +103,40 @@ static void down_the_chain(struct weft_schedule *s, struct weft_elements data, i
                               vrank + 1 < s->size);
 }
 
+/* Shorter pieces are collected in log2(size) messages instead of size - 1, and copied twice: 16 KiB
+ * at 5 GB/s take 7 us, as long as a message. */
+enum { RING_PIECE = 16 * 1024 };
+
+/* Copies the packed pieces, from this rank's own on, to where they belong. */
+static void collect_pieces(struct weft_schedule *s, const struct weft_blocks *all, int root,
+                           struct weft_elements bytes)
+{
+    int own = (s->rank - root + s->size) % s->size;
+    struct weft_elements row;
+    const size_t *begin = weft_build_bruck(s, weft_block(all, own), all, root, &row);
+    if (!begin)
+        return;
+    size_t upper = begin[s->size - own], lower = bytes.count - upper;
+    weft_schedule_copy(s, weft_elements_slice(row, 0, upper),
+                       weft_elements_slice(bytes, lower, upper));
+    weft_schedule_copy(s, weft_elements_slice(row, upper, lower),
+                       weft_elements_slice(bytes, 0, lower));
+}
+
 static void scatter_and_ring(struct weft_schedule *s, struct weft_elements data, int root)
 {
-    struct weft_elements bytes = row_of(s, data, s->rank == root);
+    bool is_root = s->rank == root;
+    struct weft_elements bytes = row_of(s, data, is_root);
     struct weft_blocks all = weft_schedule_cut(s, bytes, s->size);
     if (s->failed)
         return;
     scatter(s, &all, root);
     weft_schedule_fence(s); /* the ring receives into pieces that the scatter sends */
-    weft_build_ring(s, weft_block(&all, (s->rank - root + s->size) % s->size), &all, root);
-    unpack(s, bytes, data, s->rank == root);
+    if (bytes.count / (size_t)s->size < RING_PIECE)
+        collect_pieces(s, &all, root, bytes);
+    else
+        weft_build_ring(s, weft_block(&all, (s->rank - root + s->size) % s->size), &all, root);
+    unpack(s, bytes, data, is_root);
 }
 
 void weft_build_bcast(struct weft_schedule *s, struct weft_elements data, int root,

@@ -41,14 +41,13 @@ const struct weft_coll_family weft_coll_families[] = {
      /* The tree sends all data log2(size) times in sequence, scatter_ring twice, the chain once,
       * but each rank starts later than the previous one, so the chain is for few ranks. 4 ranks on
       * 2 cores, chain against tree: 0.5 x the time at 128 and 256 KiB, 0.7 to 1.1 x up to 1 MiB;
-      * scatter_ring: 1.3 x at 1 MiB. A rank has a message for each other rank with scatter_ring:
-      * 1023 messages of 10 us take as long as 10 levels of 1 MiB at 1 GB/s. */
+      * scatter_ring: 1.3 x at 1 MiB. With scatter_ring a rank has size - 1 messages, or
+      * 2 * log2(size) if the pieces are short: bcast.c. */
      {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0},
       {WEFT_ALGORITHM_BINOMIAL, SIZE_MAX, 2},
       {WEFT_ALGORITHM_BINOMIAL, 128 * KiB, 0},
       {WEFT_ALGORITHM_CHAIN, SIZE_MAX, 8},
-      {WEFT_ALGORITHM_SCATTER_RING, SIZE_MAX, 1024},
-      {WEFT_ALGORITHM_BINOMIAL, SIZE_MAX, 0}}},
+      {WEFT_ALGORITHM_SCATTER_RING, SIZE_MAX, 0}}},
     {FAMILY(reduce, "MPI_Reduce", "one operand"),
      {{WEFT_ALGORITHM_BINOMIAL, 0},
       {WEFT_ALGORITHM_HALVING, 0},
@@ -89,15 +88,20 @@ const struct weft_coll_family weft_coll_families[] = {
       {WEFT_ALGORITHM_QUADNOMIAL, WEFT_NEED_EQUAL_BLOCKS | WEFT_NEED_OVERSUBSCRIBED}},
      /* Doubling and Bruck send log2(size) messages, the ring size - 1; Bruck copies all data twice
       * more. 4 blocks of 16 KiB, doubling against ring: 0.77 x the time; equal from 64 KiB.
-      * Quadnomial: as for the barrier. With more than 1024 ranks the ring's messages take longer
-      * than these copies, as long as blocks are short: 100,000 messages of 2 us against two copies
-      * of 8 MiB, which take some milliseconds. */
+      * Quadnomial: as for the barrier. A message of the ring takes as long as two copies of a block
+      * of 16 KiB (10 us, 5 GB/s), so with more ranks longer data go in log2(size) messages. */
      {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0},
       {WEFT_ALGORITHM_RING, SIZE_MAX, 2},
       {WEFT_ALGORITHM_QUADNOMIAL, 32 * KiB, 0},
       {WEFT_ALGORITHM_DOUBLING, 128 * KiB, 0},
       {WEFT_ALGORITHM_BRUCK, 128 * KiB, 0},
-      {WEFT_ALGORITHM_RING, SIZE_MAX, 1024},
+      {WEFT_ALGORITHM_RING, SIZE_MAX, 16},
+      {WEFT_ALGORITHM_DOUBLING, 512 * KiB, 0},
+      {WEFT_ALGORITHM_BRUCK, 512 * KiB, 0},
+      {WEFT_ALGORITHM_RING, SIZE_MAX, 64},
+      {WEFT_ALGORITHM_DOUBLING, 2048 * KiB, 0},
+      {WEFT_ALGORITHM_BRUCK, 2048 * KiB, 0},
+      {WEFT_ALGORITHM_RING, SIZE_MAX, 256},
       {WEFT_ALGORITHM_DOUBLING, 8192 * KiB, 0},
       {WEFT_ALGORITHM_BRUCK, 8192 * KiB, 0},
       {WEFT_ALGORITHM_RING, SIZE_MAX, 0}}},

@@ -20,7 +20,8 @@ enum weft_algorithm {
     WEFT_ALGORITHM_LINEAR,        /* one message for each pair of ranks that share data */
     WEFT_ALGORITHM_BINOMIAL,      /* tree with one child per level */
     WEFT_ALGORITHM_QUADNOMIAL,    /* tree with three children per level */
-    WEFT_ALGORITHM_SCATTER_RING,  /* scatter down a binomial tree, then allgather around a ring */
+    WEFT_ALGORITHM_SCATTER_RING,  /* scatter down a binomial tree, then allgather: around a ring,
+                                     or of short pieces in log2(size) messages */
     WEFT_ALGORITHM_DOUBLING,      /* recursive doubling */
     WEFT_ALGORITHM_HALVING,       /* recursive halving, then the reverse */
     WEFT_ALGORITHM_RING,          /* to the next rank, size - 1 times */
@@ -72,7 +73,7 @@ struct weft_coll_rule {
     int ranks;    /* for at most this number of ranks; 0: any */
 };
 
-enum { WEFT_COLL_OPTIONS = 5, WEFT_COLL_RULES = 9 };
+enum { WEFT_COLL_OPTIONS = 5, WEFT_COLL_RULES = 15 };
 
 /* Collectives with the same algorithms. */
 struct weft_coll_family {

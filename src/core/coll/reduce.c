@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * MPI_Reduce: short vectors up a tree; long vectors by recursive halving, followed by a gather of
- * the segments at the root.
+ * the segments up a tree.
  *
  * Invariant: in the tree a rank combines its data, as the left operand, with those of its children,
  * the nearest first, so the result covers a range of ranks in order. The top of the tree is the
@@ -77,14 +77,31 @@ static void up_the_tree(struct weft_schedule *s, struct weft_elements in, void *
     }
 }
 
-/* The root receives the segments of all vranks. */
-static void gather_segments(const struct weft_reduction *r)
+/* Gathers the segments at the root, in the reverse order of halving. The next rank sends its segment
+ * to an inactive root first, which then has the vrank of this rank. */
+static void gather_segments(const struct weft_reduction *r, int root)
 {
-    for (int vrank = 0; vrank < 1 << r->levels; vrank++)
-        if (vrank != r->vrank)
-            weft_schedule_receive(r->s, weft_reduction_rank(r, vrank),
-                                  weft_reduction_segment(r, vrank, r->levels));
-    weft_schedule_fence(r->s);
+    struct weft_schedule *s = r->s;
+    bool is_root = s->rank == root, active = root % 2 || root >= 2 * r->extra;
+    int top = root >= 2 * r->extra ? root - r->extra : root / 2;
+    int vrank = is_root ? top : r->vrank;
+    if (!active && is_root)
+        weft_schedule_receive(s, root + 1, weft_reduction_segment(r, top, r->levels));
+    if (!active && r->vrank == top) {
+        weft_schedule_send(s, root, weft_reduction_segment(r, top, r->levels));
+        return;
+    }
+    for (int level = vrank < 0 ? 0 : r->levels; level > 0; level--) {
+        int partner = vrank ^ 1 << (level - 1);
+        int rank = partner == top ? root : weft_reduction_rank(r, partner);
+        if ((vrank ^ top) >> (level - 1)) {
+            weft_schedule_fence(s);
+            weft_schedule_send(s, rank, weft_reduction_segment(r, vrank, level));
+            return;
+        }
+        weft_schedule_receive(s, rank, weft_reduction_segment(r, partner, level));
+    }
+    weft_schedule_fence(s);
 }
 
 static void by_segments(struct weft_schedule *s, struct weft_elements in, void *out, int root)
@@ -99,12 +116,9 @@ static void by_segments(struct weft_schedule *s, struct weft_elements in, void *
     weft_reduction_init(&r);
     weft_reduction_fold(&r);
     weft_reduction_halve(&r);
-    if (is_root) {
-        gather_segments(&r);
+    gather_segments(&r, root);
+    if (is_root)
         weft_schedule_copy(s, r.mine, result);
-    } else if (r.vrank >= 0) {
-        weft_schedule_send(s, root, weft_reduction_segment(&r, r.vrank, r.levels));
-    }
 }
 
 void weft_build_reduce_segments(struct weft_schedule *s, struct weft_elements in, void *out,

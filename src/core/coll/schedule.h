@@ -297,4 +297,9 @@ void weft_build_reduce_segments(struct weft_schedule *s, struct weft_elements in
 void weft_build_ring(struct weft_schedule *s, struct weft_elements own,
                      const struct weft_blocks *all, int first);
 
+/* The same in log2(size) messages. *row: the packed blocks, from this rank's own on, which the
+ * caller copies to `all`. Returns their offsets, then the end; NULL without memory. */
+const size_t *weft_build_bruck(struct weft_schedule *s, struct weft_elements own,
+                               const struct weft_blocks *all, int first, struct weft_elements *row);
+
 #endif

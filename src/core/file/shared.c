@@ -40,14 +40,17 @@ void weft_file_store_shared(struct weft_file *file, MPI_Offset pointer)
 int weft_file_make_shared(struct weft_file *file, MPI_Offset pointer)
 {
     struct weft_win_arguments arguments = {
-        .flavor = MPI_WIN_FLAVOR_ALLOCATE, .bytes = sizeof(MPI_Offset), .unit = 1};
+        .flavor = MPI_WIN_FLAVOR_ALLOCATE, .bytes = sizeof(MPI_Offset), .same_bytes = true,
+        .unit = 1};
     int code =
         file->comm->size > 1 ? weft_win_make(file->comm, &arguments, &file->state) : MPI_SUCCESS;
     if (file->state)
         weft_win_set_name(file->state, file->name); /* for reports */
+    file->on_node = file->state && code == MPI_SUCCESS && weft_file_maps_all(file->state);
+    if (code == MPI_SUCCESS && !(file->amode & MPI_MODE_APPEND))
+        return MPI_SUCCESS; /* the pointer is 0, as the memory is */
     if (code == MPI_SUCCESS)
         weft_file_store_shared(file, pointer);
-    file->on_node = file->state && code == MPI_SUCCESS && weft_file_maps_all(file->state);
     return weft_file_agree(file, code);
 }
 

@@ -73,7 +73,7 @@ struct weft_coll_rule {
     int ranks;    /* for at most this number of ranks; 0: any */
 };
 
-enum { WEFT_COLL_OPTIONS = 5, WEFT_COLL_RULES = 15 };
+enum { WEFT_COLL_OPTIONS = 5, WEFT_COLL_RULES = 18 };
 
 /* Collectives with the same algorithms. */
 struct weft_coll_family {

@@ -51,11 +51,10 @@ static const struct row rows[] = {{WEFT_COLL_BARRIER, {0}},
 
 /* The collectives of MPI_Win_create. The bytes of a barrier are those that each of its messages
  * carries. */
-static const struct row window[] = {
-    {WEFT_COLL_BARRIER, {WEFT_CONTEXT_WORDS * sizeof(uint64_t)}},
-    {WEFT_COLL_ALLGATHER, {WEFT_WIN_RECORD_BYTES}},
-    {WEFT_COLL_ALLGATHER, {WEFT_WIN_STATE_BYTES}},
-    {WEFT_COLL_BARRIER, {0}}};
+static const struct row window[] = {{WEFT_COLL_BARRIER, {WEFT_CONTEXT_WORDS * sizeof(uint64_t)}},
+                                    {WEFT_COLL_ALLGATHER, {WEFT_WIN_RECORD_BYTES}},
+                                    {WEFT_COLL_ALLGATHER, {WEFT_WIN_STATE_BYTES}},
+                                    {WEFT_COLL_BARRIER, {0}}};
 static const int sizes[] = {2, 16, 128, 1024, 8192, 0};
 static const int nodes_of[] = {1, 32, 128};
 

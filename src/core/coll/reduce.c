@@ -77,8 +77,8 @@ static void up_the_tree(struct weft_schedule *s, struct weft_elements in, void *
     }
 }
 
-/* Gathers the segments at the root, in the reverse order of halving. The next rank sends its segment
- * to an inactive root first, which then has the vrank of this rank. */
+/* Gathers the segments at the root, in the reverse order of halving. The next rank sends its
+ * segment to an inactive root first, which then has the vrank of this rank. */
 static void gather_segments(const struct weft_reduction *r, int root)
 {
     struct weft_schedule *s = r->s;

@@ -39,9 +39,10 @@ void weft_file_store_shared(struct weft_file *file, MPI_Offset pointer)
 
 int weft_file_make_shared(struct weft_file *file, MPI_Offset pointer)
 {
-    struct weft_win_arguments arguments = {
-        .flavor = MPI_WIN_FLAVOR_ALLOCATE, .bytes = sizeof(MPI_Offset), .same_bytes = true,
-        .unit = 1};
+    struct weft_win_arguments arguments = {.flavor = MPI_WIN_FLAVOR_ALLOCATE,
+                                           .bytes = sizeof(MPI_Offset),
+                                           .same_bytes = true,
+                                           .unit = 1};
     int code =
         file->comm->size > 1 ? weft_win_make(file->comm, &arguments, &file->state) : MPI_SUCCESS;
     if (file->state)

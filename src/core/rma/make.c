@@ -7,8 +7,8 @@
  * memory of each rank if MPI allocates it. The lowest rank makes it.
  *
  * Ranks exchange one record each. A rank that shares memory with no other rank has opened the
- * window before this exchange. The other ranks open it afterwards, and a second exchange follows. If
- * the segment depends on the sizes of its members, its record has an exchange in between.
+ * window before this exchange. The other ranks open it afterwards, and a second exchange follows.
+ * If the segment depends on the sizes of its members, its record has an exchange in between.
  *
  * Invariants:
  *  - If the segment of any rank cannot be made or joined, every rank has one of its own, and all
@@ -36,9 +36,9 @@ _Static_assert(sizeof(struct weft_win_control) == CONTROL_BYTES, "three cache li
 
 /* The state of a window at a rank. */
 struct state {
-    int32_t code; /* MPI_SUCCESS or an error class */
-    uint8_t open; /* it has its segment, and packets can arrive */
-    uint8_t exposed;
+    int32_t code;  /* MPI_SUCCESS or an error class */
+    uint16_t open; /* it has its segment, and packets can arrive */
+    uint16_t exposed;
     struct weft_remote_memory location;
 };
 _Static_assert(sizeof(struct state) == WEFT_WIN_STATE_BYTES, "bench/coll_cost counts it");
@@ -275,8 +275,8 @@ static void expose(struct weft_win *win, struct state *state)
     const struct weft_lane_remote *remote = others ? weft_lanes[weft.exposes]->remote : NULL;
     win->remote_flags = remote && win->flavor != MPI_WIN_FLAVOR_DYNAMIC ? remote->flags() : 0;
     if (win->remote_flags && win->bytes)
-        win->exposed = remote->expose(win->comm->vci->number, win->base, (size_t)win->bytes,
-                                      &state->location);
+        win->exposed =
+            remote->expose(win->comm->vci->number, win->base, (size_t)win->bytes, &state->location);
     state->exposed = win->remote_flags && (win->exposed || !win->bytes);
 }
 

@@ -116,6 +116,7 @@ static void add_span(struct weft_fortran_section *section, MPI_Count at, MPI_Cou
         section->spans = more;
         section->space = space;
     }
+    weft_assert(section->number < section->space);
     section->spans[section->number++] = (struct weft_fortran_span){at, length};
 }
 
@@ -132,6 +133,7 @@ void weft_fortran_add_spans(struct weft_fortran_section *section, MPI_Count at, 
     MPI_Count unit = 1;
     if (basic != MPI_DATATYPE_NULL)
         PMPI_Type_size_c(basic, &unit);
+    weft_assert(unit > 0);
     MPI_Count n = bounds->size / unit, *positions = positions_of(type, bounds, unit, n);
     for (MPI_Count i = 0; i < count; i++)
         for (MPI_Count k = 0; k < n; k++)

@@ -34,6 +34,7 @@ static struct weft_fortran_section own(struct weft_fortran_section *section)
     struct weft_fortran_section mine = {0};
     if (!section || !section->packed)
         return mine;
+    weft_assert(section->of->rank >= 0 && section->of->rank <= CFI_MAX_RANK);
     mine = *section;
     size_t dimensions = (size_t)section->of->rank * sizeof section->of->dim[0];
     CFI_cdesc_t *of = weft_fortran_allocate(1, sizeof *of + dimensions);

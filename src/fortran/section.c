@@ -191,6 +191,7 @@ MPI_Errhandler weft_fortran_replace_handler(const struct weft_fortran_call *call
 
 void weft_fortran_restore_handler(const struct weft_fortran_call *call, MPI_Errhandler saved)
 {
+    weft_assert(call->on == WEFT_FORTRAN_COMM || call->on == WEFT_FORTRAN_FILE);
     if (call->on == WEFT_FORTRAN_COMM)
         PMPI_Comm_set_errhandler(weft_Comm_of(call->handle), saved);
     else

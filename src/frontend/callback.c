@@ -12,6 +12,7 @@
 
 static void call_op(MPI_User_function *user, void *in, void *inout, int *count, MPI_Datatype type)
 {
+    weft_assert(user && type != MPI_DATATYPE_NULL);
     front_Datatype handle = front_Datatype_out(type);
     ((void (*)(void *, void *, int *, front_Datatype *))user)(in, inout, count, &handle);
 }
@@ -19,6 +20,7 @@ static void call_op(MPI_User_function *user, void *in, void *inout, int *count, 
 static void call_op_c(MPI_User_function_c *user, void *in, void *inout, MPI_Count *count,
                       MPI_Datatype type)
 {
+    weft_assert(user && type != MPI_DATATYPE_NULL);
     front_Datatype handle = front_Datatype_out(type);
     ((void (*)(void *, void *, MPI_Count *, front_Datatype *))user)(in, inout, count, &handle);
 }
@@ -142,6 +144,7 @@ static struct keyval *make_keyval(front_function *copy, front_function *delete, 
 void front_keyval_proxies(int number, front_function *copy, front_function *delete)
 {
     struct keyval *keyval = weft_abi_keyval_extra(front_keyval_in(number));
+    weft_assert(keyval);
     keyval->copy_proxy = copy;
     keyval->delete_proxy = delete;
 }
@@ -154,6 +157,7 @@ void front_keyval_proxies(int number, front_function *copy, front_function *dele
                            int *flag)                                                              \
     {                                                                                              \
         struct keyval *keyval = extra;                                                             \
+        weft_assert(keyval && keyval->copy);                                                       \
         if (keyval->copy_proxy)                                                                    \
             return front_error_in(((int (*)(front_function *, front_##Kind, int, void *, int,      \
                                             void *, void *, int *))keyval->copy_proxy)(            \
@@ -166,6 +170,7 @@ void front_keyval_proxies(int number, front_function *copy, front_function *dele
     static int delete_##name(MPI_##Kind object, int number, void *value, void *extra)              \
     {                                                                                              \
         struct keyval *keyval = extra;                                                             \
+        weft_assert(keyval && keyval->delete);                                                     \
         if (keyval->delete_proxy)                                                                  \
             return front_error_in(((int (*)(front_function *, front_##Kind, int, int, void *,      \
                                             void *))keyval->delete_proxy)(                         \
@@ -251,6 +256,7 @@ struct grequest {
 static int query_grequest(void *extra, MPI_Status *status)
 {
     struct grequest *grequest = extra;
+    weft_assert(grequest->query);
     front_Status theirs = {0};
     int code = ((int (*)(void *, front_Status *))grequest->query)(grequest->extra, &theirs);
     front_status_in(&theirs, status);
@@ -260,6 +266,7 @@ static int query_grequest(void *extra, MPI_Status *status)
 static int free_grequest(void *extra)
 {
     struct grequest *grequest = extra;
+    weft_assert(grequest->free);
     int code = ((int (*)(void *))grequest->free)(grequest->extra);
     free(grequest);
     return front_error_in(code);
@@ -268,6 +275,7 @@ static int free_grequest(void *extra)
 static int cancel_grequest(void *extra, int complete)
 {
     struct grequest *grequest = extra;
+    weft_assert(grequest->cancel);
     return front_error_in(((int (*)(void *, int))grequest->cancel)(grequest->extra, complete));
 }
 
@@ -300,6 +308,7 @@ struct datarep {
                                     MPI_Offset position, void *extra)                              \
     {                                                                                              \
         struct datarep *datarep = extra;                                                           \
+        weft_assert(datarep->name);                                                                \
         return front_error_in(                                                                     \
             ((int (*)(void *, front_Datatype, Count, void *, MPI_Offset, void *))datarep->name)(   \
                 userbuf, front_Datatype_out(type), count, filebuf, position, datarep->extra));     \
@@ -312,6 +321,7 @@ CONVERT(write, _c, MPI_Count)
 static int datarep_extent(MPI_Datatype type, MPI_Aint *extent, void *extra)
 {
     struct datarep *datarep = extra;
+    weft_assert(datarep->extent);
     return front_error_in(((int (*)(front_Datatype, MPI_Aint *, void *))datarep->extent)(
         front_Datatype_out(type), extent, datarep->extra));
 }

@@ -6,8 +6,19 @@
 
 #include <stdio.h>
 
+#ifdef WEFT_ASSERT
+/* A static program has the C library's own. */
+__attribute__((weak)) void weft_assert_fail(const char *condition, const char *file, int line,
+                                            const char *function)
+{
+    fprintf(stderr, "%s:%d: %s: it does not hold that %s\n", file, line, function, condition);
+    abort();
+}
+#endif
+
 void *front_allocate(int n, size_t size)
 {
+    weft_assert(n >= 0 && size > 0);
     void *array = malloc((size_t)n * size);
     if (!array) {
         fprintf(stderr, "weft: no memory to convert an array of %d handles, numbers or statuses\n",
@@ -81,6 +92,7 @@ struct front_blocks front_blocks(front_Comm theirs, bool neighbor, const void *s
 
 void front_copy_text(char *to, size_t size, const char *from, int *length)
 {
+    weft_assert(size > 0);
     size_t n = strnlen(from, size - 1);
     memcpy(to, from, n);
     to[n] = 0;

@@ -13,6 +13,7 @@
 #ifndef WEFT_FRONTEND_H
 #define WEFT_FRONTEND_H
 
+#include "core/base/assert.h"
 #include "core/message/request.h"
 #include "core/message/status.h"
 #include "core/mpi/api.h"

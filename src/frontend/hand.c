@@ -102,6 +102,7 @@ static int create_bounded(int count, const int *blocklengths, const MPI_Aint *di
             types[n++] = types[i];
         }
     }
+    weft_assert(n <= count);
     int code = weft_abi_Type_create_struct(n, lengths, at, types, &plain);
     free(lengths);
     free(at);
@@ -182,6 +183,7 @@ static int contents_out(MPI_Datatype type, int *integers, const MPI_Datatype *ty
     if (code != MPI_SUCCESS ||
         (combiner != MPI_COMBINER_SUBARRAY && combiner != MPI_COMBINER_DARRAY))
         return code;
+    weft_assert(n_integers > 0);
     integers[n_integers - 1] = front_order_out(integers[n_integers - 1]);
     if (combiner == MPI_COMBINER_DARRAY) { /* size, rank, n, then arrays of n */
         int n = integers[2], *distribs = &integers[n_counts > 0 ? 3 : 3 + n];

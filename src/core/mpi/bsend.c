@@ -65,6 +65,7 @@ int weft_mpi_buffer_detach_int(struct weft_bsend_owner owner, void *buffer_addr,
 {
     MPI_Count bytes = 0;
     int code = weft_mpi_buffer_detach(owner, buffer_addr, size ? &bytes : NULL);
+    weft_assert(bytes >= 0);
     if (size)
         *size = bytes > INT_MAX ? MPI_UNDEFINED : (int)bytes;
     return code;

@@ -41,6 +41,7 @@ int weft_mpi_request_free(MPI_Request *handle, struct weft_comm **comm)
     int code = active && row->may_free ? row->may_free(request) : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
         return code;
+    weft_assert(request != &weft_request_null);
     *handle = MPI_REQUEST_NULL;
     return weft_request_abandon(request);
 }

@@ -30,6 +30,7 @@ static inline struct weft_comm *enter(const struct weft_coll_call *call, int *co
     if (weft_unlikely(weft_entry_flags) && comm &&
         (!comm->group->nodes || comm->vci->coll.deferred))
         prepare(call->function, comm->vci, comm);
+    weft_assert(!comm || weft_vci_is_held(comm->vci));
     return comm;
 }
 

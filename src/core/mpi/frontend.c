@@ -60,6 +60,7 @@ static inline int made(int code, MPI_Request request, int *integer)
 {
     if (weft_unlikely(code != MPI_SUCCESS))
         return weft_integers.error(code);
+    weft_assert(((struct weft_request *)request)->number <= INT32_MAX - WEFT_REQUEST_INTEGERS);
     *integer = WEFT_REQUEST_INTEGERS + (int)((struct weft_request *)request)->number;
     return MPI_SUCCESS;
 }

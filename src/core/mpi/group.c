@@ -61,8 +61,10 @@ struct weft_group *weft_mpi_group_leave_out(struct weft_group *group, int n, con
         weft_error_set(MPI_ERR_NO_MEM, "no memory for a group of %d processes", group->size);
         return NULL;
     }
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        weft_assert(ranks[i] >= 0 && ranks[i] < group->size && !out[ranks[i]]);
         out[ranks[i]] = true;
+    }
     struct weft_group *result = weft_group_exclude(group, out);
     free(out);
     return result;
@@ -108,6 +110,7 @@ static int unroll(const struct weft_group *group, int n, int ranges[][3], int **
     for (int i = 0; i < n; i++)
         for (int64_t k = 0; k < range_length(ranges[i]); k++)
             ranks[(*count)++] = (int)(ranges[i][0] + k * ranges[i][2]);
+    weft_assert(*count == (int)total);
     *out = ranks;
     return MPI_SUCCESS;
 }

@@ -28,6 +28,7 @@ int weft_call_check(const struct weft_call *call, bool receive, struct weft_reso
     bool to_null = call->peer == MPI_PROC_NULL;
     bool nothing = to_null && call->count == 0 && call->datatype == MPI_DATATYPE_NULL;
     bool any_source = receive && call->peer == MPI_ANY_SOURCE;
+    weft_assert(call->comm);
     int code = weft_arg_count(call->count);
     if (code == MPI_SUCCESS)
         code = weft_arg_committed(nothing ? MPI_BYTE : call->datatype, &type);
@@ -50,6 +51,7 @@ int weft_call_check(const struct weft_call *call, bool receive, struct weft_reso
     out->type = out->bytes && !to_null
                     ? weft_datatype_in(type, call->buffer, &call->comm->host_only)
                     : type;
+    weft_assert(out->type->flags & WEFT_TYPE_COMMITTED);
     return MPI_SUCCESS;
 }
 
@@ -66,6 +68,7 @@ bool weft_call_resolve_start(const struct weft_call *call, bool receive, MPI_Req
     bool good = weft_call_resolve(call, receive, out, code);
     if (*code == MPI_SUCCESS)
         *code = weft_arg_result(request != NULL, "request");
+    weft_assert(good || *code != MPI_SUCCESS || call->peer == MPI_PROC_NULL);
     if (!good && *code == MPI_SUCCESS)
         *request = (MPI_Request)weft_request_to_nowhere(weft_call_channel(call)->vci);
     return good && *code == MPI_SUCCESS;
@@ -138,6 +141,7 @@ static int call_irecv(const struct weft_call *call, MPI_Request *request)
 WEFT_HOT int weft_finish_recv(struct weft_request *receive, MPI_Status *status)
 {
     weft_request_wait(receive);
+    weft_assert(!receive->pending);
     int code = receive->error;
     struct weft_comm *comm = receive->channel->comm;
     weft_request_status(receive, status, false);
@@ -175,6 +179,7 @@ static struct weft_vci *enter(const char *function, MPI_Comm handle, struct weft
                               struct weft_call *call, int *code)
 {
     if (taken) {
+        weft_assert(weft_vci_is_held(taken->vci));
         call->comm = taken->comm;
         return taken->vci;
     }
@@ -182,6 +187,7 @@ static struct weft_vci *enter(const char *function, MPI_Comm handle, struct weft
     *code = weft_enter_on(function, vci);
     if (weft_unlikely(*code != MPI_SUCCESS))
         return NULL;
+    weft_assert(weft_vci_is_held(vci));
     *code = weft_arg_comm(handle, &call->comm);
     if (weft_likely(*code == MPI_SUCCESS))
         return vci;

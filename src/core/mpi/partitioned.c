@@ -92,6 +92,7 @@ static int check_partition(const struct weft_request *request, int partition)
 
 static int mark(struct weft_request *send, int partition)
 {
+    weft_assert(!(send->flags & WEFT_REQUEST_INACTIVE));
     int code = check_partition(send, partition);
     if (code == MPI_SUCCESS && !weft_psend_mark(send, (uint32_t)partition))
         code = weft_error_set(MPI_ERR_ARG,

@@ -19,6 +19,7 @@
 /* Makes a new request inactive. */
 static int make_inactive(MPI_Request handle)
 {
+    weft_assert(!weft_request_of(handle)->pending);
     weft_request_of(handle)->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
     return MPI_SUCCESS;
 }
@@ -93,6 +94,7 @@ static int check_inactive(MPI_Request handle, int index, struct weft_comm **comm
 
 static int start_request(struct weft_request *request, struct weft_comm **comm)
 {
+    weft_assert(request->flags & WEFT_REQUEST_INACTIVE && weft_request_row(request)->start);
     *comm = weft_request_comm(request);
     return weft_request_row(request)->start(request);
 }

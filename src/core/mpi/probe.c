@@ -34,6 +34,7 @@ int weft_call_probe(struct weft_comm *comm, int source, int tag, int *flag, MPI_
         code = weft_probe_wait(channel, source, tag, &message);
     else if (!(message = weft_probe_look(channel, source, tag)))
         code = weft_probe_source(channel, source);
+    weft_assert(flag || code != MPI_SUCCESS || message);
     if (flag)
         *flag = message != NULL;
     if (code != MPI_SUCCESS || !message)

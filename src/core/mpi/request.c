@@ -104,6 +104,7 @@ struct outcome {
 WEFT_COLD static void note_failure(struct outcome *outcome, int code, struct weft_comm *comm,
                                    struct weft_vci *vci)
 {
+    weft_assert(code != MPI_SUCCESS && outcome->count >= 0);
     if (!outcome->cause) {
         outcome->cause = code;
         outcome->vci = vci;
@@ -134,6 +135,7 @@ static int raise_outcome(struct weft_request_call *call, struct outcome *outcome
 {
     if (weft_likely(outcome->cause == MPI_SUCCESS))
         return MPI_SUCCESS;
+    weft_assert(outcome->comm);
     weft_request_call_hold(call, outcome->vci);
     int code = weft_error_raise_in_status(outcome->comm, outcome->cause, call->function);
     int before = __atomic_fetch_sub(&outcome->comm->uses, 1, __ATOMIC_RELAXED);
@@ -310,6 +312,7 @@ static int find_complete(struct weft_request_call *call, int count, const MPI_Re
             order = request->order;
         }
     }
+    weft_assert(oldest == MPI_UNDEFINED || *active);
     return oldest;
 }
 
@@ -324,6 +327,7 @@ static int finish_some(struct weft_request_call *call, int count, MPI_Request *h
         indices[outcome.count] = i;
         retire_next(call, &outcome, &handles[i]);
     }
+    weft_assert(outcome.count <= count);
     *outcount = outcome.count;
     return raise_outcome(call, &outcome);
 }
@@ -341,6 +345,7 @@ static int look(struct weft_request_call *call, const struct weft_request *reque
         return code == MPI_SUCCESS ? row->query(request, status) : code;
     }
     weft_request_call_hold(call, request->vci);
+    weft_assert(!request->pending);
     if (request->flags & WEFT_REQUEST_INACTIVE)
         weft_status_empty(status);
     else
@@ -455,6 +460,7 @@ int weft_mpi_any(const char *function, enum weft_how how, int count, MPI_Request
             *index = find_complete(&call, count, handles, &active);
             again = how == WEFT_HOW_WAIT;
         }
+        weft_assert(*index == MPI_UNDEFINED || (*index >= 0 && *index < count));
         *flag = !active || *index != MPI_UNDEFINED;
         if (!active)
             weft_status_empty(status);

@@ -26,6 +26,7 @@ void weft_request_call_choose(struct weft_request_call *call, int count, const M
         call->vcis = vcis;
     else
         call->vci = last;
+    weft_assert(!call->vcis || !call->vci);
 }
 
 static void progress_one(struct weft_vci *vci, unsigned *idle)

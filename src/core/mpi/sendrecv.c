@@ -43,6 +43,7 @@ static int exchange_messages(const struct weft_call *out, const struct weft_call
         return code;
     }
     weft_request_wait(receive);
+    weft_assert(!receive->pending);
     code = receive->error;
     weft_request_status(receive, status, false);
     weft_request_put(receive);

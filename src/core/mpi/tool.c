@@ -35,6 +35,7 @@ void weft_mpi_enum_get_item(const struct weft_tool_enum *enumeration, int index,
     char text[NAME_SPACE];
     int len;
     const char *item = weft_settings_choice(enumeration->items, index, &len);
+    weft_assert(len >= 0 && len < NAME_SPACE);
     memcpy(text, item, (size_t)len);
     text[len] = '\0';
     weft_tool_set(value, index);

@@ -7,6 +7,7 @@
  */
 #include "ofi/select/network.h"
 
+#include "core/base/assert.h"
 #include "core/base/hash.h"
 #include "ofi/select/provider_score.h"
 
@@ -161,6 +162,7 @@ void weft_network_describe(const struct weft_verdict *verdicts, size_t count, si
 {
     uint64_t set = verdicts[chosen].shares ? set_id(verdicts, count, machine) : 0;
 
+    weft_assert(chosen < count && verdicts[chosen].usable);
     memset(list, 0, sizeof *list);
     list->machine = machine;
     add_network(list, &verdicts[chosen], set, false, true);
@@ -174,6 +176,7 @@ void weft_network_describe(const struct weft_verdict *verdicts, size_t count, si
         if (!in_text(verdicts, i))
             add_text(list, &verdicts[i]);
     }
+    weft_assert(list->count <= WEFT_NETWORKS);
 }
 
 bool weft_network_has(const struct weft_verdict *verdict, uint64_t machine, uint64_t id)
@@ -209,6 +212,7 @@ static int chosen_rank(const struct weft_network_list *list)
 void weft_network_add(struct weft_network_search *search, int node,
                       const struct weft_network_list *list)
 {
+    weft_assert(search->first.count <= WEFT_NETWORKS && list->count <= WEFT_NETWORKS);
     for (uint32_t i = 0; i < search->first.count; i++) {
         const struct weft_network *ours = &search->first.networks[i];
         uint32_t at = find_network(list, ours->id);

@@ -11,6 +11,7 @@
 #include "ofi/select/nic.h"
 
 #include "core/base/abstract_name.h"
+#include "core/base/assert.h"
 #include "core/base/hash.h"
 #include "ofi/select/provider_score.h"
 #include "ofi/select/sysfs.h"
@@ -159,6 +160,7 @@ static size_t read_nics(const struct weft_nic_rank *rank, const struct weft_verd
 static size_t sort_by_distance(struct nic *nics, size_t count)
 {
     size_t nearest = 1;
+    weft_assert(count > 0);
     for (size_t i = 1; i < count; i++) {
         struct nic nic = nics[i];
         size_t at = i;
@@ -177,6 +179,7 @@ static size_t sort_by_distance(struct nic *nics, size_t count)
 static void mark_rails(int most, const struct weft_nic_rank *rank, struct weft_verdict *verdicts,
                        const struct nic *nics, size_t nearest, size_t all, size_t taken)
 {
+    weft_assert(taken < nearest && nearest <= all);
     size_t each = rank->local_rank < 0 ? 1 : all / (size_t)rank->local_size;
     size_t step = each > 1 && nearest > each ? nearest / each : 1, end = nearest;
     if (each > 1 && rank->local_size == 1)
@@ -249,7 +252,9 @@ void weft_nic_choose(const struct weft_settings *settings, const struct weft_nic
         turn = take_turn(rank, nics, nearest);
     if (turn < 0)
         turn = rank->local_rank < 0 ? 0 : rank->local_rank;
+    weft_assert(nearest > 0 && nearest <= all && all <= WEFT_NIC_MAX);
     size_t taken = (size_t)turn % nearest;
+    weft_assert(nics[taken].verdict < count);
     explain(taken, nearest, all, reason);
     mark_rails((int)settings->rails, rank, verdicts, nics, nearest, all, taken);
     weft_provider_score_take_nic(settings, verdicts, count, nics[taken].verdict, reason);

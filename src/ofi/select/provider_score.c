@@ -9,6 +9,7 @@
  */
 #include "ofi/select/provider_score.h"
 
+#include "core/base/assert.h"
 #include "ofi/select/network.h"
 
 #include <fnmatch.h>
@@ -61,6 +62,7 @@ const struct weft_provider_row *weft_provider_row_of(const char *canonical, uint
            (fnmatch(row->pattern, canonical, 0) != 0 || version < row->min_version ||
             version > row->max_version))
         row++;
+    weft_assert(row < &weft_provider_table[weft_provider_count]);
     return row;
 }
 
@@ -95,6 +97,7 @@ bool weft_candidate_better(const struct weft_candidate *a, const struct weft_can
 static int prefer(const struct weft_verdict *a, const struct weft_verdict *b, const char **why)
 {
     static const struct weft_interface none;
+    weft_assert(a->usable == b->usable);
     bool both = a->interface != NULL && b->interface != NULL;
     const struct weft_interface *a_if = both ? a->interface : &none;
     const struct weft_interface *b_if = both ? b->interface : &none;
@@ -241,6 +244,7 @@ static void rank_candidate(struct weft_verdict *t, const struct weft_settings *s
 
 const char *weft_verdict_rank(const struct weft_verdict *t)
 {
+    weft_assert(t->candidate != NULL);
     return t->interface != NULL ? t->interface->name : t->candidate->domain;
 }
 
@@ -374,6 +378,8 @@ int weft_provider_score(const struct weft_settings *settings, bool one_node,
     for (size_t i = 1; i < count && verdicts[i].usable; i++)
         explain_loser(&verdicts[i], &verdicts[0]);
     explain_winner(&verdicts[0], settings);
+    for (size_t i = 0; i < count; i++)
+        weft_assert(verdicts[i].reason[0] != '\0');
     return 0;
 }
 
@@ -409,6 +415,7 @@ size_t weft_provider_score_nics(const struct weft_settings *settings, struct wef
     uint64_t fastest = 0;
     size_t shares = 0;
 
+    weft_assert(count > 0 && verdicts[0].usable);
     if (strcmp(settings->nics, "first") == 0 ||
         (!listed && !(verdicts[0].row->flags & WEFT_PROVIDER_EACH_NIC)))
         return 0;
@@ -431,6 +438,7 @@ void weft_provider_score_take_nic(const struct weft_settings *settings,
 {
     struct weft_verdict choice = verdicts[taken];
 
+    weft_assert(taken < count && choice.shares);
     if (!verdicts[0].shares)
         snprintf(verdicts[0].reason, sizeof verdicts[0].reason, "%s",
                  verdicts[0].candidate->down ? "its link is down" : "its link is slower");
@@ -452,6 +460,7 @@ size_t weft_provider_score_next(const struct weft_settings *settings,
 {
     size_t first = count;
 
+    weft_assert(failed < count && !verdicts[failed].usable);
     for (size_t i = 0; i < count; i++) {
         if (!verdicts[i].usable)
             continue;

@@ -147,6 +147,7 @@ static int add_candidate(struct list *m, struct fi_info *info)
     m->infos[at] = info;
     if (at == m->count)
         m->count++;
+    weft_assert(m->count <= m->space);
     return 0;
 }
 
@@ -241,6 +242,7 @@ static int take_candidate(const struct list *m, const struct weft_settings *sett
     struct fi_info *info = fi_dupinfo(m->infos[verdict->candidate - m->candidates]);
     size_t limit = weft_rxm_eager_limit(verdict->row);
 
+    weft_assert(verdict->usable && (size_t)(verdict->candidate - m->candidates) < m->count);
     if (info == NULL)
         return -1;
     bool copied =
@@ -362,6 +364,7 @@ static size_t settle(const struct list *m, const struct weft_settings *settings,
             of_provider[0] = '\0';
         at = next;
     }
+    weft_assert(choice->info != NULL && at < m->count);
     if (at > 0)
         snprintf(verdicts[at].reason, sizeof verdicts[at].reason,
                  "the best of those that could be opened");
@@ -387,6 +390,7 @@ static void take_rails(const struct list *m, const struct weft_verdict *verdicts
         rail->network = weft_network_id(&verdicts[at], weft_network_machine());
         snprintf(rail->interface, sizeof rail->interface, "%s", weft_verdict_rank(&verdicts[at]));
         choice->rail_count++;
+        weft_assert(choice->rail_count < WEFT_RAILS_MAX);
     }
 }
 
@@ -473,6 +477,7 @@ static void keep_network(struct list *m, const struct weft_interface *interfaces
         m->candidates[kept] = m->candidates[i];
         m->infos[kept++] = m->infos[i];
     }
+    weft_assert(kept <= m->count);
     m->count = kept;
 }
 

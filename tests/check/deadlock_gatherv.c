@@ -5,9 +5,9 @@
 static const int counts[2] = {1, 1}, displacements[2] = {0, 1};
 static int value = 1, all[2];
 
-static void gather(void)
+static void gather(MPI_Comm comm)
 {
-    MPI_Gatherv(&value, 1, MPI_INT, all, counts, displacements, MPI_INT, 0, MPI_COMM_WORLD); // finding
+    MPI_Gatherv(&value, 1, MPI_INT, all, counts, displacements, MPI_INT, 0, comm); // finding
 }
 
 static void scatter(MPI_Comm comm)
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 #endif
     if (is_swapped)
         scatter(other);
-    gather();
+    gather(MPI_COMM_WORLD);
     if (!is_swapped)
         scatter(other);
     MPI_Comm_free(&other);

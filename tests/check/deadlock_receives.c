@@ -5,15 +5,16 @@
 
 int main(int argc, char **argv)
 {
-    int rank, size, out = 1, in;
+    int rank, size, left, out = 1, in;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    left = (rank + size - 1) % size;
 #ifdef CORRECTED
     if (rank == 0)
         MPI_Send(&out, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
 #endif
-    MPI_Recv(&in, 1, MPI_INT, (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // finding
+    MPI_Recv(&in, 1, MPI_INT, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // finding
 #ifdef CORRECTED
     if (rank != 0)
 #endif

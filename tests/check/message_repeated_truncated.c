@@ -2,7 +2,7 @@
 /* check: ranks=2 rule=message-truncated */
 #include <mpi.h>
 
-/* The last one of many equal messages is truncated, while its sender computes and makes no calls. */
+/* The last one of many equal messages is truncated, while its sender computes and calls nothing. */
 int main(int argc, char **argv)
 {
     enum { MANY = 50, ALL = 4 };

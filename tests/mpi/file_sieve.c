@@ -90,7 +90,8 @@ static void all_ranks(int collective, int few)
     MPI_Barrier(MPI_COMM_WORLD);
     check_records("all ranks", check.rank, check.rank, check.size + 1);
     CHECK_CLASS(MPI_File_read_at(file, 0, back, records, MPI_DOUBLE, &status), MPI_SUCCESS);
-    CHECK(file_bytes(&status) == bytes && !memcmp(back, data, (size_t)bytes), "other data are read");
+    CHECK(file_bytes(&status) == bytes && !memcmp(back, data, (size_t)bytes),
+          "other data are read");
     MPI_File_close(&file);
     file_remove("s");
 }

@@ -157,10 +157,11 @@ int weft_view_program(const char *name)
     char found[PATH_MAX], folder[2 * PATH_MAX];
     program.path = find_program(name, found, sizeof found);
     if (!find_own(program.own) || !list(&program, NULL, NULL)) {
-        fprintf(stderr,
-                "weft_info: %s is not a program or library for this machine that the dynamic loader "
-                "reads; of a script, pass the extension module or library that it loads.\n",
-                name);
+        fprintf(
+            stderr,
+            "weft_info: %s is not a program or library for this machine that the dynamic loader "
+            "reads; of a script, pass the extension module or library that it loads.\n",
+            name);
         return 1;
     }
     if (!*program.libraries[0]) {

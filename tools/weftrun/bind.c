@@ -255,9 +255,10 @@ static int bind_in_turn(const struct job *job, hwloc_topology_t topo, struct slo
             if (!number || first < 0 || last < first || last >= CPU_SETSIZE ||
                 !strchr("+,", *end) ||
                 !hwloc_bitmap_isset(hwloc_topology_get_topology_cpuset(topo), (unsigned)first)) {
-                weft_lines_print("\"%s\" is not a list of processors that weftrun may use, one entry "
-                                 "for each rank, such as 0+1,2+3 or 0-3.",
-                                 job->placement.cpus);
+                weft_lines_print(
+                    "\"%s\" is not a list of processors that weftrun may use, one entry "
+                    "for each rank, such as 0+1,2+3 or 0-3.",
+                    job->placement.cpus);
                 return -1;
             }
             hwloc_bitmap_set(slots[i].set, (unsigned)first);

@@ -72,8 +72,8 @@ static int read_number(const char *text, size_t n, int *number)
     char *end;
     long value = strtol(text, &end, 10);
     if (n == 0 || end != text + n || value < 1 || value > ELEMENTS_MAX) {
-        weft_lines_print("\"%.*s\" is not a number from 1 to %d, of processors or of ranks.", (int)n,
-                         text, ELEMENTS_MAX);
+        weft_lines_print("\"%.*s\" is not a number from 1 to %d, of processors or of ranks.",
+                         (int)n, text, ELEMENTS_MAX);
         return -1;
     }
     *number = (int)value;

@@ -92,21 +92,21 @@ struct job {
     struct placement placement;
     bool ignores; /* a line about options that tune another MPI has been printed */
     bool report_bindings, tag, keep_going, verbose, here;
-    bool plans;               /* bindings are printed, and nothing is started */
-    bool stamp;               /* lines of output begin with the time */
-    bool prints_codes;        /* the exit codes of all ranks are printed at the end */
-    bool one_each;            /* no more ranks than slots or cores */
-    int reader;               /* the rank that reads stdin; READER_NONE; READER_ALL */
-    struct output output;     /* files of the ranks' output */
-    bool traced;              /* there is to be a debugger of ranks */
-    const char *debug;        /* the ranks of --debug, as typed, "": all; or NULL */
-    struct variables env;     /* for all ranks */
-    const char *abi;          /* --abi: of programs without an MPI of their own; "none"; or NULL */
-    const char *check;        /* the kinds of --check, "": all; or NULL */
-    const char *trace;        /* the file of --trace, "": the usual one; or NULL */
-    const char *trace_last;   /* seconds of --trace-last, or NULL */
-    const char *profile;      /* the file of --profile, "": the usual one; or NULL */
-    int slots;                /* of --host or a file, 0: not stated */
+    bool plans;             /* bindings are printed, and nothing is started */
+    bool stamp;             /* lines of output begin with the time */
+    bool prints_codes;      /* the exit codes of all ranks are printed at the end */
+    bool one_each;          /* no more ranks than slots or cores */
+    int reader;             /* the rank that reads stdin; READER_NONE; READER_ALL */
+    struct output output;   /* files of the ranks' output */
+    bool traced;            /* there is to be a debugger of ranks */
+    const char *debug;      /* the ranks of --debug, as typed, "": all; or NULL */
+    struct variables env;   /* for all ranks */
+    const char *abi;        /* --abi: of programs without an MPI of their own; "none"; or NULL */
+    const char *check;      /* the kinds of --check, "": all; or NULL */
+    const char *trace;      /* the file of --trace, "": the usual one; or NULL */
+    const char *trace_last; /* seconds of --trace-last, or NULL */
+    const char *profile;    /* the file of --profile, "": the usual one; or NULL */
+    int slots;              /* of --host or a file, 0: not stated */
     enum elsewhere elsewhere;
     struct host_list hosts;   /* of --host, a file or an allocation */
     const char *starter;      /* the launcher of --starter, or NULL */

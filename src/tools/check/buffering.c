@@ -29,14 +29,15 @@ int check_log_add(const struct weft_call *call, enum check_log_kind kind, int pe
         self.is_full = true;
         return NONE;
     }
-    self.entries[self.n] = (struct check_log_entry){.kind = kind,
-                                          .call = call->function->plain,
-                                          .site = weft_site_pack(weft_site_of(call->site)),
-                                          .peer = peer,
-                                          .from = NONE,
-                                          .tag = tag,
-                                          .comm = comm,
-                                          .number = number};
+    self.entries[self.n] =
+        (struct check_log_entry){.kind = kind,
+                                 .call = call->function->plain,
+                                 .site = weft_site_pack(weft_site_of(call->site)),
+                                 .peer = peer,
+                                 .from = NONE,
+                                 .tag = tag,
+                                 .comm = comm,
+                                 .number = number};
     return self.n++;
 }
 
@@ -68,8 +69,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return a ^ a >> 32;
 }
 
-/* The key of an entry of a rank: a message has its other rank and number, a collective its communicator
- * and number. */
+/* The key of an entry of a rank: a message has its other rank and number, a collective its
+ * communicator and number. */
 static uint64_t key_of(int rank, enum check_log_kind kind, uint64_t a, uint64_t b)
 {
     const uint64_t first = (uint64_t)rank * 8 + (uint64_t)kind + 1;
@@ -90,8 +91,8 @@ static void add_positions(int rank)
     const struct check_log *log = &job.logs[rank];
     for (int i = 0; i < log->n; i++) {
         const struct check_log_entry *entry = &log->entries[i];
-        const bool is_message = entry->kind == CHECK_LOG_START ||
-                                (entry->kind == CHECK_LOG_POST && entry->is_matched);
+        const bool is_message =
+            entry->kind == CHECK_LOG_START || (entry->kind == CHECK_LOG_POST && entry->is_matched);
         if (!is_message && entry->kind != CHECK_LOG_ENTER)
             continue;
         const uint64_t first = is_message ? (uint64_t)entry->peer : entry->comm;

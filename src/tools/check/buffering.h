@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Sends that only buffering lets pass. A standard send may wait until its message is received (MPI
- * 5.0, section 3.5), so a program in which each of several ranks sends before it receives depends on
- * the memory of the library, and hangs with larger messages.
+ * 5.0, section 3.5), so a program in which each of several ranks sends before it receives depends
+ * on the memory of the library, and hangs with larger messages.
  *
- * The run is not changed. Each rank keeps the order of its first calls: starts of sends and receives,
- * entries into collective calls, and what the blocking ones wait for. In MPI_Finalize rank 0 executes
- * the logs again, as if each standard send waited for the post of its receive. Ranks of which each
- * then waits for another one are reported, and their sends pass, so that the others are found, too.
+ * The run is not changed. Each rank keeps the order of its first calls: starts of sends and
+ * receives, entries into collective calls, and what the blocking ones wait for. In MPI_Finalize
+ * rank 0 executes the logs again, as if each standard send waited for the post of its receive.
+ * Ranks of which each then waits for another one are reported, and their sends pass, so that the
+ * others are found, too.
  *
  * Invariants, so that no finding is false:
- *  - A wait that is not understood passes: for messages that are not matched in the logs, of wildcard
- *    receives, of MPI_Waitany and tests, and all sends to a rank that has posted a wildcard receive.
+ *  - A wait that is not understood passes: for messages that are not matched in the logs, of
+ * wildcard receives, of MPI_Waitany and tests, and all sends to a rank that has posted a wildcard
+ * receive.
  *  - A rank at the end of a log that was full waits for nothing, and others wait for it no longer.
  */
 #ifndef WEFT_CHECK_BUFFERING_H
@@ -20,13 +22,13 @@
 #include "tools/check/check.h"
 
 enum check_log_kind {
-    CHECK_LOG_START,     /* of a send */
-    CHECK_LOG_POST,      /* of a receive */
-    CHECK_LOG_ENTER,     /* into a collective call */
-    CHECK_LOG_AWAIT_POST, /* a send waits for the post of its receive */
+    CHECK_LOG_START,       /* of a send */
+    CHECK_LOG_POST,        /* of a receive */
+    CHECK_LOG_ENTER,       /* into a collective call */
+    CHECK_LOG_AWAIT_POST,  /* a send waits for the post of its receive */
     CHECK_LOG_AWAIT_START, /* a receive waits for its message: number is the index of its post */
-    CHECK_LOG_AWAIT_ALL,  /* a collective call that waits for all ranks */
-    CHECK_LOG_AWAIT_ROOT  /* and one for its root */
+    CHECK_LOG_AWAIT_ALL,   /* a collective call that waits for all ranks */
+    CHECK_LOG_AWAIT_ROOT   /* and one for its root */
 };
 
 struct check_log_entry {
@@ -50,16 +52,16 @@ struct check_log {
 
 void check_log_begin(void);
 
-/* Adds an entry; returns its index, -1: the log is full. peer: in MPI_COMM_WORLD, -1: any. number: of
- * the message, the post, or the collective call on comm. */
+/* Adds an entry; returns its index, -1: the log is full. peer: in MPI_COMM_WORLD, -1: any. number:
+ * of the message, the post, or the collective call on comm. */
 int check_log_add(const struct weft_call *call, enum check_log_kind kind, int peer, uint64_t comm,
                   int tag, uint64_t number);
 
 /* The message of a post is known. */
 void check_log_match(int post, int source, uint64_t number);
 
-/* At rank 0 in check_log_finish: the index of a start of a rank (a: its receiver, b: its number) or of
- * an entry into a collective call (communicator and number); -1: there is none. */
+/* At rank 0 in check_log_finish: the index of a start of a rank (a: its receiver, b: its number) or
+ * of an entry into a collective call (communicator and number); -1: there is none. */
 int check_log_find(int rank, enum check_log_kind kind, uint64_t a, uint64_t b);
 
 /* After check_channel_finish: gathers the logs and executes them. Collective. */

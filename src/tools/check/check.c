@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The state that the modules share, and its memory: see check.h. What sees the calls is in dispatch.c,
- * to which no module refers.
+ * The state that the modules share, and its memory: see check.h. What sees the calls is in
+ * dispatch.c, to which no module refers.
  */
 #include "tools/check/check.h"
 

@@ -24,7 +24,8 @@
  * Messages between ranks (channel.h). MPI_Init duplicates MPI_COMM_WORLD; all messages of the
  * checker are on the duplicate, by ranks of MPI_COMM_WORLD, so that the order of the program's
  * messages, wildcards included, is not changed. A message is a record of fixed size. Records are
- * sent nonblocking and received in waits and at other calls of the program. The checker never blocks on a record but in MPI_Finalize, so it adds no deadlock.
+ * sent nonblocking and received in waits and at other calls of the program. The checker never
+ * blocks on a record but in MPI_Finalize, so it adds no deadlock.
  *
  * Errors that end the job. A finding that may be followed by an abort or a hang is printed at once
  * (check_report, now); the others are printed by rank 0 at the end, joined over ranks.
@@ -85,8 +86,8 @@ static inline void check_unlock(void)
     check_mutex_unlock(&check.lock);
 }
 
-/* Kinds of parameters that a function has, as bits, by its index in weft_functions: most modules have
- * nothing to do for most functions. */
+/* Kinds of parameters that a function has, as bits, by its index in weft_functions: most modules
+ * have nothing to do for most functions. */
 enum check_has {
     CHECK_HAS_DATA = 1 << 0,
     CHECK_HAS_INOUT_HANDLE = 1 << 1,
@@ -108,7 +109,8 @@ static inline struct check_location check_location_of(const struct weft_call *ca
     return (struct check_location){call->function, weft_site_of(call->site)};
 }
 
-/* Storage of a thread. The library is loaded with the program, so that its address is known then. */
+/* Storage of a thread. The library is loaded with the program, so that its address is known then.
+ */
 #define CHECK_THREAD __thread __attribute__((tls_model("initial-exec")))
 
 /* Memory for a table, zeroed; aborts with a sentence if there is none. */
@@ -117,13 +119,13 @@ void *check_allocate(size_t n, size_t size);
 /* The same list with twice the capacity, of n entries; the old one is freed. */
 void *check_enlarge(void *list, int n, int *capacity, size_t size);
 
-/* Blocks of one size that are freed and allocated in each call: a list of free ones. Not for several
- * threads. */
+/* Blocks of one size that are freed and allocated in each call: a list of free ones. Not for
+ * several threads. */
 struct check_pool {
     size_t size; /* at least that of a pointer */
     struct check_free_block {
         struct check_free_block *next;
-    } *first;
+    } * first;
 };
 
 /* A block, not zeroed. */

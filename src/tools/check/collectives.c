@@ -239,7 +239,8 @@ static bool is_collective(const struct weft_function *function)
            function->plain != WEFT_CALL_Intercomm_create;
 }
 
-/* Adds what a blocking call waits for to the log of buffering.c, where its data make that certain. */
+/* Adds what a blocking call waits for to the log of buffering.c, where its data make that certain.
+ */
 static void log_call(const struct weft_call *call, const struct check_comm *comm)
 {
     const int count = weft_call_find(call, WEFT_KIND_COUNT, 0);

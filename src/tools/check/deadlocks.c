@@ -25,9 +25,9 @@ struct edge {
 
 /* The wait of this rank. */
 static struct {
-    uint64_t epoch, last_epoch;  /* epoch 0: it is in no wait that lasts */
-    uint64_t generation;         /* of the questions */
-    double since, asked;         /* since 0: in no wait */
+    uint64_t epoch, last_epoch; /* epoch 0: it is in no wait that lasts */
+    uint64_t generation;        /* of the questions */
+    double since, asked;        /* since 0: in no wait */
     struct check_location location;
     struct edge *edges;
     int n, capacity;
@@ -44,7 +44,7 @@ static struct node {
     uint64_t epoch;
     struct group *groups;
     bool is_stuck;
-} *nodes;
+} * nodes;
 
 /* ---- The wait of this rank */
 
@@ -110,8 +110,7 @@ void check_deadlocks_ask(const struct weft_call *call, const struct check_wants 
             add_want(wants->any ? 0 : i, &wants->list[i]);
     }
     for (int i = 0; i < self.n; i++) {
-        struct check_record record = {.kind = CHECK_RECORD_QUESTION,
-                                      .call = call->function->plain};
+        struct check_record record = {.kind = CHECK_RECORD_QUESTION, .call = call->function->plain};
         const struct check_want *want = &self.edges[i].want;
         record.question = (struct check_question){.kind = want->kind,
                                                   .comm = want->comm,
@@ -146,7 +145,8 @@ static bool is_owed(int asker, const struct check_question *question)
 
 static void take_question(const struct check_record *record)
 {
-    if (self.epoch == 0 || !(check.kinds & CHECK_DEADLOCKS) || !is_owed(record->rank, &record->question))
+    if (self.epoch == 0 || !(check.kinds & CHECK_DEADLOCKS) ||
+        !is_owed(record->rank, &record->question))
         return;
     struct check_record reply = {.kind = CHECK_RECORD_REPLY, .call = record->call};
     reply.question = record->question;

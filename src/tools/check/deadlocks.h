@@ -2,20 +2,21 @@
 /*
  * Deadlocks that are proved: a set of ranks of which each waits for others of the set.
  *
- * A wait that lasts longer than 50 ms gets a number, its epoch. The waiting rank asks those it waits
- * for; a rank that is in such a wait itself, or in MPI_Finalize, replies with its own epoch if it
- * has not done what the wait needs: it has posted no receive for the message that is sent, has not
- * entered the collective call, or has sent nothing else (its records have arrived before the
- * reply). So an edge states: this rank leaves its epoch only after the other has left its own.
+ * A wait that lasts longer than 50 ms gets a number, its epoch. The waiting rank asks those it
+ * waits for; a rank that is in such a wait itself, or in MPI_Finalize, replies with its own epoch
+ * if it has not done what the wait needs: it has posted no receive for the message that is sent,
+ * has not entered the collective call, or has sent nothing else (its records have arrived before
+ * the reply). So an edge states: this rank leaves its epoch only after the other has left its own.
  *
  * The edges of a wait are groups: a wait for all of several operations has a group for each, a wait
  * for any of them has one group with the edges of all. A group is sent to rank 0 of MPI_COMM_WORLD
- * when all its edges are proved. Rank 0 looks for the largest set of ranks of which each has a group
- * with edges to ranks of the set alone, in the epochs of these groups, or to ranks in MPI_Finalize.
- * None of the ranks can be the first one to leave its epoch, however old the edges are.
+ * when all its edges are proved. Rank 0 looks for the largest set of ranks of which each has a
+ * group with edges to ranks of the set alone, in the epochs of these groups, or to ranks in
+ * MPI_Finalize. None of the ranks can be the first one to leave its epoch, however old the edges
+ * are.
  *
- * Waits that the checker cannot follow (windows, files, inter-communicators) have no edges, and ranks
- * in them do not reply: nothing is reported then.
+ * Waits that the checker cannot follow (windows, files, inter-communicators) have no edges, and
+ * ranks in them do not reply: nothing is reported then.
  *
  * Invariant: a reply is sent only inside of a wait, in which the rank starts no operation.
  */

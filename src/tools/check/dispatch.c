@@ -168,23 +168,24 @@ static bool is_other_abi(void)
 {
     const char *library = weft_next_other(), *rank = getenv("PMIX_RANK");
     if (library && (!rank || strcmp(rank, "0") == 0))
-        fprintf(stderr,
-                "weft check: the program calls %s, which has the binary interface of another MPI, and "
-                "is not checked; weftrun --abi openmpi or --abi mpich selects it\n",
-                library);
+        fprintf(
+            stderr,
+            "weft check: the program calls %s, which has the binary interface of another MPI, and "
+            "is not checked; weftrun --abi openmpi or --abi mpich selects it\n",
+            library);
     return library != NULL;
 }
 
 /* ---- Each call */
 
 /* Receives records, but not in operations on windows, of which an epoch may have many, nor where
- * nothing is awaited, and in one of 16 calls of point-to-point messages: those that wait for another
- * rank receive records, too. */
+ * nothing is awaited, and in one of 16 calls of point-to-point messages: those that wait for
+ * another rank receive records, too. */
 static void poll(int does)
 {
     static CHECK_THREAD unsigned n;
-    const int messages = WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE |
-                         WEFT_DOES_PROBE | WEFT_DOES_START | WEFT_DOES_COMPLETE;
+    const int messages = WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE | WEFT_DOES_PROBE |
+                         WEFT_DOES_START | WEFT_DOES_COMPLETE;
     if (does & (WEFT_DOES_RMA | WEFT_DOES_LOCAL))
         return;
     if (!(does & messages) || n++ % 16 == 0)

@@ -37,12 +37,12 @@ struct side {
 struct posted {
     struct posted *next, **at;
     uint64_t comm;
-    int source, tag;     /* ANY: not known before it is complete */
-    bool is_described;   /* false: of MPI_Mprobe, whose MPI_Mrecv has not been called */
-    bool is_complete;    /* received */
-    bool is_reported;    /* a finding has been reported */
+    int source, tag;   /* ANY: not known before it is complete */
+    bool is_described; /* false: of MPI_Mprobe, whose MPI_Mrecv has not been called */
+    bool is_complete;  /* received */
+    bool is_reported;  /* a finding has been reported */
     struct side side;
-    int64_t bytes;       /* received */
+    int64_t bytes; /* received */
     struct arrival *arrival;
     int log; /* the entry of its post (buffering.h) */
 };
@@ -77,8 +77,8 @@ static struct {
     pthread_mutex_t lock;
     struct queue *queues; /* of each source */
     struct posted *first, **end;
-    int wildcards;     /* posted receives whose envelope is not known */
-    bool is_blocked;   /* receives were not matched because of one */
+    int wildcards;   /* posted receives whose envelope is not known */
+    bool is_blocked; /* receives were not matched because of one */
     struct pending *table[TABLE];
     uint64_t *blind; /* keys of communicators that are not compared any more */
     int n_blind, blind_capacity;
@@ -219,8 +219,8 @@ static void settle(struct posted *posted)
         return;
     if (!is_truncated && message->bytes != posted->bytes)
         make_blind(posted->comm);
-    else if (!is_truncated && !check_signature_begins(&message->signature, &posted->side.all,
-                                                      &posted->side.one))
+    else if (!is_truncated &&
+             !check_signature_begins(&message->signature, &posted->side.all, &posted->side.one))
         report(posted, CHECK_MESSAGE_SIGNATURE);
     withdraw(posted);
 }
@@ -382,7 +382,8 @@ static const struct weft_parameter *data_of(const struct weft_call *call, bool i
 static bool read_send(const struct weft_call *call, struct check_record *record, int *dest)
 {
     const struct weft_parameter *data = data_of(call, false);
-    int rank = weft_call_find(call, WEFT_KIND_RANK, 0), tag = weft_call_find(call, WEFT_KIND_TAG, 0);
+    int rank = weft_call_find(call, WEFT_KIND_RANK, 0),
+        tag = weft_call_find(call, WEFT_KIND_TAG, 0);
     struct check_comm comm;
     if (!data || data->about[2] >= 0 || rank < 0 || tag < 0 || !check_comm_copy(call, &comm))
         return false;
@@ -518,7 +519,8 @@ static void start(const struct weft_call *call, const void *handle)
         return;
     check_repeats_send(dest, &record);
     pending->number = record.message.number;
-    check_log_add(call, CHECK_LOG_START, dest, record.message.comm, record.message.tag, pending->number);
+    check_log_add(call, CHECK_LOG_START, dest, record.message.comm, record.message.tag,
+                  pending->number);
 }
 
 /* A status for each completed request, instead of MPI_STATUS_IGNORE. */
@@ -582,7 +584,8 @@ static void begin_message(const struct weft_call *call)
     const uint64_t *number = &frame->record.message.number;
     if (frame->dest != ANY) {
         check_repeats_send(frame->dest, &frame->record);
-        check_log_add(call, CHECK_LOG_START, frame->dest, frame->record.message.comm, frame->record.message.tag, *number);
+        check_log_add(call, CHECK_LOG_START, frame->dest, frame->record.message.comm,
+                      frame->record.message.tag, *number);
     }
     if ((does & (WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) && read_receive(call, &posted)) {
         check_mutex_lock(&state.lock);
@@ -633,7 +636,7 @@ void check_messages_begin(struct weft_call *call)
     }
     if ((does & (WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) &&
         weft_call_find(call, WEFT_KIND_DATA, 0) >= 0)
-        does & WEFT_DOES_PERSISTENT ? (void)push(call) : begin_message(call);
+        does &WEFT_DOES_PERSISTENT ? (void)push(call) : begin_message(call);
     else if (does & WEFT_DOES_START)
         for (int i = 0; i < function->parameters; i++)
             for (int64_t k = 0; function->parameter[i].object == WEFT_OBJECT_REQUEST &&
@@ -658,8 +661,7 @@ static const void *made_request(const struct weft_call *call)
 
 static const MPI_Status *status_at(const struct weft_call *call, int64_t i)
 {
-    const MPI_Status *statuses =
-        call->values[weft_call_find(call, WEFT_KIND_STATUS, 0)].pointer;
+    const MPI_Status *statuses = call->values[weft_call_find(call, WEFT_KIND_STATUS, 0)].pointer;
     return &statuses[i];
 }
 
@@ -719,8 +721,7 @@ static void end_probe(const struct weft_call *call)
         message++;
     const void *handle = weft_call_element(call, message, 0);
     if (call->result != MPI_SUCCESS || (flag >= 0 && !weft_call_number(call, flag, 0)) ||
-        weft_object_is_predefined(handle) || !read_receive(call, &posted) ||
-        is_blind(posted.comm))
+        weft_object_is_predefined(handle) || !read_receive(call, &posted) || is_blind(posted.comm))
         return;
     struct posted *added = post(&posted);
     added->log = ANY;
@@ -800,8 +801,8 @@ static bool is_matched(const struct posted *posted)
     return newest && newest->message.bytes <= posted->side.bytes;
 }
 
-/* The record of the receive's message has not come. If that may be counted, the message is truncated:
- * the sender computes, and sends the count too late. */
+/* The record of the receive's message has not come. If that may be counted, the message is
+ * truncated: the sender computes, and sends the count too late. */
 static void stop(struct posted *posted)
 {
     if (is_matched(posted))
@@ -910,8 +911,10 @@ static void add(struct check_wants *wants, const struct check_want *want)
 /* Adds the receive if its message has not arrived. The lock is held. */
 static void want_posted(const struct posted *posted, struct check_wants *wants)
 {
-    const struct check_want want = {
-        .kind = CHECK_WANT_RECEIVE, .comm = posted->comm, .rank = posted->source, .tag = posted->tag};
+    const struct check_want want = {.kind = CHECK_WANT_RECEIVE,
+                                    .comm = posted->comm,
+                                    .rank = posted->source,
+                                    .tag = posted->tag};
     if (posted->arrival || has_arrived(posted))
         wants->is_known = false;
     else

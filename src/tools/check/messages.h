@@ -2,13 +2,13 @@
 /*
  * Point-to-point messages: the type signature and size of both sides.
  *
- * Before each message its sender sends a record of it, on the channel, or counts it (repeats.h). The
- * receiver keeps two lists: arrivals, the records of each source that no receive has matched, in the
- * order of the sends of one communicator and tag; and posted receives, in the order in which they
- * were posted. MPI matches messages of one source, tag and communicator in that order on both sides,
- * so the first arrival belongs to the first posted receive. The envelope of a receive with a wildcard
- * is known when it completes; until then no later receive that it may precede is matched. Both
- * entries are freed when the message is matched and received.
+ * Before each message its sender sends a record of it, on the channel, or counts it (repeats.h).
+ * The receiver keeps two lists: arrivals, the records of each source that no receive has matched,
+ * in the order of the sends of one communicator and tag; and posted receives, in the order in which
+ * they were posted. MPI matches messages of one source, tag and communicator in that order on both
+ * sides, so the first arrival belongs to the first posted receive. The envelope of a receive with a
+ * wildcard is known when it completes; until then no later receive that it may precede is matched.
+ * Both entries are freed when the message is matched and received.
  *
  * MPI_BYTE and MPI_PACKED on either side fit everything. If a message ends inside an element of a
  * structure, its types are not compared.
@@ -30,8 +30,8 @@ void check_messages_begin(struct weft_call *call);
 void check_messages_end(struct weft_call *call);
 void check_messages_take(const struct check_record *record);
 
-/* Add an operation that the wait of a call is for (deadlocks.h): its receive, its send, a request, or
- * the message of its probe. */
+/* Add an operation that the wait of a call is for (deadlocks.h): its receive, its send, a request,
+ * or the message of its probe. */
 struct check_wants;
 void check_messages_want_receive(const struct weft_call *call, struct check_wants *wants);
 void check_messages_want_send(const struct weft_call *call, struct check_wants *wants);

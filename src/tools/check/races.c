@@ -91,7 +91,8 @@ static int end_of(int rank, int post)
 {
     const struct check_log *log = &job.logs[rank];
     for (int i = post + 1; i < job.next[rank]; i++)
-        if (log->entries[i].kind == CHECK_LOG_AWAIT_START && log->entries[i].number == (uint64_t)post)
+        if (log->entries[i].kind == CHECK_LOG_AWAIT_START &&
+            log->entries[i].number == (uint64_t)post)
             return i;
     return NONE;
 }
@@ -99,8 +100,9 @@ static int end_of(int rank, int post)
 /* The start of the message of a post; NULL: it is not in the logs. */
 static const struct check_log_entry *start_of(int rank, const struct check_log_entry *post, int *at)
 {
-    *at = post->from < 0 ? NONE
-                         : check_log_find(post->from, CHECK_LOG_START, (uint64_t)rank, post->number);
+    *at = post->from < 0
+              ? NONE
+              : check_log_find(post->from, CHECK_LOG_START, (uint64_t)rank, post->number);
     return *at == NONE || *at >= job.next[post->from] ? NULL : &job.logs[post->from].entries[*at];
 }
 
@@ -109,18 +111,20 @@ static struct check_location location_of(const struct check_log_entry *entry)
     return (struct check_location){&weft_functions[entry->call], weft_site_unpack(entry->site)};
 }
 
-static void report(int rank, const struct check_log_entry *post, const struct check_log_entry *taken,
-                   const struct check_log_entry *other, int other_rank)
+static void report(int rank, const struct check_log_entry *post,
+                   const struct check_log_entry *taken, const struct check_log_entry *other,
+                   int other_rank)
 {
     char first[384], second[384];
     const struct check_location here = location_of(post), from = location_of(taken),
                                 or_from = location_of(other);
     check_location_print(&from, first, sizeof first);
     check_location_print(&or_from, second, sizeof second);
-    check_report_of(rank, CHECK_MESSAGE_RACE, &here, false,
-                    "it has received the message of rank %d, in %s, and may receive that of rank %d, "
-                    "in %s",
-                    post->from, first, other_rank, second);
+    check_report_of(
+        rank, CHECK_MESSAGE_RACE, &here, false,
+        "it has received the message of rank %d, in %s, and may receive that of rank %d, "
+        "in %s",
+        post->from, first, other_rank, second);
 }
 
 /* True: a race of a wildcard receive has been reported. */

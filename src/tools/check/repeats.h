@@ -5,11 +5,12 @@
  *
  * A slot is chosen by receiver, communicator and tag: MPI keeps the order of messages that have all
  * three in common, and their records are sent in that order, too. The count is sent as one record
- * before another record of the slot, before a record of another kind to the same rank, in a wait that
- * lasts, in MPI_Finalize, and when it has reached its limit.
+ * before another record of the slot, before a record of another kind to the same rank, in a wait
+ * that lasts, in MPI_Finalize, and when it has reached its limit.
  *
  * Invariants:
- *  - When a rank has replied to a question (deadlocks.h), all records of its messages have been sent.
+ *  - When a rank has replied to a question (deadlocks.h), all records of its messages have been
+ * sent.
  *  - Numbers of messages differ for one receiver; those that a record counts are consecutive.
  */
 #ifndef WEFT_CHECK_REPEATS_H

@@ -107,10 +107,11 @@ const struct check_rule_text check_rules[CHECK_RULES] = {
          "concurrent accesses to the same memory of a window have no defined result if one of them "
          "writes, unless both are accumulates",
          "separate the accesses by an epoch or a flush, use other locations, or MPI_Accumulate"},
-    [CHECK_DEADLOCK] = {"deadlock", CHECK_DEADLOCKS, true, "3.5",
-                        "a program in which each of several processes waits for another one of them "
-                        "cannot continue",
-                        "change the order of the calls, or make some of them nonblocking"},
+    [CHECK_DEADLOCK] =
+        {"deadlock", CHECK_DEADLOCKS, true, "3.5",
+         "a program in which each of several processes waits for another one of them "
+         "cannot continue",
+         "change the order of the calls, or make some of them nonblocking"},
     [CHECK_SEND_BUFFERED] = {"send-needs-buffer", CHECK_DEADLOCKS, false, "3.5",
                              "a standard send may wait until its message is received, so that a "
                              "program must not depend on buffers",

@@ -204,9 +204,8 @@ static void exchange(struct weft_call *call)
                           (int)v[9].number, v[10].pointer, &wait.receive);
     if (call->result != MPI_SUCCESS)
         return;
-    call->result =
-        weft_next.Isend_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer, (int)v[3].number,
-                          (int)v[4].number, v[10].pointer, &wait.send);
+    call->result = weft_next.Isend_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer,
+                                     (int)v[3].number, (int)v[4].number, v[10].pointer, &wait.send);
     if (call->result == MPI_SUCCESS) {
         finish_messages(&wait, v[11].pointer);
         return;
@@ -222,8 +221,10 @@ static void want_ranks(const struct wait *wait, struct check_wants *wants)
     for (int i = 0; i < wait->n && wants->n < CHECK_WANTS_MAX; i++) {
         const int rank = wait->ranks[(wait->rank + 1 + i) % wait->n];
         if (rank != check.rank)
-            wants->list[wants->n++] = (struct check_want){
-                .kind = CHECK_WANT_COLLECTIVE, .comm = wait->comm, .number = wait->number, .rank = rank};
+            wants->list[wants->n++] = (struct check_want){.kind = CHECK_WANT_COLLECTIVE,
+                                                          .comm = wait->comm,
+                                                          .number = wait->number,
+                                                          .rank = rank};
     }
 }
 
@@ -232,8 +233,7 @@ static bool synchronize(struct weft_call *call)
 {
     struct check_comm comm;
     MPI_Request request;
-    if (!check_comm_copy(call, &comm) ||
-        weft_next.Ibarrier(comm.handle, &request) != MPI_SUCCESS)
+    if (!check_comm_copy(call, &comm) || weft_next.Ibarrier(comm.handle, &request) != MPI_SUCCESS)
         return false;
     const struct wait wait = {.call = call,
                               .add = want_ranks,
@@ -251,8 +251,8 @@ static bool synchronize(struct weft_call *call)
     return call->function->plain == WEFT_CALL_Barrier;
 }
 
-/* A collective call in which a rank waits for some ranks only: for the root, for all at the root, or
- * for lower ranks. */
+/* A collective call in which a rank waits for some ranks only: for the root, for all at the root,
+ * or for lower ranks. */
 struct rooted {
     bool waits_at_root, waits_for_root; /* false, false: MPI_Scan */
     int root;                           /* the parameter */

@@ -730,7 +730,8 @@ static void count_call(const struct weft_call *call)
 void check_windows_begin(const struct weft_call *call)
 {
     const struct weft_function *function = call->function;
-    void *handle = check_has(call, CHECK_HAS_WINDOW) ? weft_call_handle(call, WEFT_OBJECT_WIN) : NULL;
+    void *handle =
+        check_has(call, CHECK_HAS_WINDOW) ? weft_call_handle(call, WEFT_OBJECT_WIN) : NULL;
     if (!handle)
         return;
     int target = completes_locally(call);

@@ -178,8 +178,8 @@ int64_t weft_call_status(const struct weft_call *call, int64_t element);
 /* Fills weft_next; a tool's constructor calls this before all else. */
 void weft_next_resolve(void);
 
-/* The file name of the library that has the next MPI_Init, if that is another MPI or a front end, whose
- * handles a tool for the standard ABI cannot read; else NULL. */
+/* The file name of the library that has the next MPI_Init, if that is another MPI or a front end,
+ * whose handles a tool for the standard ABI cannot read; else NULL. */
 const char *weft_next_other(void);
 
 /* "communicator", "request". */

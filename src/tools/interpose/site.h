@@ -39,8 +39,8 @@ const void *weft_site_of(const void *returns);
  * not there. */
 const void *weft_site_unwind(const void *returns, const void *frame, int32_t *offset);
 
-/* The programs of a job may differ. The path of this one, and those of others, whose sites can be looked
- * up then; at most 16. */
+/* The programs of a job may differ. The path of this one, and those of others, whose sites can be
+ * looked up then; at most 16. */
 void weft_site_program(char *path, size_t size);
 void weft_site_add_program(const char *path);
 

@@ -11,7 +11,8 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-enum { LONG = 1 << 20, SHORT = 50000, PENDING = 3 };
+/* LONG: more than a piece of a network file system */
+enum { LONG = 2 << 20, SHORT = 50000, PENDING = 3 };
 
 static int fd; /* of the same file, read without MPI */
 static int out[LONG], in[LONG], more[SHORT];

@@ -244,8 +244,7 @@ static void start_receive(struct weft_schedule *s, struct weft_step *step)
     }
 }
 
-/* Returns false if the step is a call that has not done all. */
-static bool start_step(struct weft_schedule *s, struct weft_step *step)
+static enum weft_call_state start_step(struct weft_schedule *s, struct weft_step *step)
 {
     weft_assert(!step->request && weft_vci_is_held(s->vci));
     switch (step->kind) {
@@ -266,7 +265,7 @@ static bool start_step(struct weft_schedule *s, struct weft_step *step)
         else
             weft_op_combine(s->op, step->from.type, step->from.at, step->to.at, step->from.count);
     }
-    return true;
+    return WEFT_CALL_DONE;
 }
 
 /* Stores the error of a receive that failed or has an unexpected length: see start_error_send. */
@@ -313,10 +312,10 @@ static bool is_complete(const struct weft_schedule *s)
 
 /* Starts and completes steps until the schedule is complete, waits for a message (s->waits_for), or
  * has a call to repeat (s->waits_for: a request that is complete). If all started steps are
- * complete, the next step can start. */
-static void advance_schedule(struct weft_schedule *s)
+ * complete, the next step can start. Returns false if there was nothing but a call that waits. */
+static bool advance_schedule(struct weft_schedule *s)
 {
-    for (;;) {
+    for (bool advanced = false;; advanced = true) {
         weft_assert(s->done <= s->next && s->next <= s->end && s->end <= s->count);
         for (; s->done < s->next; s->done++) {
             struct weft_step *step = &s->steps[s->done];
@@ -329,13 +328,14 @@ static void advance_schedule(struct weft_schedule *s)
             finish_step(s, step);
         }
         if (s->next == s->end || s->steps[s->next].after > s->done)
-            break;
+            return true;
         weft_assert(s->steps[s->next].after <= s->next);
-        if (weft_unlikely(!start_step(s, &s->steps[s->next++]))) {
-            s->next--;
+        enum weft_call_state state = start_step(s, &s->steps[s->next]);
+        if (weft_unlikely(state != WEFT_CALL_DONE)) {
             s->waits_for = &weft_request_null;
-            break;
+            return advanced || state == WEFT_CALL_MOVED;
         }
+        s->next++;
     }
 }
 
@@ -396,10 +396,7 @@ static bool proceed(struct weft_schedule *s)
 {
     if (s->shared)
         return weft_shared_advance(s);
-    if (s->waits_for->pending)
-        return false;
-    advance_schedule(s);
-    return true;
+    return !s->waits_for->pending && advance_schedule(s);
 }
 
 int weft_coll_progress(struct weft_vci *vci)
@@ -414,7 +411,7 @@ int weft_coll_progress(struct weft_vci *vci)
         weft_assert(s->vci == vci && s->request && s->request->pending == 1);
         if (proceed(s))
             advanced++;
-        else
+        else if (s->shared || s->waits_for->pending)
             note_waiting(s);
         if (!is_complete(s)) {
             link = &s->next_active;
@@ -641,7 +638,8 @@ int weft_coll_start_steps(const struct weft_coll_args *args,
 
 /* Its tag is that of a schedule that looks for no refusals, and is no number of a call. */
 int weft_coll_start_call(struct weft_comm *comm, const struct weft_datatype *type,
-                         bool (*call)(void *arg), void *arg, struct weft_request **request)
+                         enum weft_call_state (*call)(void *arg), void *arg,
+                         struct weft_request **request)
 {
     struct weft_coll_args args = {
         .kind = WEFT_COLL_BARRIER, .comm = comm, .in = {.type = type}, .out = {.type = type}};

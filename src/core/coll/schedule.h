@@ -6,7 +6,7 @@
  * Invariants:
  *  - Steps start in order. Step i starts when all steps before i have started and all steps before
  *    its `after` are complete. A copy or combination is complete when it has started. A call is
- *    repeated, once in each turn of progress, until its function returns true.
+ *    repeated, once in each turn of progress, until it is done.
  *  - All messages of a schedule have the same tag, so messages between two ranks on one channel are
  *    received in the order of the sends.
  *  - A schedule depends on the arguments only: building it sends nothing and reads no data. So
@@ -28,6 +28,10 @@ enum weft_step_kind {
     WEFT_STEP_CALL
 };
 
+/* What a call has done. A turn in which it had to wait, as for a lock, counts as one without an
+ * event, so that a rank that waits looks for dead ranks and sleeps. */
+enum weft_call_state { WEFT_CALL_DONE, WEFT_CALL_MOVED, WEFT_CALL_WAITS };
+
 struct weft_step {
     uint32_t kind;                /* enum weft_step_kind */
     uint32_t after;               /* the step depends on all steps before this index */
@@ -37,7 +41,7 @@ struct weft_step {
     union {
         struct weft_elements from; /* data sent or copied, or the left operand */
         struct {                   /* calls */
-            bool (*call)(void *arg);
+            enum weft_call_state (*call)(void *arg);
             void *arg;
         };
     };
@@ -166,7 +170,8 @@ int weft_coll_start_steps(const struct weft_coll_args *args,
 
 /* Starts a schedule of one call and no message, with a reference to a type, at this rank alone. */
 int weft_coll_start_call(struct weft_comm *comm, const struct weft_datatype *type,
-                         bool (*call)(void *arg), void *arg, struct weft_request **request);
+                         enum weft_call_state (*call)(void *arg), void *arg,
+                         struct weft_request **request);
 
 /* Frees the schedules that are kept for reuse. */
 void weft_schedule_finalize(void);
@@ -192,9 +197,10 @@ void weft_schedule_copy(struct weft_schedule *s, struct weft_elements from,
 /* inout[i] = in[i] op inout[i]. The buffers do not overlap. */
 void weft_schedule_combine(struct weft_schedule *s, struct weft_elements in, void *inout);
 
-/* A function that does some of its work and does not wait. It returns true when all is done. The
+/* A function that does some of its work and does not wait, in a schedule that has a request. The
  * caller holds the VCI of the communicator, and perhaps no other. */
-void weft_schedule_call(struct weft_schedule *s, bool (*call)(void *arg), void *arg);
+void weft_schedule_call(struct weft_schedule *s, enum weft_call_state (*call)(void *arg),
+                        void *arg);
 
 /* Steps added later depend on all steps added before. */
 static inline void weft_schedule_fence(struct weft_schedule *s)

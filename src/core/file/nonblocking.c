@@ -48,10 +48,7 @@ static void note_error(struct weft_file_pending *access, int code)
     if (code == MPI_SUCCESS)
         return;
     access->mine = (int64_t)access->file->comm->rank << 8 | code;
-    if (access->collective)
-        weft_file_describe(access->file, code, access->sentence);
-    else
-        weft_error_text(code, access->sentence, sizeof access->sentence);
+    weft_file_describe(access->file, code, access->sentence);
 }
 
 static void begin_moves(struct weft_file_pending *access)
@@ -99,12 +96,14 @@ static bool move_piece(struct weft_file_pending *access)
 }
 
 /* The call of the schedule. */
-static bool move_in_turn(void *arg)
+static enum weft_call_state move_in_turn(void *arg)
 {
     struct weft_file_pending *access = arg;
-    if (access->moves && access->file->moving == access)
-        move_piece(access);
-    return !access->moves;
+    if (!access->moves)
+        return WEFT_CALL_DONE;
+    if (access->file->moving != access || !move_piece(access))
+        return WEFT_CALL_WAITS;
+    return access->moves ? WEFT_CALL_MOVED : WEFT_CALL_DONE;
 }
 
 void weft_file_finish_moves(struct weft_file *file)

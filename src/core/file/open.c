@@ -477,13 +477,19 @@ int weft_file_close(struct weft_file **closed)
     return MPI_SUCCESS;
 }
 
+/* The schedule of a collective access that is pending, which is an error of the program, refers to
+ * its file: that is not freed. */
 void weft_file_close_all(void)
 {
+    for (struct weft_file *file = weft.files; file; file = file->next)
+        weft_file_finish_own(file);
     while (weft.files) {
         struct weft_file *file = weft.files;
         weft.files = file->next;
         if (file->fd >= 0 && close_here(file) != MPI_SUCCESS)
             weft_warn("MPI_Finalize: %s, which was open, could not be closed", file->name);
+        if (file->pending)
+            continue;
         free_comm(file->comm);
         free_file(file);
     }

@@ -48,11 +48,10 @@ int weft_file_make_shared(struct weft_file *file, MPI_Offset pointer)
     if (file->state)
         weft_win_set_name(file->state, file->name); /* for reports */
     file->on_node = file->state && code == MPI_SUCCESS && weft_file_maps_all(file->state);
-    if (code == MPI_SUCCESS && !(file->amode & MPI_MODE_APPEND))
-        return MPI_SUCCESS; /* the pointer is 0, as the memory is */
-    if (code == MPI_SUCCESS)
-        weft_file_store_shared(file, pointer);
-    return weft_file_agree(file, code);
+    if (code != MPI_SUCCESS || !(file->amode & MPI_MODE_APPEND))
+        return code; /* of all ranks; the pointer is 0, as the memory is */
+    weft_file_store_shared(file, pointer);
+    return weft_file_agree(file, MPI_SUCCESS);
 }
 
 /* ---- The window, for one thread at a time */
@@ -174,6 +173,7 @@ int weft_file_seek_shared(struct weft_file *file, MPI_Offset offset, int whence)
 int weft_file_set_atomicity(struct weft_file *file, bool atomic)
 {
     int64_t same = atomic;
+    weft_file_finish_moves(file); /* by the mode until now */
     int code = weft_file_compare(file, weft_file_no_pending(file), &same, 1, "the atomicity");
     if (code == MPI_SUCCESS)
         file->atomic = atomic;

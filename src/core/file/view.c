@@ -186,6 +186,7 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
         weft_file_free_view(&view);
         return code;
     }
+    weft_file_finish_moves(file); /* that another thread has started since */
     weft_file_free_view(&file->view);
     view.contiguous = !strided;
     file->view = view;

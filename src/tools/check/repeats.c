@@ -94,12 +94,14 @@ void check_repeats_send(int rank, struct check_record *record)
     slot->rank = rank;
     message->repeats = 1;
     message->number = number_of(slot, slot->n);
-    if (slot->n++ == 0 || rank == check.rank || !is_repeat(record, &slot->last)) {
-        flush(slot);
+    if (slot->n == 0 || rank == check.rank || !is_repeat(record, &slot->last)) {
+        flush(slot); /* the messages before this one */
+        slot->n++;
         slot->last = *record;
         check_channel_send(rank, record);
         return;
     }
+    slot->n++;
     if (++slot->repeats == CHECK_REPEATS_MAX)
         flush(slot);
     if (slot->is_listed)

@@ -54,7 +54,7 @@ struct check {
     bool fail;            /* exit code 1 after findings */
     bool began;           /* MPI_Init has returned, and the end has not come */
     int rank, size;       /* in MPI_COMM_WORLD */
-    bool several_threads; /* MPI_THREAD_MULTIPLE */
+    bool several_threads; /* MPI_THREAD_MULTIPLE, in a process of the job */
     MPI_Comm channel;
     int found; /* findings of the job, after the end */
     pthread_mutex_t lock;

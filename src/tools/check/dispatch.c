@@ -142,7 +142,7 @@ static void exchange_programs(void)
 
 static void begin_job(void)
 {
-    int keyval, provided;
+    int keyval, provided, several;
     weft_site_read_modules();
     weft_next.Comm_rank(MPI_COMM_WORLD, &check.rank);
     weft_next.Comm_size(MPI_COMM_WORLD, &check.size);
@@ -152,7 +152,9 @@ static void begin_job(void)
     weft_next.Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
     weft_next.Comm_free_keyval(&keyval);
     weft_next.Query_thread(&provided);
-    check.several_threads = provided == MPI_THREAD_MULTIPLE;
+    several = provided == MPI_THREAD_MULTIPLE;
+    weft_next.Allreduce(MPI_IN_PLACE, &several, 1, MPI_INT, MPI_MAX, check.channel);
+    check.several_threads = several;
     if (check.kinds & CHECK_ACROSS) {
         check_comms_begin();
         check_messages_begin_job();

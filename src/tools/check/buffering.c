@@ -41,6 +41,13 @@ int check_log_add(const struct weft_call *call, enum check_log_kind kind, int pe
     return self.n++;
 }
 
+void check_log_probe(const struct weft_call *call, uint64_t comm, int tag)
+{
+    if (!self.is_wild)
+        check_log_add(call, CHECK_LOG_POST, NONE, comm, tag, 0);
+    self.is_wild = true;
+}
+
 void check_log_match(int post, int source, uint64_t number)
 {
     if (post < 0) /* the log was full */

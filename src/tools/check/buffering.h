@@ -12,8 +12,8 @@
  *
  * Invariants, so that no finding is false:
  *  - A wait that is not understood passes: for messages that are not matched in the logs, of
- * wildcard receives, of MPI_Waitany and tests, and all sends to a rank that has posted a wildcard
- * receive.
+ *    wildcard receives, of MPI_Waitany and tests, and all sends to a rank that has posted a
+ *    wildcard receive or probed for a message from any source.
  *  - A rank at the end of a log that was full waits for nothing, and others wait for it no longer.
  */
 #ifndef WEFT_CHECK_BUFFERING_H
@@ -23,7 +23,7 @@
 
 enum check_log_kind {
     CHECK_LOG_START,       /* of a send */
-    CHECK_LOG_POST,        /* of a receive */
+    CHECK_LOG_POST,        /* of a receive; a probe from any source is one that matches nothing */
     CHECK_LOG_ENTER,       /* into a collective call */
     CHECK_LOG_AWAIT_POST,  /* a send waits for the post of its receive */
     CHECK_LOG_AWAIT_START, /* a receive waits for its message: number is the index of its post */
@@ -56,6 +56,9 @@ void check_log_begin(void);
  * of the message, the post, or the collective call on comm. */
 int check_log_add(const struct weft_call *call, enum check_log_kind kind, int peer, uint64_t comm,
                   int tag, uint64_t number);
+
+/* Adds a probe from any source. Only the first one counts: a loop of probes would fill the log. */
+void check_log_probe(const struct weft_call *call, uint64_t comm, int tag);
 
 /* The message of a post is known. */
 void check_log_match(int post, int source, uint64_t number);

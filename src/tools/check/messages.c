@@ -616,12 +616,22 @@ static void begin_matched(const struct weft_call *call)
     check_mutex_unlock(&state.lock);
 }
 
+/* After a probe from any source, another run may receive in another order. */
+static void log_probe(const struct weft_call *call)
+{
+    struct posted posted;
+    if (read_receive(call, &posted) && posted.source == ANY)
+        check_log_probe(call, posted.comm, posted.tag);
+}
+
 void check_messages_begin(struct weft_call *call)
 {
     const struct weft_function *function = call->function;
     const int does = function->does;
     if (!is_on())
         return;
+    if (does & WEFT_DOES_PROBE)
+        log_probe(call);
     switch (function->plain) {
     case WEFT_CALL_Mrecv:
     case WEFT_CALL_Imrecv:

@@ -827,6 +827,11 @@ static void stop(struct posted *posted)
     make_blind(posted->comm);
 }
 
+static bool is_received(const struct pending *pending)
+{
+    return pending->posted && check_request_has_ended((MPI_Request)pending->handle);
+}
+
 void check_messages_stop(const struct weft_call *call)
 {
     const struct frame *frame = frames;
@@ -836,7 +841,7 @@ void check_messages_stop(const struct weft_call *call)
     stop(frame->posted);
     for (int64_t i = 0; i < frame->n; i++) {
         const struct pending *pending = find_pending(frame->handles[i]);
-        if (pending)
+        if (pending && is_received(pending))
             stop(pending->posted);
     }
     check_mutex_unlock(&state.lock);
@@ -852,7 +857,7 @@ bool check_messages_are_matched(const struct weft_call *call)
     all = is_matched(frame->posted);
     for (int64_t i = 0; i < frame->n && all; i++) {
         const struct pending *pending = find_pending(frame->handles[i]);
-        all = !pending || is_matched(pending->posted);
+        all = !pending || is_matched(pending->posted) || !is_received(pending);
     }
     check_mutex_unlock(&state.lock);
     return all;

@@ -44,9 +44,17 @@ bool check_messages_is_unmatched(int rank, uint64_t number);
 /* True if a message is here that a receive with this envelope may have matched. */
 bool check_messages_has_arrived(uint64_t comm, int source, int tag);
 
-/* True if the records have arrived of all messages that the call receives, or may be counted by a
- * record to come (repeats.h). If they do not come, the communicators of these messages are not
- * compared any more. */
+/* True if the request is complete in the library, or in error. */
+static inline bool check_request_has_ended(MPI_Request request)
+{
+    int flag = 0;
+    return weft_next.Request_get_status(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag;
+}
+
+/* True if the records have arrived of all messages that the call has received, or may be counted by
+ * a record to come (repeats.h). If they do not come, the communicators of these messages are not
+ * compared any more. Other requests of MPI_Waitany and MPI_Waitsome may not be complete, and do not
+ * count. */
 bool check_messages_are_matched(const struct weft_call *call);
 void check_messages_stop(const struct weft_call *call);
 

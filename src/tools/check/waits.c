@@ -53,12 +53,6 @@ static void await_records(const struct weft_call *call)
     }
 }
 
-static bool has_ended(MPI_Request request)
-{
-    int flag = 0;
-    return weft_next.Request_get_status(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag;
-}
-
 /* ---- Calls that complete requests */
 
 /* True if the call would return. */
@@ -70,7 +64,7 @@ static bool may_return(const struct wait *wait)
         MPI_Request request = weft_call_element(wait->call, wait->requests, i);
         if (request == MPI_REQUEST_NULL)
             continue;
-        bool ended = has_ended(request);
+        bool ended = check_request_has_ended(request);
         if (ended != wait->all)
             return ended;
         is_any = true;
@@ -83,7 +77,7 @@ static void want_requests(const struct wait *wait, struct check_wants *wants)
     const int64_t n = weft_call_length(wait->call, wait->requests);
     for (int64_t i = 0; i < n; i++) {
         MPI_Request request = weft_call_element(wait->call, wait->requests, i);
-        if (request != MPI_REQUEST_NULL && !has_ended(request))
+        if (request != MPI_REQUEST_NULL && !check_request_has_ended(request))
             check_messages_want_request(request, wants);
     }
 }
@@ -135,9 +129,9 @@ static void await_probe(struct weft_call *call)
 
 static void want_messages(const struct wait *wait, struct check_wants *wants)
 {
-    if (wait->send != MPI_REQUEST_NULL && !has_ended(wait->send))
+    if (wait->send != MPI_REQUEST_NULL && !check_request_has_ended(wait->send))
         check_messages_want_send(wait->call, wants);
-    if (wait->receive != MPI_REQUEST_NULL && !has_ended(wait->receive))
+    if (wait->receive != MPI_REQUEST_NULL && !check_request_has_ended(wait->receive))
         check_messages_want_receive(wait->call, wants);
 }
 
@@ -146,7 +140,7 @@ static bool have_ended(struct wait *wait)
     int flag = 1;
     if (wait->send != MPI_REQUEST_NULL)
         wait->sent = weft_next.Test(&wait->send, &flag, MPI_STATUS_IGNORE);
-    return flag && (wait->receive == MPI_REQUEST_NULL || has_ended(wait->receive));
+    return flag && (wait->receive == MPI_REQUEST_NULL || check_request_has_ended(wait->receive));
 }
 
 static void finish_messages(struct wait *wait, MPI_Status *status)
@@ -243,7 +237,7 @@ static bool synchronize(struct weft_call *call)
                               .ranks = comm.world,
                               .n = comm.size,
                               .rank = comm.rank};
-    for (int round = 0; !has_ended(request); round++)
+    for (int round = 0; !check_request_has_ended(request); round++)
         next_round(&wait, round);
     check_deadlocks_leave();
     call->result = weft_next.Wait(&request, MPI_STATUS_IGNORE);
@@ -364,7 +358,7 @@ static bool wait_rooted(struct weft_call *call)
     call->result = start_rooted(call, &request);
     if (call->result != MPI_SUCCESS)
         return true;
-    for (int round = 0; !has_ended(request); round++)
+    for (int round = 0; !check_request_has_ended(request); round++)
         next_round(&wait, round);
     check_deadlocks_leave();
     call->result = weft_next.Wait(&request, MPI_STATUS_IGNORE);

@@ -109,8 +109,7 @@ static inline struct check_location check_location_of(const struct weft_call *ca
     return (struct check_location){call->function, weft_site_of(call->site)};
 }
 
-/* Storage of a thread. The library is loaded with the program, so that its address is known then.
- */
+/* Storage of a thread. The library is loaded with the program: its address is known then. */
 #define CHECK_THREAD __thread __attribute__((tls_model("initial-exec")))
 
 /* Memory for a table, zeroed; aborts with a sentence if there is none. */

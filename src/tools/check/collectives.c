@@ -12,8 +12,8 @@
  * with a count for each rank are compared without the signature.
  *
  * Invariants:
- *  - A communicator whose ranks differ in a call is not compared any more: what follows would
- * differ, too.
+ *  - A communicator whose ranks differ in a call is not compared any more: what follows
+ *    would differ, too.
  *  - Records of one number are kept until all ranks have sent theirs.
  */
 #include "tools/check/channel.h"
@@ -239,8 +239,7 @@ static bool is_collective(const struct weft_function *function)
            function->plain != WEFT_CALL_Intercomm_create;
 }
 
-/* Adds what a blocking call waits for to the log of buffering.c, where its data make that certain.
- */
+/* Adds what a blocking call waits for to the log of buffering.c, where its data make it certain. */
 static void log_call(const struct weft_call *call, const struct check_comm *comm)
 {
     const int count = weft_call_find(call, WEFT_KIND_COUNT, 0);

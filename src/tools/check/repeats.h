@@ -9,8 +9,8 @@
  * that lasts, in MPI_Finalize, and when it has reached its limit.
  *
  * Invariants:
- *  - When a rank has replied to a question (deadlocks.h), all records of its messages have been
- * sent.
+ *  - When a rank has replied to a question (deadlocks.h), all records of its messages
+ *    have been sent.
  *  - Numbers of messages differ for one receiver; those that a record counts are consecutive.
  */
 #ifndef WEFT_CHECK_REPEATS_H

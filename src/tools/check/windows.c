@@ -13,9 +13,9 @@
  * of each (channel.h), if it is sure that no order exists between them:
  *
  *   between two fences: always; the records have the number of the fence
- *   with shared locks: if both origins have made no call that another process may have ordered
- * since a common point: the creation of the window, or the last MPI_Barrier or MPI_Allreduce on
- *   MPI_COMM_WORLD. The records have the number of this point.
+ *   with shared locks: if both origins have made no call that another process may have
+ *   ordered since a common point: the creation of the window, or the last MPI_Barrier or
+ *   MPI_Allreduce on MPI_COMM_WORLD. The records have the number of this point.
  *
  * The buffers of operations in the process's own window are accesses to it, too.
  *

@@ -64,6 +64,27 @@ static void receive(MPI_Comm comm)
     }
 }
 
+/* Rank 0 waits for a partitioned message, which rank 1 starts late. */
+static void receive_partitions(MPI_Comm comm)
+{
+#if MPI_VERSION >= 4
+    MPI_Request request;
+    MPI_Barrier(comm);
+    rest(1);
+    if (rank == 0)
+        MPI_Precv_init(buffer, 2, 100, MPI_CHAR, 1, 0, comm, MPI_INFO_NULL, &request);
+    else if (rank == 1)
+        MPI_Psend_init(buffer, 2, 100, MPI_CHAR, 0, 0, comm, MPI_INFO_NULL, &request);
+    else
+        return;
+    MPI_Start(&request);
+    if (rank == 1)
+        MPI_Pready_range(0, 1, request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+#endif
+}
+
 static void send(MPI_Comm comm)
 {
     MPI_Request request;
@@ -97,6 +118,7 @@ int main(int argc, char **argv)
     exchange_many(comm);
     MPI_Barrier(comm);
     receive(comm);
+    receive_partitions(comm);
     send(comm);
     MPI_Barrier(comm);
     exchange_many(comm);

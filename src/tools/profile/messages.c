@@ -125,6 +125,10 @@ void profile_messages_begin(void)
                             .blocks = !(f->does & WEFT_DOES_NONBLOCKING),
                             .partitioned = f->plain == WEFT_CALL_Psend_init ||
                                            f->plain == WEFT_CALL_Precv_init};
+        if (plan.partitioned && f->does & WEFT_DOES_RECEIVE) { /* its source may not be any */
+            plan.source = plan.dest;
+            plan.dest = -1;
+        }
         plan.send_tag = find(f, WEFT_KIND_TAG, plan.dest);
         plan.receive_tag = find(f, WEFT_KIND_TAG, plan.source);
         plan.step = (uint8_t)step_of(f, &plan);

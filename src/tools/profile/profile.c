@@ -6,6 +6,7 @@
 #include "tools/profile/trace.h"
 #include "core/base/clock.h"
 
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -98,12 +99,8 @@ __attribute__((constructor)) static void start(void)
     read_clocks(&profile.seconds_begin, &profile.begin);
 }
 
-/* The delete callback of the attribute on MPI_COMM_SELF: MPI_Finalize calls it while messages may
- * still be sent. */
-static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
+static void write_files(void)
 {
-    (void)comm, (void)keyval, (void)value, (void)extra;
-    profile.difference_end = profile_clock_difference();
     if (profile_traces)
         profile_trace_write();
     bool reports = !profile_traces || getenv("WEFT_PROFILE");
@@ -114,6 +111,21 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
         profile_lines_print(job);
         free(job->ranks);
         free(job);
+    }
+}
+
+/* The delete callback of the attribute on MPI_COMM_SELF: MPI_Finalize calls it while messages may
+ * still be sent. Numbers have a decimal point in the files, whatever the locale of the program. */
+static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm, (void)keyval, (void)value, (void)extra;
+    profile.difference_end = profile_clock_difference();
+    locale_t point = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t of_program = point ? uselocale(point) : (locale_t)0;
+    write_files();
+    if (point) {
+        uselocale(of_program);
+        freelocale(point);
     }
     weft_next.Comm_free(&profile.channel);
     return MPI_SUCCESS;

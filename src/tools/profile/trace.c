@@ -56,7 +56,7 @@ static struct {
     char file[4096];
     double last; /* seconds that are written; 0: all */
     struct ring *rings[THREADS];
-    uint64_t dropped; /* of threads without a ring */
+    uint64_t dropped; /* calls of threads without a ring; all threads add to it */
 } trace;
 
 /* ---- While the program runs */
@@ -79,10 +79,8 @@ void profile_trace_begin(void)
 static struct event *next_event(const struct profile_thread *thread)
 {
     ptrdiff_t i = thread - profile.threads;
-    if (i >= THREADS) {
-        trace.dropped++;
+    if (i >= THREADS)
         return NULL;
-    }
     if (!trace.rings[i]) {
         void *ring = mmap(NULL, sizeof **trace.rings, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -100,6 +98,8 @@ void profile_trace_call(const struct profile_thread *thread, uint32_t function, 
     if (event)
         *event = (struct event){
             .begin = begin, .value = ticks, .bytes = bytes, .kind = CALL, .function = function};
+    else
+        __atomic_fetch_add(&trace.dropped, 1, __ATOMIC_RELAXED);
 }
 
 void profile_trace_message(const struct profile_thread *thread, enum profile_end end, uint64_t key,
@@ -210,7 +210,9 @@ static void copy_text(FILE *file, int rank)
 void profile_trace_write(void)
 {
     double own = profile_time_of(profile.begin), base = own;
+    uint64_t dropped = 0;
     weft_next.Allreduce(&own, &base, 1, MPI_DOUBLE, MPI_MIN, profile.channel);
+    weft_next.Reduce(&trace.dropped, &dropped, 1, MPI_UINT64_T, MPI_SUM, 0, profile.channel);
     if (profile.rank) {
         send_text(base);
         return;
@@ -235,4 +237,9 @@ void profile_trace_write(void)
     else
         fprintf(stderr, "weft trace: the time line is %s: open it in https://ui.perfetto.dev\n",
                 trace.file);
+    if (dropped)
+        fprintf(stderr,
+                "weft trace: %llu calls are missing: only %d threads of a rank are on the time "
+                "line\n",
+                (unsigned long long)dropped, THREADS);
 }

@@ -28,8 +28,8 @@ enum weft_step_kind {
     WEFT_STEP_CALL
 };
 
-/* What a call has done. A turn in which it had to wait, as for a lock, counts as one without an
- * event, so that a rank that waits looks for dead ranks and sleeps. */
+/* The result of a call in a turn. WAITS, as for a lock: the turn counts as one without an event, so
+ * that a rank that waits looks for dead ranks and sleeps. */
 enum weft_call_state { WEFT_CALL_DONE, WEFT_CALL_MOVED, WEFT_CALL_WAITS };
 
 struct weft_step {

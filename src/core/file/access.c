@@ -309,12 +309,17 @@ int weft_file_write_runs(struct weft_file *file, const struct weft_file_data *da
     return move_data(&access, data, from, to, &moved);
 }
 
+static struct access new_access(struct weft_file *file, bool write)
+{
+    size_t hint = file->sieve[write];
+    return (struct access){
+        .file = file, .write = write, .sieve_bytes = hint ? hint : file->system->sieve};
+}
+
 int weft_file_move(struct weft_file *file, bool write, const struct weft_file_data *data,
                    size_t from, size_t to, size_t *moved)
 {
-    size_t hint = file->sieve[write];
-    struct access access = {
-        .file = file, .write = write, .sieve_bytes = hint ? hint : file->system->sieve};
+    struct access access = new_access(file, write);
     *moved = 0;
     if (from == to || !file->view.filetype->layout)
         return MPI_SUCCESS;
@@ -334,12 +339,9 @@ int weft_file_move(struct weft_file *file, bool write, const struct weft_file_da
 int weft_file_move_at_once(struct weft_file *file, bool write, const struct weft_file_data *data,
                            size_t from, size_t to, size_t *moved, bool *ended)
 {
-    size_t hint = file->sieve[write];
-    struct access access = {.file = file,
-                            .write = write,
-                            .at_once = true,
-                            .sieve_bytes = hint ? hint : file->system->sieve};
+    struct access access = new_access(file, write);
     weft_assert(from < to && file->view.filetype->layout && !file->atomic && !file->stream);
+    access.at_once = true;
     *moved = 0;
     int code = move_data(&access, data, from, to, moved);
     free(access.sieve);

@@ -201,15 +201,21 @@ const struct weft_request_ops weft_file_request_ops = {.name = "collective acces
 const struct weft_request_ops weft_file_own_request_ops = {
     .name = "access to a file", .describe = describe, .sub_ended = sub_ended};
 
+/* The reduction of the errors of all ranks. */
+static struct weft_coll_args reduction_of(struct weft_file_pending *access)
+{
+    const struct weft_datatype *type = weft_handle_object(MPI_INT64_T);
+    return (struct weft_coll_args){.kind = WEFT_COLL_ALLREDUCE,
+                                   .comm = access->file->comm,
+                                   .in = {.at = &access->mine, .count = 1, .type = type},
+                                   .out = {.at = &access->lowest, .count = 1, .type = type},
+                                   .op = weft_handle_object(MPI_MIN)};
+}
+
 static void build(struct weft_schedule *s, void *arg)
 {
     struct weft_file_pending *access = arg;
-    const struct weft_datatype *type = weft_handle_object(MPI_INT64_T);
-    struct weft_coll_args args = {.kind = WEFT_COLL_ALLREDUCE,
-                                  .comm = access->file->comm,
-                                  .in = {.at = &access->mine, .count = 1, .type = type},
-                                  .out = {.at = &access->lowest, .count = 1, .type = type},
-                                  .op = weft_handle_object(MPI_MIN)};
+    struct weft_coll_args args = reduction_of(access);
     weft_schedule_call(s, move_in_turn, access);
     weft_schedule_fence(s);
     weft_schedule_build(s, &args);
@@ -219,13 +225,10 @@ static void build(struct weft_schedule *s, void *arg)
 static int start(struct weft_request *request, struct weft_file_pending *access)
 {
     struct weft_file *file = access->file;
-    const struct weft_datatype *type = weft_handle_object(MPI_INT64_T);
-    struct weft_coll_args args = {.kind = WEFT_COLL_ALLREDUCE,
-                                  .comm = file->comm,
-                                  .in = {.type = access->moves ? access->data.type : type},
-                                  .out = {.type = type},
-                                  .op = weft_handle_object(MPI_MIN)};
+    struct weft_coll_args args = reduction_of(access);
     struct weft_request *sub;
+    if (access->moves)
+        args.in.type = access->data.type; /* the schedule has a reference to it */
     int code = access->collective ? weft_coll_start_steps(&args, build, access, &sub)
                                   : weft_coll_start_call(file->comm, access->data.type,
                                                          move_in_turn, access, &sub);

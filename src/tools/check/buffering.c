@@ -70,18 +70,12 @@ static struct {
     size_t size; /* a power of 2 */
 } job;
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    a = (a ^ b) * UINT64_C(0xff51afd7ed558ccd);
-    return a ^ a >> 32;
-}
-
 /* The key of an entry of a rank: a message has its other rank and number, a collective its
  * communicator and number. */
 static uint64_t key_of(int rank, enum check_log_kind kind, uint64_t a, uint64_t b)
 {
     const uint64_t first = (uint64_t)rank * 8 + (uint64_t)kind + 1;
-    const uint64_t key = mix(mix(mix(first, 0) + a, 0) + b, 0);
+    const uint64_t key = check_mix(check_mix(check_mix(first, 0) + a, 0) + b, 0);
     return key ? key : 1;
 }
 
@@ -103,9 +97,8 @@ static void add_positions(int rank)
         if (!is_message && entry->kind != CHECK_LOG_ENTER)
             continue;
         const uint64_t first = is_message ? (uint64_t)entry->peer : entry->comm;
-        struct position *position = position_of(key_of(rank, entry->kind, first, entry->number));
-        position->key = key_of(rank, entry->kind, first, entry->number);
-        position->at = i;
+        const uint64_t key = key_of(rank, entry->kind, first, entry->number);
+        *position_of(key) = (struct position){key, i};
     }
 }
 
@@ -171,15 +164,24 @@ static void advance(void)
     }
 }
 
-static struct check_location location_of(const struct check_log_entry *entry)
+struct check_location check_log_location(const struct check_log_entry *entry)
 {
     return (struct check_location){&weft_functions[entry->call], weft_site_unpack(entry->site)};
+}
+
+bool check_log_is_among(const struct check_log_entry *entry,
+                        const struct weft_portable_site *reported, int n)
+{
+    int at = 0;
+    while (at < n && reported[at].offset != entry->site.offset)
+        at++;
+    return at < n;
 }
 
 static void describe(char *text, int rank, int other)
 {
     const struct check_log_entry *entry = &job.logs[rank].entries[job.logs[rank].next];
-    const struct check_location location = location_of(entry);
+    const struct check_location location = check_log_location(entry);
     char call[384];
     size_t length = strlen(text);
     check_location_print(&location, call, sizeof call);
@@ -209,7 +211,7 @@ static void report(int first)
 {
     char text[TEXT] = "";
     const struct check_log *log = &job.logs[first];
-    const struct check_location location = location_of(&log->entries[log->next]);
+    const struct check_location location = check_log_location(&log->entries[log->next]);
     int at = first;
     do {
         const int other = blocker(at);
@@ -256,10 +258,7 @@ static void execute(void)
         const int first = first_sender(rank);
         if (first != NONE) {
             const struct check_log_entry *entry = &job.logs[first].entries[job.logs[first].next];
-            int at = 0;
-            while (at < n && reported[at].offset != entry->site.offset)
-                at++;
-            if (at == n) {
+            if (!check_log_is_among(entry, reported, n)) {
                 reported[n++] = entry->site;
                 report(first);
             }

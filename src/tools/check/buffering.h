@@ -67,6 +67,11 @@ void check_log_match(int post, int source, uint64_t number);
  * of an entry into a collective call (communicator and number); -1: there is none. */
 int check_log_find(int rank, enum check_log_kind kind, uint64_t a, uint64_t b);
 
+/* At rank 0: the call of an entry, and whether its line is among n that were reported. */
+struct check_location check_log_location(const struct check_log_entry *entry);
+bool check_log_is_among(const struct check_log_entry *entry,
+                        const struct weft_portable_site *reported, int n);
+
 /* After check_channel_finish: gathers the logs and executes them. Collective. */
 void check_log_finish(void);
 

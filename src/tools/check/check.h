@@ -104,6 +104,13 @@ static inline bool check_has(const struct weft_call *call, enum check_has bit)
     return check_functions[call->function - weft_functions] & bit;
 }
 
+/* A hash of two numbers. */
+static inline uint64_t check_mix(uint64_t a, uint64_t b)
+{
+    a = (a ^ b) * UINT64_C(0xff51afd7ed558ccd);
+    return a ^ a >> 32;
+}
+
 static inline struct check_location check_location_of(const struct weft_call *call)
 {
     return (struct check_location){call->function, weft_site_of(call->site)};

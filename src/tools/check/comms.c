@@ -19,15 +19,9 @@ static struct {
     size_t size, n; /* size: a power of 2 */
 } table;
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    a = (a ^ b) * UINT64_C(0xff51afd7ed558ccd);
-    return a ^ a >> 32;
-}
-
 static uint64_t hash_handle(MPI_Comm handle)
 {
-    return mix((uintptr_t)handle, 0);
+    return check_mix((uintptr_t)handle, 0);
 }
 
 static struct entry **slot_of(int by, uint64_t hash)
@@ -149,7 +143,7 @@ static bool describe(struct check_comm *comm, uint64_t parent)
     comm->leader = in_world[0];
     comm->key = parent;
     for (int i = 0; i < comm->size; i++) {
-        comm->key = mix(comm->key, (uint64_t)in_world[i]);
+        comm->key = check_mix(comm->key, (uint64_t)in_world[i]);
         is_known &= in_world[i] != MPI_UNDEFINED;
     }
     free(ranks);
@@ -166,7 +160,7 @@ static void add(MPI_Comm handle, uint64_t parent)
     }
     check_lock();
     while (check_comm_find_key(comm.key)) /* of the same members, tag and parent: count them */
-        comm.key = mix(comm.key, 1);
+        comm.key = check_mix(comm.key, 1);
     insert(&comm);
     check_unlock();
 }
@@ -186,8 +180,8 @@ static uint64_t origin_of(const struct weft_call *call)
     check_lock();
     const struct check_comm *comm = parent ? check_comm_find(parent) : NULL;
     uint64_t origin = !comm      ? 0
-                      : tag >= 0 ? mix(comm->key, (uint64_t)weft_call_number(call, tag, 0))
-                                 : mix(comm->key, ~comm->calls);
+                      : tag >= 0 ? check_mix(comm->key, (uint64_t)weft_call_number(call, tag, 0))
+                                 : check_mix(comm->key, ~comm->calls);
     check_unlock();
     return origin;
 }

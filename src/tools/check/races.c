@@ -106,18 +106,13 @@ static const struct check_log_entry *start_of(int rank, const struct check_log_e
     return *at == NONE || *at >= job.next[post->from] ? NULL : &job.logs[post->from].entries[*at];
 }
 
-static struct check_location location_of(const struct check_log_entry *entry)
-{
-    return (struct check_location){&weft_functions[entry->call], weft_site_unpack(entry->site)};
-}
-
 static void report(int rank, const struct check_log_entry *post,
                    const struct check_log_entry *taken, const struct check_log_entry *other,
                    int other_rank)
 {
     char first[384], second[384];
-    const struct check_location here = location_of(post), from = location_of(taken),
-                                or_from = location_of(other);
+    const struct check_location here = check_log_location(post), from = check_log_location(taken),
+                                or_from = check_log_location(other);
     check_location_print(&from, first, sizeof first);
     check_location_print(&or_from, second, sizeof second);
     check_report_of(
@@ -156,12 +151,8 @@ static void find_races(void)
     for (int i = 0; i < check.size; i++) {
         for (int k = 0; k < job.next[i] && n < REPORTS_MAX; k++) {
             const struct check_log_entry *entry = &job.logs[i].entries[k];
-            int at = 0;
-            if (entry->kind != CHECK_LOG_POST || entry->peer >= 0)
-                continue;
-            while (at < n && reported[at].offset != entry->site.offset)
-                at++;
-            if (at == n && find_race(i, k))
+            if (entry->kind == CHECK_LOG_POST && entry->peer < 0 &&
+                !check_log_is_among(entry, reported, n) && find_race(i, k))
                 reported[n++] = entry->site;
         }
     }

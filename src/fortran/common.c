@@ -7,16 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifdef WEFT_ASSERT
-/* A static program has the C library's own. */
-__attribute__((weak)) void weft_assert_fail(const char *condition, const char *file, int line,
-                                            const char *function)
-{
-    fprintf(stderr, "%s:%d: %s: it does not hold that %s\n", file, line, function, condition);
-    abort();
-}
-#endif
-
 void *weft_fortran_special(void *address)
 {
     if (WEFT_FORTRAN_IS(address, BOTTOM))

@@ -29,7 +29,7 @@ libmpifort_abi_a_CPPFLAGS = $(FORTRAN_CPP)
 libmpifort_abi_a_CFLAGS = $(AM_CFLAGS) -fPIC
 libmpifort_abi_a_LIBADD = $(FORTRAN_CALLS) $(FORTRAN_CALLS:.o=.pmpi.o) $(FORTRAN_MODULE_OBJECTS)
 libmpifort_abi_a_DEPENDENCIES = $(libmpifort_abi_a_LIBADD)
-libmpifort_abi_a_SOURCES = \
+libmpifort_abi_a_SOURCES = src/core/base/assert_weak.c \
     src/fortran/attribute.c \
     src/fortran/callback.c src/fortran/callback.h \
     src/fortran/common.c \

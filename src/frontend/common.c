@@ -6,16 +6,6 @@
 
 #include <stdio.h>
 
-#ifdef WEFT_ASSERT
-/* A static program has the C library's own. */
-__attribute__((weak)) void weft_assert_fail(const char *condition, const char *file, int line,
-                                            const char *function)
-{
-    fprintf(stderr, "%s:%d: %s: it does not hold that %s\n", file, line, function, condition);
-    abort();
-}
-#endif
-
 void *front_allocate(int n, size_t size)
 {
     weft_assert(n >= 0 && size > 0);

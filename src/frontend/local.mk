@@ -5,7 +5,7 @@ dist_noinst_SCRIPTS += abi/frontend.py
 EXTRA_DIST += abi/ompi40.tsv abi/mpich12.tsv
 FRONTEND_WRITERS = abi/frontend.py abi/tables.py abi/functions.tsv include/mpi.h
 FRONTEND_SOURCES = src/frontend/frontend.h src/frontend/callback.c src/frontend/common.c \
-    src/frontend/hand.c
+    src/frontend/hand.c src/core/base/assert_weak.c
 # -fno-plt: a call of the core is one indirect call. Data objects that are handles are reached through
 # the global offset table, since a program may have copies of them. Symbols are given by name in
 # assembler, which intermediate code (-flto) does not have.
@@ -86,7 +86,8 @@ lib/weft/mpich/libmpicxx.so.12 lib/weft/mpich/libmpichcxx.so.12: Makefile
 	$(link_shared) -x c /dev/null
 
 if FORTRAN
-FRONT_FORTRAN_SOURCES = src/fortran/attribute.c src/fortran/callback.c src/fortran/common.c \
+FRONT_FORTRAN_SOURCES = src/core/base/assert_weak.c \
+    src/fortran/attribute.c src/fortran/callback.c src/fortran/common.c \
     src/fortran/describe.c src/fortran/kept.c src/fortran/predefined.c src/fortran/section.c \
     src/frontend/modules.c
 link_front_fortran = $(link_shared) -Wl,--version-script=$(srcdir)/src/frontend/names.map \

@@ -3,6 +3,8 @@
 
 import re
 
+from tables import bare_name, is_extension
+
 # The first pattern that matches a name without MPI_ decides.
 CHAPTERS = (
     ("Tools interface", r"T_|Pcontrol$"),
@@ -27,6 +29,7 @@ CHAPTERS = (
     ("The environment", r"Get_(version|library|processor|hw_)|Wti(me|ck)|Alloc_mem|Free_mem"),
     ("Point-to-point communication", r"."),
 )
+EXTENSIONS = "Recovery from dead processes"
 # Their order, and the file of their generated entry points.
 CHAPTER_FILES = {
     "Start, end and processes": "start",
@@ -44,13 +47,16 @@ CHAPTER_FILES = {
     "One-sided communication": "rma",
     "External interfaces": "external",
     "Files": "file",
+    EXTENSIONS: "recovery",
     "Tools interface": "tool",
     "ABI and handle conversion": "abi",
 }
 
 
 def chapter_of(function):
-    bare = function.name[len("MPI_"):]
+    bare = bare_name(function.name)
+    if is_extension(function.name):
+        return EXTENSIONS
     return next(title for title, pattern in CHAPTERS if re.match(pattern, bare, re.IGNORECASE))
 
 

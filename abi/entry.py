@@ -94,7 +94,7 @@ STEPS = re.compile(r"""
   | result\ (?P<result>\w+)(?:\ (?P<word>"[^"]*"))?
   | new\ (?P<new>\w+)\ (?P<what>"[^"]*")
   | check\ (?P<check>.+)
-  | collective\ (?P<collective>\w+)(?P<begins>:\ begins)?
+  | collective\ (?P<collective>\w+)(?:(?P<begins>:\ begins)|(?P<joins>:\ joins))?
 """, re.VERBOSE)
 
 
@@ -240,14 +240,25 @@ class Entry:
             lines += assignment(indent, check)
             lines.append("    if (code == MPI_SUCCESS)")
             indent = "        "
-        return [*lines[:-1], *self.stop()] if lines else []
+        return [*lines[:-1], *self.usable(), *self.stop()] if lines else []
+
+    def usable(self):
+        """A collective call on a revoked communicator fails at each member by itself."""
+        ends = self.function.name in ("MPI_Comm_free", "MPI_Comm_disconnect")
+        if "collective" not in self.function.does or ends or self.function.name.startswith("MPIX_"):
+            return []
+        names = [name for name, kind in self.objects.items() if kind.struct == "struct weft_comm"]
+        return [line for name in names for line in (
+            f"    if ({name} && weft_unlikely({name}->revoked)) {{",
+            f"        code = weft_comm_report_revoked({name});", "        goto leave;", "    }")]
 
     def stop(self):
         """What follows the checks: an error is that of all ranks, where the call is collective."""
         comm = self.collective and self.collective["collective"]
         begin = [f"    code = weft_comm_begin({comm}, code);"] if comm and self.collective["begins"] else []
         if comm and not begin:
-            return ["    if (code != MPI_SUCCESS) {", f"        weft_comm_refuse({comm}, code);",
+            refuse = "weft_comm_refuse" + ("_joined" if self.collective["joins"] else "")
+            return ["    if (code != MPI_SUCCESS) {", f"        {refuse}({comm}, code);",
                     "        goto leave;", "    }"]
         return [*begin, "    if (code != MPI_SUCCESS)", "        goto leave;"]
 

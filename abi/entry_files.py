@@ -8,12 +8,15 @@ import collective
 import construct
 from chapters import CHAPTER_FILES, by_chapter
 from entry import FILE, HERE, Entry, indented, read_stanzas
-from tables import SPDX, TableError, note, prototype, read_tables, split_parameters, wrap
+from tables import SPDX, TableError, bare_name, is_extension, note, prototype, read_tables, split_parameters, wrap
 
 INCLUDES = """\
 #include "core/base/clock.h"
+#include "core/comm/agree.h"
 #include "core/comm/comm_make.h"
 #include "core/comm/intercomm.h"
+#include "core/comm/recovery.h"
+#include "core/comm/revoke.h"
 #include "core/comm/topology.h"
 #include "core/mpi/api.h"
 #include "core/mpi/arg.h"
@@ -37,22 +40,14 @@ DIRECTORY = "src/core/mpi/generated"
 
 def define(function, lines):
     body = "\n".join(lines)
-    return (f"WEFT_EXPORT({function.name[len('MPI_'):]});\n"
+    export = "WEFT_EXPORT_EXTENSION" if is_extension(function.name) else "WEFT_EXPORT"
+    return (f"{export}({bare_name(function.name)});\n"
             f"{prototype(function, 'P', ')')}\n{{\n{body}\n}}\n")
-
-
-def unsupported(function):
-    """Reports MPI_ERR_UNSUPPORTED_OPERATION to the handler of its communicator, if it has one."""
-    parameters = split_parameters(function.parameters)
-    comms = [p.name for p in parameters if p.type == "MPI_Comm" and not p.suffix]
-    if function.name.startswith("MPI_T_"):
-        return ["    return MPI_T_ERR_NOT_SUPPORTED;"]
-    return [f'    return weft_api_unsupported("{function.name}", {(comms + ["MPI_COMM_NULL"])[0]});']
 
 
 def widened(plain, large):
     """Widens counts and jumps; refuses forms that differ in more than the width of plain counts."""
-    if large is None or large.status in ("no", "widen"):
+    if large is None or large.status == "widen":
         raise TableError(f"{plain.name}: `widen` needs {plain.name}_c")
     ours, theirs = split_parameters(plain.parameters), split_parameters(large.parameters)
     if len(ours) != len(theirs) or plain.returns != large.returns:
@@ -76,8 +71,6 @@ def entries(functions):
 
 
 def text_of(function, by_name, described):
-    if function.status == "no":
-        return define(function, unsupported(function))
     if function.status == "widen":
         return define(function, widened(function, by_name.get(function.name + "_c")))
     if function.status == "collective":

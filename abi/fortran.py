@@ -26,7 +26,8 @@ import textwrap
 from collections import namedtuple
 from pathlib import Path
 
-from tables import SPDX, WIDTH, TableError, formatted, note, parameters_of, read_tables, rows, split_parameters, wrap
+from tables import (SPDX, WIDTH, TableError, bare_name, formatted, is_extension, note, parameters_of, read_tables,
+                    rows, split_parameters, wrap)
 
 WIDE = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND",
         "MPI_Offset": "MPI_OFFSET_KIND"}  # fmt: skip
@@ -133,7 +134,7 @@ def has_descriptors(procedure):
 
 
 def bare(procedure):
-    return procedure.name[len("MPI_"):]
+    return bare_name(procedure.name)
 
 
 def specific(procedure, prefix=""):
@@ -1045,6 +1046,9 @@ def glue(table, bind_c=True):
                   "abi/fortran.py; do not edit."),
              '#include "hand.h"', '#include "fortran/glue.h"', '#include "fortran/section.h"', ""]
     for p in table:
+        if is_extension(p.name):
+            parts.append(of_extension(glue_of(p)))
+            continue
         if not p.hand:
             parts.append(glue_of(p))
         if has_descriptors(p):
@@ -1053,6 +1057,12 @@ def glue(table, bind_c=True):
         if alias and not p.hand:
             parts += [alias, ""]
     return "\n".join(parts)
+
+
+def of_extension(text):
+    """Text of the glue with the names of an extension, which begin with mpix_."""
+    text = text.replace("WEFT_FORTRAN_NAMES(", "WEFT_FORTRAN_EXTENSION_NAMES(")
+    return re.sub(r"\b(FORTRAN|CALL)\(", r"\1_EXTENSION(", text)
 
 
 def hand_header(table, bind_c=True):
@@ -1064,7 +1074,8 @@ def hand_header(table, bind_c=True):
     for p in table:
         lower = bare(p).lower()
         parameters = c_parameters(p, False) or ["void"]
-        parts.append(wrap(f"WEFT_FORTRAN_LINKAGE {returns(p)} FORTRAN({lower})(", parameters, ");"))
+        declared = wrap(f"WEFT_FORTRAN_LINKAGE {returns(p)} FORTRAN({lower})(", parameters, ");")
+        parts.append(of_extension(declared) if is_extension(p.name) else declared)
         if has_descriptors(p):
             parts.append(wrap(f"WEFT_FORTRAN_LINKAGE void FORTRAN_TS({lower})(",
                               c_parameters(p, True, bind_c), ");"))

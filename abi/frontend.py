@@ -22,7 +22,7 @@ import re
 import sys
 from pathlib import Path
 
-from tables import (SPDX, TableError, aligned, declared, note, parameters_of, read_tables, rows, statement,
+from tables import (SPDX, TableError, aligned, bare_name, declared, is_extension, note, parameters_of, read_tables, rows, statement,
                     wrap)
 
 KINDS = "Comm Datatype Errhandler File Group Info Message Op Request Session Win".split()
@@ -30,7 +30,7 @@ HANDLE = re.compile(rf"\bMPI_({'|'.join(KINDS)})\b")
 
 # Constants, by the kind of a parameter: what their names begin with.
 GROUPS = {
-    "error": r"MPI_(T_)?ERR_|MPI_SUCCESS$", "keyval": r"MPI_(KEYVAL_INVALID|TAG_UB|HOST|IO|"
+    "error": r"MPIX?_(T_)?ERR_|MPI_SUCCESS$", "keyval": r"MPIX_FT$|MPI_(KEYVAL_INVALID|TAG_UB|HOST|IO|"
     r"WTIME_IS_GLOBAL|APPNUM|LASTUSEDCODE|UNIVERSE_SIZE|WIN_(BASE|SIZE|DISP_UNIT|"
     r"CREATE_FLAVOR|MODEL))$",
     "thread": r"MPI_THREAD_", "assert": r"MPI_MODE_NO", "lock": r"MPI_LOCK_",
@@ -50,7 +50,7 @@ INTEGERS = {"MPI_Isend": "isend_integer", "MPI_Irecv": "irecv_integer"}
 HAND = re.compile(
     r"^MPI_(Op_create(_c)?|\w+_create_errhandler|(Comm|Type|Win)_create_keyval|Keyval_create|"
     r"Grequest_start|Register_datarep(_c)?|(Comm|Type|Win)_get_attr|Attr_get|Comm_set_errhandler|"
-    r"Buffer_(at|de)tach(_c)?|Intercomm_create|Type_get_contents(_c)?|Type_create_struct|"
+    r"Buffer_(at|de)tach(_c)?|Intercomm_create|Comm_spawn(_multiple)?|Type_get_contents(_c)?|Type_create_struct|"
     r"Get_version|Get_library_version|Pcontrol|Status_(get|set)_(source|tag|error)|Wait|"
     r"T_[cp]var_handle_alloc)$")
 # The same, in one front end.
@@ -253,7 +253,7 @@ class Call:
         return [f"{test} &&" for test in [*peers, *handles][:-1]] + handles[-1:]
 
     def body(self):
-        bare = self.function.name[len("MPI_"):]
+        bare = bare_name(self.function.name)
         if not self.interface.pointers and self.function.name in INTEGERS:  # it converts errors, too
             return [*self.first, f"return {call_text(INTEGERS[self.function.name], self.arguments)};"]
         if self.function.returns != "int":
@@ -277,7 +277,7 @@ def call_text(bare, arguments):
 
 def prototype(function, storage="", prefix="front", end=")"):
     """The prototype of a front end's function."""
-    return "\n".join(declared(f"{storage}{foreign(function.returns)} {prefix}_{function.name[len('MPI_'):]}(",
+    return "\n".join(declared(f"{storage}{foreign(function.returns)} {prefix}_{bare_name(function.name)}(",
                               [foreign(p.strip()) for p in function.parameters.split(",")], end))
 
 
@@ -291,7 +291,7 @@ def named(function):
 def entries(functions, interface):
     header, source = [], []
     for f in functions:
-        bare = f.name[len("MPI_"):]
+        bare = bare_name(f.name)
         if not interface.has(f.name):
             continue
         head = prototype(f)
@@ -308,9 +308,10 @@ def entries(functions, interface):
                           f"{{\n{indented([f'return convert_{bare}({names});'])}\n}}\n")
             body = "\n".join([wrap("    if (weft_likely(", usual, "))"),
                               indented([f"    return convert_{bare}({names});", f"return other_{bare}({names});"])])
-        source.append(f"FRONT_EXPORT({bare});\n{head}\n{{\n{body}\n}}\n")
-        persistent = f.name.replace("MPI_", "MPIX_")
-        names = [persistent] if persistent in interface.functions else MPI_1.get(f.name, [])
+        export = "FRONT_EXPORT_EXTENSION" if is_extension(f.name) else "FRONT_EXPORT"
+        source.append(f"{export}({bare});\n{head}\n{{\n{body}\n}}\n")
+        persistent = f"MPIX_{bare}"  # its name before the standard had it
+        names = [persistent] if persistent in interface.functions - {f.name} else MPI_1.get(f.name, [])
         source += [f'FRONT_ALIAS({bare}, "{name}");\nFRONT_ALIAS({bare}, "P{name}");\n' for name in names]
     return header, source
 
@@ -330,7 +331,7 @@ def number(text):
 
 
 def tables(interface, functions):
-    lines = [f"extern __typeof__(P{f.name}) weft_abi_{f.name[len('MPI_'):]};" for f in functions]
+    lines = [f"extern __typeof__(P{f.name}) weft_abi_{bare_name(f.name)};" for f in functions]
     pairs = {role: [] for role in GROUPS}
     for name, theirs, ours in interface.of("constant", "later-constant"):
         if name == "MPI_ERR_LASTCODE":

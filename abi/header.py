@@ -35,6 +35,7 @@ CONSTANT_GROUPS = {
     "MPI_F_STATUS_SIZE": "A status as Fortran's array of integers",
     "MPI_SUCCESS": "Error classes",
     "MPI_T_ERR_CANNOT_INIT": "Errors of the tools interface",
+    "MPIX_ERR_PROC_FAILED": "Recovery from dead processes: error classes, and the attribute of a communicator",
     "MPI_ERR_LASTCODE": "The largest error class of the standard",
     "MPI_MODE_APPEND": "Access modes of files",
     "MPI_MODE_NOCHECK": "Assertions of one-sided communication",

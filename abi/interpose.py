@@ -6,7 +6,7 @@
 
     calls.h      a number for each function, and the functions that the wrappers call
     calls.c      what functions.tsv states of each function and parameter, as tables
-    wrappers.c   the wrappers
+    wrappers.c   the wrappers, and a function that makes the nonblocking form of a collective call
 
 Functions that return no error code (MPI_Wtime, MPI_Comm_fromint) have no wrapper: none of them
 changes an object, a buffer or a message.
@@ -19,7 +19,7 @@ import re
 import sys
 from pathlib import Path
 
-from tables import SPDX, TableError, call_lines, filled, note, parameters_of, prototype, read_functions
+from tables import SPDX, TableError, bare_name, call_lines, filled, note, parameters_of, prototype, read_functions
 
 OBJECTS = "Comm Datatype Errhandler File Group Info Message Op Request Session Win".split()
 # The kinds that tools distinguish; the others are ints whose values are named constants, and the like.
@@ -30,7 +30,7 @@ LENGTHS = {"sends": "WEFT_LENGTH_SENDS", "receives": "WEFT_LENGTH_RECEIVES"}
 
 
 def bare(function):
-    return function.name[len("MPI_"):]
+    return bare_name(function.name)
 
 
 def is_wrapped(function):
@@ -61,6 +61,15 @@ def width_of(parameter):
         return "sizeof(MPI_Status)"
     match = re.match(r"(?:const )?(int|MPI_Count|MPI_Aint|MPI_Offset)\b", parameter.type)
     return f"sizeof({match[1]})" if match else "sizeof(void *)"
+
+
+def nonblocking_form(function, numbers):
+    """Of a blocking collective, with the same parameters and a request; or None."""
+    name = bare(function)
+    form = numbers.get(f"MPI_I{name[0].lower()}{name[1:]}")
+    if function.does != "collective" or form is None:
+        return None
+    return form if parameters_of(form)[:-1] == parameters_of(function) else None
 
 
 def length_of(parameter, names):
@@ -94,7 +103,9 @@ def calls_source(functions):
         rows += [parameter_row(p, names) for p in parameters]
         plain = f.name[:-len("_c")] if f.name.endswith("_c") and f.name[:-len("_c")] in numbers else f.name
         does = " | ".join(f"WEFT_DOES_{word.upper()}" for word in f.does.split())
-        items = [f'"{f.name}"', does, f"WEFT_CALL_{plain[len('MPI_'):]}", str(len(parameters)), f"&parameters[{first}]"]
+        starts = "true" if nonblocking_form(f, numbers) else "false"
+        items = [f'"{f.name}"', does, f"WEFT_CALL_{bare_name(plain)}", starts, str(len(parameters)),
+                 f"&parameters[{first}]"]
         lines += filled("    {", items, "},", 5)
         first += len(parameters)
     return "\n".join(["// " + SPDX, note(written_by("What each call does, and what each parameter means: call.h.")),
@@ -114,6 +125,13 @@ def value_of(parameter):
     return f"{{.pointer = {cast}{parameter.name}}}"
 
 
+def argument_of(parameter, i):
+    """Argument i of a call that a tool makes for the program's."""
+    if value_of(parameter).startswith("{.pointer"):
+        return f"v[{i}].pointer"
+    return f"(int)v[{i}].number" if parameter.type == "int" else f"v[{i}].number"
+
+
 def wrapper(function):
     parameters = parameters_of(function)
     values = [value_of(p) for p in parameters] or ["{.pointer = NULL}"]
@@ -125,14 +143,29 @@ def wrapper(function):
         f"    struct weft_call call = WEFT_CALL_HERE({bare(function)}, values);",
         "    if (weft_call_begin(&call))",
         *call_lines("call.result", f"weft_next.{bare(function)}", arguments or [""], ");", 8),
-        "    weft_call_end(&call);", "    return call.result;", "}", f"WEFT_EXPORT_WRAPPER({bare(function)});", ""])
+        "    weft_call_end(&call);", "    return call.result;", "}",
+        f"WEFT_EXPORT_{'EXTENSION' if function.name.startswith('MPIX_') else 'WRAPPER'}({bare(function)});", ""])
+
+
+def start(functions):
+    numbers = {f.name: f for f in functions}
+    lines = ["int weft_call_start(const struct weft_call *call, MPI_Request *request)", "{",
+             "    const union weft_value *v = call->values;",
+             "    switch ((enum weft_call_number)(call->function - weft_functions)) {"]
+    for f in functions:
+        form = nonblocking_form(f, numbers)
+        if form:
+            arguments = [argument_of(p, i) for i, p in enumerate(parameters_of(f))] + ["request"]
+            head = f"        return weft_next.{bare(form)}("
+            lines += [f"    case WEFT_CALL_{bare(f)}:", *filled(head, arguments, ");", len(head))]
+    return "\n".join([*lines, "    default:", "        return MPI_ERR_OTHER;", "    }", "}", ""])
 
 
 def wrappers(functions):
     return "\n".join(["// " + SPDX,
                       note(written_by("The wrappers: each shows the arguments to the tool, calls the next definition, "
                                       "and shows the results to the tool.")),
-                      '#include "tools/interpose/wrapper.h"', "", *[wrapper(f) for f in functions]])
+                      '#include "tools/interpose/wrapper.h"', "", *[wrapper(f) for f in functions], start(functions)])
 
 
 def main(arguments):

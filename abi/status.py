@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""src/weft.map and docs/STATUS.md: what the library exports and what it supports."""
+"""src/weft.map and docs/STATUS.md: what the library exports and supports."""
 
 import fortran
 from chapters import by_chapter
@@ -32,42 +32,31 @@ def fortran_column():
 
 
 def status_page(functions):
-    def supported(some):
-        return sum(f.status != "no" for f in some)
-
     parts = [
         "# What is supported",
         "",
-        "Every function of MPI 5.0 is declared in `mpi.h` and exported by the library, so every\n"
-        "program links. A function that is not built yet reports "
-        "`MPI_ERR_UNSUPPORTED_OPERATION`\nthrough the error handler (`MPI_T_ERR_NOT_SUPPORTED`, "
-        "without a handler, in the tools interface).",
+        "Weft has every function of MPI 5.0, in C and, unless the column Fortran is empty, in Fortran.\n"
+        "Functions of the proposal ULFM begin with `MPIX_`.",
         "",
         "In the column Fortran `all` stands for `mpif.h`, `mpi` and `mpi_f08`, `old` for the first\n"
-        "two; large counts are in `mpi_f08` only, by the same names or by those in the column. A "
-        "function\nthat is not supported in C reports that in Fortran too.",
+        "two; large counts are in `mpi_f08` only, by the same names or by those in the column.",
         "",
         "This page is written by `abi/generate.py` from `abi/functions.tsv` and `abi/fortran.tsv`; do "
         "not\nedit it.",
         "",
-        "| Chapter | Supported | Functions |",
-        "|---|---:|---:|",
+        "| Chapter | Functions |",
+        "|---|---:|",
     ]
     chapters = by_chapter(functions)
-    parts += [f"| {title} | {supported(members)} | {len(members)} |"
-              for title, members in chapters.items()]
-    parts.append(f"| **All** | **{supported(functions)}** | **{len(functions)}** |")
-    word = {True: "yes", False: "no"}
+    parts += [f"| {title} | {len(members)} |" for title, members in chapters.items()]
+    parts.append(f"| **All** | **{len(functions)}** |")
     bindings = fortran_column()
     for title, members in chapters.items():
         by_name = {f.name: f for f in members}
-        parts += ["", f"## {title}", "", "| Function | Supported | Large counts (`_c`) | Fortran |",
-                  "|---|---|---|---|"]
+        parts += ["", f"## {title}", "", "| Function | Large counts (`_c`) | Fortran |", "|---|---|---|"]
         for f in members:
             if f.name.endswith("_c") and f.name[:-2] in by_name:
                 continue
-            large = by_name.get(f.name + "_c")
-            parts.append(f"| `{f.name}` | {word[f.status != 'no']} | "
-                         f"{word[large.status != 'no'] if large else ''} | "
-                         f"{bindings.get(f.name, '')} |")
+            large = "yes" if f.name + "_c" in by_name else ""
+            parts.append(f"| `{f.name}` | {large} | {bindings.get(f.name, '')} |")
     return "\n".join(parts) + "\n"

@@ -20,7 +20,7 @@ Parameter = namedtuple("Parameter", "type name suffix kind", defaults=(None,))
 # What a parameter means: functions.tsv describes it. options, about and length are tuples of words.
 Kind = namedtuple("Kind", "flow word options about length flag")
 
-STATUSES = ("no", "hand", "entry", "collective", "construct", "widen")
+STATUSES = ("hand", "entry", "collective", "construct", "widen")
 DOES = ("send receive exchange probe rma file epoch start complete collective local nonblocking persistent "
         "begin end").split()
 CONSTANTS = ("tag keyval error thread assert lock split seek amode typeclass combiner order topology compare distrib "
@@ -33,6 +33,15 @@ ITEM = re.compile(r"(<>|>)?(\w+)((?:\.\w+)*)(?:\(([\w,]+)\))?(?:\[([\w,*]+)\])?(
 
 class TableError(Exception):
     """A row of a table contradicts the rules above; its text names the row."""
+
+
+def bare_name(name):
+    """The name of a function without MPI_, or MPIX_, which extensions have that no standard has yet."""
+    return re.sub("^MPIX?_", "", name)
+
+
+def is_extension(name):
+    return name.startswith("MPIX_")
 
 
 def rows(name, columns):
@@ -58,8 +67,6 @@ def read_tables():
         parameters_of(f)
         if f.status not in STATUSES:
             raise TableError(f"{f.name}: unknown status '{f.status}'")
-        if f.status == "no" and f.returns != "int":
-            raise TableError(f"{f.name} returns {f.returns}, not an error: it has to be `hand`")
         if not set(f.does.split()) <= set(DOES):
             raise TableError(f"{f.name}: no call does '{f.does}'")
     constants = [Constant(*row) for row in rows("constants.tsv", 3)]

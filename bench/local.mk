@@ -33,6 +33,8 @@ BENCHES += bench/weft_overlap
 bench_weft_overlap_SOURCES = bench/overlap_kinds.c
 BENCHES += bench/weft_startup
 bench_weft_startup_SOURCES = bench/start_end.c
+BENCHES += bench/weft_spawn
+bench_weft_spawn_SOURCES = bench/spawn_times.c
 BENCHES += bench/weft_memory
 bench_weft_memory_SOURCES = bench/memory.c
 BENCHES += bench/weft_strided_bw
@@ -47,21 +49,21 @@ bench_instr_calls_SOURCES = bench/instr_calls.c
 EXTRA_DIST += bench/instr_calls_f08.f90 bench/latency_f08.f90
 if FORTRAN
 BENCHES_FORTRAN += bench/instr_calls_f08 bench/weft_latency_f08
-CLEANFILES += bench/instr_calls_f08 bench/instr_calls_f08.o bench/instr_calls_f08.mod \
-    bench/weft_latency_f08 bench/latency_f08.mod
+CLEANFILES += bench/instr_calls_f08 bench/weft_latency_f08
 latency_objects = $(filter-out bench/latency.o,$(bench_weft_latency_OBJECTS))
+# Two makes may build one at the same time: each has a folder of its own.
+fortran_bench = $(AM_V_GEN)own=`mktemp -d bench/fortran.XXXXXX` && trap 'rm -rf $$own' 0 && \
+    tools/wrapper/mpicc-build $(AM_CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -DWEFT_BENCH_FORTRAN \
+	-c $(srcdir)/$(1) -o $$own/main.o && \
+    tools/wrapper/mpifort-build $(WEFT_FCFLAGS) $(FCFLAGS) -J $$own $(srcdir)/$(2) $$own/main.o \
+	$(3) -o $$own/program && mv $$own/program $@
+fortran_tools = tools/wrapper/mpicc-build tools/wrapper/mpifort-build lib/libmpifort_abi.so
 bench/weft_latency_f08: $(srcdir)/bench/latency.c $(srcdir)/bench/latency_f08.f90 \
-    $(latency_objects) tools/wrapper/mpicc-build tools/wrapper/mpifort-build lib/libmpifort_abi.so
-	$(AM_V_GEN)tools/wrapper/mpicc-build $(AM_CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -DWEFT_BENCH_FORTRAN \
-	    -c $(srcdir)/bench/latency.c -o $@.o && \
-	tools/wrapper/mpifort-build $(WEFT_FCFLAGS) $(FCFLAGS) -J bench \
-	    $(srcdir)/bench/latency_f08.f90 $@.o $(latency_objects) $(LIBS) -o $@
+    $(latency_objects) $(fortran_tools)
+	$(call fortran_bench,bench/latency.c,bench/latency_f08.f90,$(latency_objects) $(LIBS))
 bench/instr_calls_f08: $(srcdir)/bench/instr_calls.c $(srcdir)/bench/instr_calls_f08.f90 \
-    tools/wrapper/mpicc-build tools/wrapper/mpifort-build lib/libmpifort_abi.so
-	$(AM_V_GEN)tools/wrapper/mpicc-build $(AM_CFLAGS) $(CFLAGS) -DWEFT_BENCH_FORTRAN \
-	    -c $(srcdir)/bench/instr_calls.c -o $@.o && \
-	tools/wrapper/mpifort-build $(WEFT_FCFLAGS) $(FCFLAGS) -J bench \
-	    $(srcdir)/bench/instr_calls_f08.f90 $@.o -o $@
+    $(fortran_tools)
+	$(call fortran_bench,bench/instr_calls.c,bench/instr_calls_f08.f90,)
 endif
 
 # ---- Collectives: one source, and the name says which
@@ -154,11 +156,18 @@ bench_tables_LDADD = $(LIBRARY)
 bench_coll_cost_SOURCES = bench/coll_cost.c
 bench_coll_cost_LDADD = $(LIBRARY)
 
+# ---- A network in user space, and calls on it: ci/delaylab
+BENCHES += bench/weft_coll_rounds bench/delay_switch
+EXTRA_DIST += bench/idle_nap.c
+bench_weft_coll_rounds_SOURCES = bench/coll_rounds.c bench/delay_switch.h
+bench_delay_switch_SOURCES = bench/delay_switch.c bench/delay_switch.h
+bench_delay_switch_LDADD =
+
 # ---- Jobs measured in turns
 BENCHES += bench/side_by_side
 bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h bench/turns.h
 bench_side_by_side_LDADD =
 
 dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers bench/rma bench/files \
-    bench/threads bench/startup bench/overlap bench/report bench/peers_coll bench/coll_tune bench/linear_commit
-dist_noinst_DATA += bench/where.sh bench/peer_mpis.sh bench/svg_plot.py
+    bench/threads bench/startup bench/spawn bench/applications bench/overlap bench/report bench/peers_coll bench/coll_tune bench/linear_commit
+dist_noinst_DATA += bench/where.sh bench/options.sh bench/peer_mpis.sh bench/svg_plot.py bench/app_time.c

@@ -23,6 +23,18 @@ peer_dir=$(mktemp -d)
 trap 'rm -rf "$peer_dir"' EXIT
 export TMPDIR=$peer_dir
 
+# For awk programs: the median of a list of numbers with spaces between them.
+# shellcheck disable=SC2034
+awk_median='function median(list,    n, i, j, swap, value) {
+    n = split(list, value, " ")
+    for (i = 2; i <= n; i++)
+        for (j = i; j > 1 && value[j - 1] + 0 > value[j] + 0; j--) {
+            swap = value[j]; value[j] = value[j - 1]; value[j - 1] = swap
+        }
+    return n % 2 ? value[(n + 1) / 2] + 0 : n ? (value[n / 2] + value[n / 2 + 1]) / 2 : 0
+}
+'
+
 # only LIST WORD...: the words of LIST on lines; dies at one that is none of the others.
 only()
 {

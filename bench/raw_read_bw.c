@@ -18,7 +18,7 @@ struct remote {
     uint64_t address, key;
 };
 
-static void read_window(struct raw *r, int window, size_t size, const struct remote *from)
+static void read_limit(struct raw *r, int window, size_t size, const struct remote *from)
 {
     for (int i = 0; i < window; i++) {
         void *context = raw_context(r);
@@ -34,10 +34,10 @@ static void read_window(struct raw *r, int window, size_t size, const struct rem
 static double read_all(struct raw *r, const struct bench_batch *batch, const struct remote *from)
 {
     for (int i = 0; i < batch->warmup; i++)
-        read_window(r, batch->warmup_window, batch->size, from);
+        read_limit(r, batch->warmup_window, batch->size, from);
     double start = raw_seconds();
     for (int i = 0; i < batch->timed; i++)
-        read_window(r, r->options.window, batch->size, from);
+        read_limit(r, r->options.window, batch->size, from);
     return raw_seconds() - start;
 }
 

@@ -227,7 +227,7 @@ def bars(groups, title, digits=1):
     """Horizontal bars: groups of (title, [(name, colour, value)]). The picture can be read on a narrow
     page too: titles are above their bars."""
     out, y, bar, left, width = [], 16, 20, 150, 600
-    greatest = max(value for _, group in groups for _, _, value in group)
+    greatest = max(value for _, group in groups for _, _, value in group) or 1.0
     scale = (width - left - 60) / greatest
     for group_title, group in groups:
         out.append(text(left, y, group_title, "start", "#222222", 13, 'font-weight="600"'))

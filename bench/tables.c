@@ -143,6 +143,16 @@ bool weft_boot_has_failed(int rank)
     return false;
 }
 
+void weft_boot_report_failure(int rank)
+{
+    (void)rank;
+}
+bool weft_boot_failure_at(int index, int *rank)
+{
+    (void)index, (void)rank;
+    return false;
+}
+
 bool weft_boot_next_failure(int *rank)
 {
     (void)rank;
@@ -163,6 +173,55 @@ int weft_boot_finalize(char *why, size_t len)
 {
     (void)why, (void)len;
     return 0;
+}
+
+/* Calls that nothing here makes: with them the linker takes no object of src/pmix. */
+bool weft_boot_is_alone(void)
+{
+    return false;
+}
+
+int weft_boot_expected_size(void)
+{
+    return ranks;
+}
+
+enum weft_boot_name weft_boot_name_publish(const char *name, const char *value)
+{
+    (void)name, (void)value;
+    return WEFT_BOOT_NAME_UNSERVED;
+}
+
+enum weft_boot_name weft_boot_name_lookup(const char *name, char *value, size_t size)
+{
+    (void)name, (void)value, (void)size;
+    return WEFT_BOOT_NAME_UNSERVED;
+}
+
+enum weft_boot_name weft_boot_name_unpublish(const char *name)
+{
+    (void)name;
+    return WEFT_BOOT_NAME_UNSERVED;
+}
+
+struct weft_boot_spawn *weft_boot_spawn_start(const struct weft_boot_app *apps, int n,
+                                              const char *variable, enum weft_boot_spawned *result,
+                                              char *why, size_t len)
+{
+    (void)apps, (void)n, (void)variable, (void)why, (void)len;
+    *result = WEFT_BOOT_SPAWN_UNSUPPORTED;
+    return NULL;
+}
+
+enum weft_boot_spawned weft_boot_spawn_test(struct weft_boot_spawn *spawn, char *why, size_t len)
+{
+    (void)spawn, (void)why, (void)len;
+    return WEFT_BOOT_SPAWN_FAILED;
+}
+
+void weft_boot_spawn_end(struct weft_boot_spawn *spawn)
+{
+    (void)spawn;
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */

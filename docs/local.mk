@@ -21,6 +21,10 @@ docs/installed/%.md: $(srcdir)/docs/%.md Makefile
 docs/installed/%.md: $(srcdir)/%.md Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed $(install_links) $< >$@
 
+# Pages of weftrun --profile
+EXTRA_DIST += docs/gallery/make docs/gallery/imbalance.html docs/gallery/late_receiver.html \
+    docs/gallery/small_messages.html
+
 # What bench/report drew, and from what
 EXTRA_DIST += docs/performance/front.svg docs/performance/index.html docs/performance/latency.dat \
     docs/performance/latency_far.dat docs/performance/rate_far.dat \
@@ -28,6 +32,7 @@ EXTRA_DIST += docs/performance/front.svg docs/performance/index.html docs/perfor
     docs/performance/rate.dat docs/performance/net.dat docs/performance/staged.dat \
     docs/performance/memory.dat docs/performance/limits.dat docs/performance/coll_cost.dat \
     docs/performance/coll_node.dat $(wildcard $(srcdir)/docs/performance/osu.dat) \
+    $(wildcard $(srcdir)/docs/performance/coll_rounds.dat) \
     docs/performance/overlap.dat docs/performance/startup.dat
 # The same beside Debian 13's MPIs, by ci/peers
 EXTRA_DIST += $(wildcard $(srcdir)/docs/performance/debian13/*.dat) \

@@ -48,13 +48,15 @@ dist_noinst_SCRIPTS += examples/cg/make_matrix.py
 
 # Programs of one file
 EXAMPLES += examples/nbody/nbody examples/samplesort/samplesort \
-    examples/stencil/stencil examples/taskfarm/taskfarm
+    examples/stencil/stencil examples/survive examples/taskfarm/taskfarm
 examples_nbody_nbody_SOURCES = examples/nbody/nbody.c
 examples_nbody_nbody_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
 examples_nbody_nbody_LDADD = $(LDADD) -lm
 examples_samplesort_samplesort_SOURCES = examples/samplesort/samplesort.c
 examples_stencil_stencil_SOURCES = examples/stencil/stencil.c
 examples_stencil_stencil_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
+examples_survive_SOURCES = examples/survive.c
+examples_survive_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
 examples_taskfarm_taskfarm_SOURCES = examples/taskfarm/taskfarm.c
 
 dist_noinst_DATA += examples/README.md examples/heat2d/evening.pgm

@@ -20,7 +20,7 @@ LIBRARY = libmpi_abi.a $(PMIX_LIBS) $(HWLOC_LIBS)
 
 # Memory of GPUs
 libmpi_abi_a_SOURCES += \
-    src/gpu/cuda.c src/gpu/driver.h src/gpu/hip.c \
+    src/gpu/cuda.c src/gpu/driver.c src/gpu/driver.h src/gpu/hip.c \
     src/gpu/gpu.c src/gpu/gpu.h src/gpu/kinds.c src/gpu/kinds.h
 
 # The entry points
@@ -57,6 +57,7 @@ libmpi_abi_a_SOURCES += \
     src/core/mpi/rma_call.c src/core/mpi/rma_call.h \
     src/core/mpi/sendrecv.c \
     src/core/mpi/session.c \
+    src/core/mpi/spawn.c \
     src/core/mpi/tool.c \
     src/core/mpi/tool_arg.h \
     src/core/mpi/topology.c \
@@ -70,7 +71,7 @@ ENTRY_FILES = $(ENTRY_DIR)/abi.c $(ENTRY_DIR)/attribute.c $(ENTRY_DIR)/bsend.c \
     $(ENTRY_DIR)/collective.c $(ENTRY_DIR)/comm.c $(ENTRY_DIR)/datatype.c \
     $(ENTRY_DIR)/environment.c $(ENTRY_DIR)/error.c $(ENTRY_DIR)/external.c $(ENTRY_DIR)/file.c \
     $(ENTRY_DIR)/info.c $(ENTRY_DIR)/p2p.c $(ENTRY_DIR)/partitioned.c $(ENTRY_DIR)/rma.c \
-    $(ENTRY_DIR)/start.c $(ENTRY_DIR)/tool.c $(ENTRY_DIR)/topology.c
+    $(ENTRY_DIR)/recovery.c $(ENTRY_DIR)/start.c $(ENTRY_DIR)/tool.c $(ENTRY_DIR)/topology.c
 ENTRY_WRITERS = abi/generate.py abi/chapters.py abi/collective.py abi/construct.py abi/entry.py \
     abi/entry_files.py abi/header.py abi/status.py abi/tables.py
 ENTRY_TABLES = abi/functions.tsv abi/entry_points.txt
@@ -111,9 +112,11 @@ libmpi_abi_a_SOURCES += \
     src/core/base/membarrier.c src/core/base/membarrier.h \
     src/core/base/memory.c src/core/base/memory.h \
     src/core/base/phases.c src/core/base/phases.h \
+    src/core/base/program_path.h \
     src/core/base/shared_memory.c src/core/base/shared_memory.h \
     src/core/base/segment.c src/core/base/segment.h \
     src/core/base/settings.c src/core/base/settings.h \
+    src/core/base/siphash.c src/core/base/siphash.h \
     src/core/base/thread.c src/core/base/thread.h \
     src/core/coll/allgather.c \
     src/core/coll/allreduce.c \
@@ -141,8 +144,8 @@ libmpi_abi_a_SOURCES += \
     src/core/coll/schedule.c src/core/coll/schedule.h \
     src/core/coll/shared.c src/core/coll/shared.h \
     src/core/coll/shared_area.c \
+    src/core/coll/shared_chunks.c \
     src/core/coll/shared_internal.h \
-    src/core/coll/shared_pieces.c \
     src/core/coll/shared_short.c \
     src/core/coll/shared_wait.c \
     src/core/coll/stage.c src/core/coll/stage.h \
@@ -150,8 +153,13 @@ libmpi_abi_a_SOURCES += \
     src/core/comm/comm.c src/core/comm/comm.h \
     src/core/comm/comm_info.c \
     src/core/comm/comm_make.c src/core/comm/comm_make.h \
+    src/core/comm/connect.c src/core/comm/connect.h \
     src/core/comm/context.c src/core/comm/context.h \
+    src/core/comm/agree.c src/core/comm/agree.h \
+    src/core/comm/agreement.c src/core/comm/agreement.h \
+    src/core/comm/recovery.c src/core/comm/recovery.h \
     src/core/comm/context_alloc.c src/core/comm/context_alloc.h \
+    src/core/comm/revoke.c src/core/comm/revoke.h \
     src/core/comm/dims.c \
     src/core/comm/group.c src/core/comm/group.h \
     src/core/comm/hardware.c src/core/comm/hardware.h \
@@ -159,7 +167,9 @@ libmpi_abi_a_SOURCES += \
     src/core/comm/nodes.c src/core/comm/nodes.h \
     src/core/comm/raise.c src/core/comm/raise.h \
     src/core/comm/reorder.c src/core/comm/reorder.h \
+    src/core/comm/names.c src/core/comm/names.h \
     src/core/comm/session.c src/core/comm/session.h \
+    src/core/comm/spawn.c src/core/comm/spawn.h \
     src/core/comm/split_type.c \
     src/core/comm/spread.h \
     src/core/comm/topology.c src/core/comm/topology.h \
@@ -185,6 +195,7 @@ libmpi_abi_a_SOURCES += \
     src/core/message/backlog.c \
     src/core/message/channel.c src/core/message/channel.h \
     src/core/message/count.c src/core/message/count.h \
+    src/core/message/foreign.c src/core/message/foreign.h \
     src/core/message/lane.c src/core/message/lane.h \
     src/core/message/lane_fast.h \
     src/core/message/match.c src/core/message/match.h \
@@ -224,7 +235,7 @@ libmpi_abi_a_SOURCES += \
     src/core/file/system.c src/core/file/system.h \
     src/core/file/systems.c src/core/file/systems.h \
     src/core/file/view.c \
-    src/core/file/windows.c src/core/file/windows_internal.h \
+    src/core/file/two_phase.c src/core/file/two_phase_internal.h \
     src/core/rma/apply.c \
     src/core/rma/epoch.c \
     src/core/rma/handler.c \
@@ -251,7 +262,9 @@ libmpi_abi_a_SOURCES += \
     src/pmix/launcher.c \
     src/pmix/pmi.c \
     src/pmix/pmix_internal.h \
+    src/pmix/names.c \
     src/pmix/psets.c \
+    src/pmix/spawn.c \
     src/pmix/rank_lock.c \
     src/pmix/reply.c
 
@@ -272,14 +285,14 @@ libmpi_abi_a_SOURCES += \
     src/ofi/ofi_internal.h \
     src/ofi/peek_claim.c \
     src/ofi/pool.c \
-    src/ofi/read_window.c src/ofi/read_window.h \
+    src/ofi/read_limit.c src/ofi/read_limit.h \
     src/ofi/recv.c \
     src/ofi/rendezvous.h \
+    src/ofi/rails.c \
     src/ofi/replay.c src/ofi/replay.h \
     src/ofi/rma.c src/ofi/rma.h \
+    src/ofi/rndv_pipeline.c \
     src/ofi/rndv_read.c \
-    src/ofi/rails.c \
-    src/ofi/rndv_ring.c \
     src/ofi/rndv_send.c \
     src/ofi/select/adapter.c src/ofi/select/adapter.h \
     src/ofi/select/interface.c src/ofi/select/interface.h \
@@ -307,6 +320,19 @@ libmpi_abi_a_SOURCES += \
 libmpi_abi_a_SOURCES += \
     src/lanes/lanes.c src/lanes/lanes.h \
     src/self/self.c src/self/self.h
+
+# The lane to processes of other jobs
+libmpi_abi_a_SOURCES += \
+    src/tcp/address.c \
+    src/tcp/dial.c \
+    src/tcp/handshake.c src/tcp/handshake.h \
+    src/tcp/link.c \
+    src/tcp/listen.c \
+    src/tcp/memory.c \
+    src/tcp/message.c \
+    src/tcp/monitor.c \
+    src/tcp/socket.c \
+    src/tcp/tcp.h src/tcp/tcp_internal.h
 
 # The shared-memory lane
 libmpi_abi_a_SOURCES += \

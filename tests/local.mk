@@ -179,6 +179,19 @@ tests_errors_mistaken_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
 tests_errors_mistaken_LDADD = $(LIBRARY)
 dist_noinst_SCRIPTS += tests/errors/run
 
+# Ranks that are killed during each kind of call
+check_PROGRAMS += tests/deaths/mortal
+tests_deaths_mortal_SOURCES = tests/deaths/mortal.c tests/deaths/mortal.h tests/deaths/p2p.c \
+    tests/deaths/coll.c tests/deaths/comm.c tests/deaths/memory.c
+dist_noinst_SCRIPTS += tests/deaths/run
+
+# Jobs that meet while they run
+check_PROGRAMS += tests/jobs/meet
+check_PROGRAMS += tests/jobs/faults
+tests_jobs_faults_LDADD = $(LDADD) -lpthread
+dist_noinst_SCRIPTS += tests/jobs/run
+EXTRA_DIST += tests/jobs/stranger.py
+
 # Traffic in which ci/faults makes something fail, and a clock that jumps
 check_PROGRAMS += tests/faults/traffic
 tests_faults_traffic_SOURCES = tests/faults/traffic.c

@@ -93,7 +93,9 @@ weftrun_SOURCES += tools/weftrun/debuggers.c tools/weftrun/debuggers.h
 weftrun_SOURCES += tools/weftrun/guard.c tools/weftrun/guard.h
 weftrun_SOURCES += tools/weftrun/phases.c tools/weftrun/phases.h
 weftrun_SOURCES += tools/weftrun/accept.c tools/weftrun/peer_user.c tools/weftrun/peer_user.h
-weftrun_SOURCES += tools/weftrun/server.c tools/weftrun/server.h
+weftrun_SOURCES += tools/weftrun/server.c tools/weftrun/server.h tools/weftrun/server_internal.h
+weftrun_SOURCES += tools/weftrun/job_data.c tools/weftrun/spawn_call.c tools/weftrun/names.c
+weftrun_SOURCES += tools/weftrun/spawn.c tools/weftrun/spawn.h tools/weftrun/job.c tools/weftrun/job.h
 weftrun_SOURCES += tools/weftrun/launch.c tools/weftrun/launch.h
 weftrun_SOURCES += tools/weftrun/input.c tools/weftrun/input.h
 weftrun_SOURCES += tools/weftrun/lines.c tools/weftrun/lines.h
@@ -130,3 +132,15 @@ install-exec-local:
 uninstall-local:
 	@for name in $(LAUNCHER_NAMES); do rm -f '$(DESTDIR)$(bindir)'/$$name; done
 	@for name in $(MESON_LINKS); do rm -f '$(DESTDIR)$(pkgconfigdir)'/$$name.pc; done
+
+# ---- Reads the memory of ranks for weft-report. Below lib as it is installed, which is where
+# weft-report looks for it.
+tools_PROGRAMS = lib/weft/tools/weft_ranks
+lib_weft_tools_weft_ranks_SOURCES = tools/weft_ranks/main.c tools/weft_ranks/ranks.h
+lib_weft_tools_weft_ranks_SOURCES += tools/weft_ranks/rank_memory.c tools/weft_ranks/rank_memory.h
+lib_weft_tools_weft_ranks_SOURCES += tools/weft_ranks/trace.c tools/weft_ranks/attach.c
+lib_weft_tools_weft_ranks_SOURCES += src/tools/profile/timeline.c src/core/base/assert_weak.c
+nodist_lib_weft_tools_weft_ranks_SOURCES = $(TOOLS_DIR)/calls.c
+lib_weft_tools_weft_ranks_CPPFLAGS = $(TOOLS_CPPFLAGS)
+lib_weft_tools_weft_ranks_CFLAGS = $(AM_CFLAGS) $(WEFT_CFLAGS)
+$(lib_weft_tools_weft_ranks_OBJECTS): | $(TOOLS_STAMP)

@@ -42,14 +42,17 @@ static MPI_Count types_in(MPI_Datatype type, MPI_Count *integers, MPI_Count *add
     return types;
 }
 
-void weft_fortran_free_type(MPI_Datatype type)
+/* Frees a datatype that a call returned, unless it is predefined. */
+static void free_type(MPI_Datatype type)
 {
     MPI_Count integers, addresses, counts;
     if (types_in(type, &integers, &addresses, &counts))
         PMPI_Type_free(&type);
 }
 
-MPI_Datatype weft_fortran_basic(MPI_Datatype type)
+/* The predefined datatype that a datatype consists of, if it has no gaps; MPI_DATATYPE_NULL if
+ * there are several. */
+static MPI_Datatype basic_of(MPI_Datatype type)
 {
     MPI_Count integers, addresses, counts, number = types_in(type, &integers, &addresses, &counts);
     struct weft_fortran_bounds bounds;
@@ -63,13 +66,13 @@ MPI_Datatype weft_fortran_basic(MPI_Datatype type)
     PMPI_Type_get_contents_c(type, integers, addresses, counts, number, few_integers, few_addresses,
                              few_counts, types);
     for (MPI_Count i = 0; i < number; i++) {
-        MPI_Datatype found = weft_fortran_basic(types[i]);
+        MPI_Datatype found = basic_of(types[i]);
         basic = i == 0 || basic == found ? found : MPI_DATATYPE_NULL;
         if (basic == MPI_DATATYPE_NULL)
             break;
     }
     for (MPI_Count i = 0; i < number; i++)
-        weft_fortran_free_type(types[i]);
+        free_type(types[i]);
     free(types);
     free(few_counts);
     free(few_addresses);
@@ -163,20 +166,20 @@ static void use(struct weft_fortran_section *section, MPI_Datatype made)
     section->made = true;
 }
 
-enum { PIECES = CFI_MAX_RANK + 1 };
+enum { MEMBERS_MAX = CFI_MAX_RANK + 1 };
 
-struct pieces {
-    MPI_Count lengths[PIECES], displacements[PIECES];
-    MPI_Datatype types[PIECES];
+struct members {
+    MPI_Count lengths[MEMBERS_MAX], displacements[MEMBERS_MAX];
+    MPI_Datatype types[MEMBERS_MAX];
     MPI_Count number;
 };
 
-static void add_piece(struct pieces *pieces, MPI_Count displacement, MPI_Datatype type)
+static void add_member(struct members *members, MPI_Count displacement, MPI_Datatype type)
 {
-    weft_assert(pieces->number < PIECES);
-    pieces->lengths[pieces->number] = 1;
-    pieces->displacements[pieces->number] = displacement;
-    pieces->types[pieces->number++] = type;
+    weft_assert(members->number < MEMBERS_MAX);
+    members->lengths[members->number] = 1;
+    members->displacements[members->number] = displacement;
+    members->types[members->number++] = type;
 }
 
 /* The first n elements of the section, each of type `element`, and `more` times `item` after them:
@@ -187,36 +190,36 @@ static MPI_Datatype describe_elements(const CFI_cdesc_t *of, MPI_Datatype elemen
 {
     MPI_Datatype slices[CFI_MAX_RANK] = {element}, made = MPI_DATATYPE_NULL;
     MPI_Count sizes[CFI_MAX_RANK] = {1}, at = 0;
-    struct pieces pieces = {.number = 0};
+    struct members members = {.number = 0};
     int last = of->rank - 1;
     for (int d = 0; d < last; d++) {
         sizes[d + 1] = sizes[d] * of->dim[d].extent;
         PMPI_Type_create_hvector_c(of->dim[d].extent, 1, of->dim[d].sm, slices[d], &slices[d + 1]);
     }
     for (int d = last; d >= 0; d--) {
-        MPI_Datatype piece;
+        MPI_Datatype member;
         MPI_Count full = n / sizes[d];
         n %= sizes[d];
         if (full) {
-            PMPI_Type_create_hvector_c(full, 1, of->dim[d].sm, slices[d], &piece);
-            add_piece(&pieces, at, piece);
+            PMPI_Type_create_hvector_c(full, 1, of->dim[d].sm, slices[d], &member);
+            add_member(&members, at, member);
         }
         at += full * of->dim[d].sm;
     }
     if (more) {
-        MPI_Datatype piece;
-        PMPI_Type_contiguous_c(more, item, &piece);
-        add_piece(&pieces, at, piece);
+        MPI_Datatype member;
+        PMPI_Type_contiguous_c(more, item, &member);
+        add_member(&members, at, member);
     }
-    PMPI_Type_create_struct_c(pieces.number, pieces.lengths, pieces.displacements, pieces.types,
+    PMPI_Type_create_struct_c(members.number, members.lengths, members.displacements, members.types,
                               &made);
     if (step) {
         MPI_Datatype first = made;
         PMPI_Type_create_resized_c(first, 0, step, &made);
         PMPI_Type_free(&first);
     }
-    for (MPI_Count i = 0; i < pieces.number; i++)
-        PMPI_Type_free(&pieces.types[i]);
+    for (MPI_Count i = 0; i < members.number; i++)
+        PMPI_Type_free(&members.types[i]);
     for (int d = 0; d <= last; d++)
         PMPI_Type_free(&slices[d]);
     return made;
@@ -252,8 +255,8 @@ static bool uses_basic_types(struct weft_fortran_call *call)
         PMPI_File_get_view(weft_File_of(call->handle), &displacement, &etype, &filetype,
                            representation))
         return false;
-    weft_fortran_free_type(etype);
-    weft_fortran_free_type(filetype);
+    free_type(etype);
+    free_type(filetype);
     return strcmp(representation, "native") != 0;
 }
 
@@ -263,14 +266,14 @@ static bool describe_spans(struct weft_fortran_section *section, struct weft_for
                            MPI_Datatype basic)
 {
     const CFI_cdesc_t *of = section->of;
-    MPI_Count length = (MPI_Count)of->elem_len, unit = 1, n = 0, pieces = 0;
+    MPI_Count length = (MPI_Count)of->elem_len, unit = 1, n = 0, runs = 0;
     bool is_basic = basic != MPI_DATATYPE_NULL && PMPI_Type_size_c(basic, &unit) == MPI_SUCCESS;
     for (size_t i = 0; i < section->number; i++) {
         struct weft_fortran_span span = section->spans[i];
-        pieces += (span.at % length + span.length + length - 1) / length;
+        runs += (span.at % length + span.length + length - 1) / length;
     }
-    MPI_Count *lengths = weft_fortran_allocate((size_t)pieces, sizeof *lengths);
-    MPI_Count *displacements = weft_fortran_allocate((size_t)pieces, sizeof *displacements);
+    MPI_Count *lengths = weft_fortran_allocate((size_t)runs, sizeof *lengths);
+    MPI_Count *displacements = weft_fortran_allocate((size_t)runs, sizeof *displacements);
     for (size_t i = 0; i < section->number; i++) {
         struct weft_fortran_span span = section->spans[i];
         while (span.length > 0) {
@@ -282,7 +285,7 @@ static bool describe_spans(struct weft_fortran_section *section, struct weft_for
             if (n && displacements[n - 1] + lengths[n - 1] == displacement) {
                 lengths[n - 1] += covered;
             } else {
-                weft_assert(n < pieces);
+                weft_assert(n < runs);
                 displacements[n] = displacement;
                 lengths[n++] = covered;
             }
@@ -310,10 +313,10 @@ static bool describe_spans(struct weft_fortran_section *section, struct weft_for
 
 /* ---- Calls with a datatype */
 
-enum outcome { FAILED, DESCRIBED, DIFFERENT /* the pieces have different gaps */ };
+enum outcome { FAILED, DESCRIBED, DIFFERENT /* the partitions have different gaps */ };
 
 static enum outcome describe(struct weft_fortran_section *section, struct weft_fortran_call *call,
-                             MPI_Count pieces, MPI_Count count, int datatype)
+                             MPI_Count partitions, MPI_Count count, int datatype)
 {
     const CFI_cdesc_t *of = section->of;
     MPI_Datatype type = weft_Type_of(datatype), element;
@@ -322,34 +325,34 @@ static enum outcome describe(struct weft_fortran_section *section, struct weft_f
     section->count = count;
     section->small_count = (int)count;
     section->type = datatype;
-    if (!weft_fortran_has_gaps(of) || count <= 0 || pieces <= 0 ||
+    if (!weft_fortran_has_gaps(of) || count <= 0 || partitions <= 0 ||
         !weft_fortran_bounds(type, &bounds) || bounds.size == 0)
         return DESCRIBED;
-    if (__builtin_mul_overflow(pieces, count, &all))
+    if (__builtin_mul_overflow(partitions, count, &all))
         all = INT64_MAX;
     if (!weft_fortran_inside(section, call, 0, all, &bounds, &end))
         return FAILED;
     if (!weft_fortran_fits(&bounds, length)) {
-        MPI_Datatype basic = weft_fortran_basic(type);
+        MPI_Datatype basic = basic_of(type);
         MPI_Count size = bounds.size * count;
         weft_fortran_add_spans(section, 0, count, type, &bounds,
                                basic == MPI_DATATYPE_NULL ? MPI_BYTE : basic);
         bool dense = section->number == 1 && section->spans[0].at == 0 &&
-                     (pieces == 1 || count * bounds.extent == size);
+                     (partitions == 1 || count * bounds.extent == size);
         if (!dense || basic == MPI_DATATYPE_NULL || !weft_fortran_bounds(basic, &bounds) ||
             !weft_fortran_fits(&bounds, length))
-            return pieces > 1                             ? DIFFERENT
+            return partitions > 1                         ? DIFFERENT
                    : describe_spans(section, call, basic) ? DESCRIBED
                                                           : FAILED;
         type = basic;
         count = size / bounds.size;
-        all = count * pieces;
+        all = count * partitions;
     }
     MPI_Count per_element = length / bounds.extent;
     CFI_index_t step = 0;
-    if (pieces > 1 && count % per_element == 0)
+    if (partitions > 1 && count % per_element == 0)
         step = distance(of, count / per_element, all / per_element);
-    if (pieces > 1 && !step)
+    if (partitions > 1 && !step)
         return DIFFERENT;
     PMPI_Type_contiguous_c(per_element, type, &element);
     use(section,
@@ -358,9 +361,9 @@ static enum outcome describe(struct weft_fortran_section *section, struct weft_f
 }
 
 bool weft_fortran_describe(struct weft_fortran_section *section, struct weft_fortran_call *call,
-                           MPI_Count pieces, MPI_Count count, int datatype)
+                           MPI_Count partitions, MPI_Count count, int datatype)
 {
-    enum outcome outcome = describe(section, call, pieces, count, datatype);
+    enum outcome outcome = describe(section, call, partitions, count, datatype);
     if (outcome == DIFFERENT)
         weft_fortran_raise(MPI_ERR_BUFFER, call,
                            "the partitions of this section do not all have the same gaps; pass a "

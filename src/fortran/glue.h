@@ -64,6 +64,18 @@ typedef void(weft_fortran_procedure)(void);
     WEFT_FORTRAN_NAMES(lower, UPPER)                                                               \
     WEFT_FORTRAN_ALIAS(lower, lower##_f08)
 
+/* An extension, whose names begin with mpix_; it has no choice buffers. */
+#define FORTRAN_EXTENSION(name) mpix_##name##_
+#define CALL_EXTENSION(name)    MPIX_##name
+#define WEFT_FORTRAN_EXTENSION_NAME(lower, name, symbol)                                           \
+    extern __typeof(FORTRAN_EXTENSION(lower)) WEFT_JOIN(name, FORTRAN_EXTENSION(lower)) __asm__(   \
+        symbol) __attribute__((weak, alias(WEFT_STRING(FORTRAN_EXTENSION(lower)))));
+#define WEFT_FORTRAN_EXTENSION_NAMES(lower, UPPER)                                                 \
+    WEFT_FORTRAN_EXTENSION_NAME(lower, two_, "mpix_" #lower "__")                                  \
+    WEFT_FORTRAN_EXTENSION_NAME(lower, upper_, "MPIX_" #UPPER)                                     \
+    WEFT_FORTRAN_EXTENSION_NAME(lower, f08_, "mpix_" #lower "_f08_")                               \
+    WEFT_FORTRAN_EXTENSION_PLAIN_NAME(lower)
+
 #ifdef WEFT_FORTRAN_INTERFACE
 #include WEFT_FORTRAN_INTERFACE
 #else
@@ -81,7 +93,10 @@ typedef void(weft_fortran_procedure)(void);
 #define WEFT_FORTRAN_PLAIN_NAME(lower, name)                                                       \
     extern __typeof(FORTRAN(lower)) WEFT_JOIN(plain_, FORTRAN(name)) __asm__("mpi_" #name)         \
         __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
+#define WEFT_FORTRAN_EXTENSION_PLAIN_NAME(lower)                                                   \
+    WEFT_FORTRAN_EXTENSION_NAME(lower, plain_, "mpix_" #lower)
 #else
+#define WEFT_FORTRAN_EXTENSION_PLAIN_NAME(lower)
 #define WEFT_FORTRAN_MPI_1(lower, second, SECOND)
 #define WEFT_FORTRAN_PLAIN_NAME(lower, name)
 #endif

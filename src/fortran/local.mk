@@ -52,7 +52,7 @@ libglue_a_SOURCES = src/fortran/hand.c src/fortran/hand_callback.c
 nodist_libglue_a_SOURCES = $(FORTRAN_DIR)/glue.c
 FORTRAN_CALLS = $(libglue_a_OBJECTS)
 pmpi_object = $(AM_V_GEN)$(NM) -P $< | sed -n -e '/_fn_/d' -e '/^mpi_fortran_/d' $(1) \
-    -e 's/^\(mpi_[^ ]*\) .*/\1 p\1/p' -e 's/^\(MPI_[^ ]*\) .*/\1 P\1/p' >$@.names && \
+    -e 's/^\(mpix\{0,1\}_[^ ]*\) .*/\1 p\1/p' -e 's/^\(MPIX\{0,1\}_[^ ]*\) .*/\1 P\1/p' >$@.names && \
     $(OBJCOPY) --redefine-syms=$@.names $< $@
 $(FORTRAN_CALLS:.o=.pmpi.o): %.pmpi.o: %.o
 	$(call pmpi_object)

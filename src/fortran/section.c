@@ -32,7 +32,8 @@ bool weft_fortran_gaps(const CFI_cdesc_t *buffer)
     return gaps;
 }
 
-bool weft_fortran_stride(const CFI_cdesc_t *of, CFI_index_t *stride)
+/* True if the elements are equally far from one another, *stride bytes. */
+static bool find_stride(const CFI_cdesc_t *of, CFI_index_t *stride)
 {
     CFI_index_t next = 0;
     for (int d = 0; d < of->rank; d++) {
@@ -298,14 +299,14 @@ bool weft_fortran_describe_each(struct weft_fortran_section *section,
                                 struct weft_fortran_numbers displs, int datatype)
 {
     struct weft_fortran_bounds bounds;
-    CFI_index_t stride;
+    CFI_index_t stride = 0;
     MPI_Datatype type = weft_Type_of(datatype);
     section->type = datatype;
     if (!weft_fortran_has_gaps(section->of) || n <= 0 || !weft_fortran_bounds(type, &bounds))
         return true;
     bool stretched = weft_fortran_fits(&bounds, bounds.extent) &&
                      bounds.extent == (MPI_Count)section->of->elem_len &&
-                     weft_fortran_stride(section->of, &stride);
+                     find_stride(section->of, &stride);
     for (int i = 0; i < n; i++) {
         MPI_Count at = product(number(displs, i), bounds.extent), count = number(counts, i);
         if (stretched ? !weft_fortran_inside(section, call, at, count, &bounds, &section->end)

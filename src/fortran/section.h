@@ -64,10 +64,10 @@ static inline bool weft_fortran_is_in_place(const CFI_cdesc_t *buffer)
 /* ---- What follows returns false after raising an error of the call, which then must not be made.
  * A buffer without gaps, and arguments that the C function refuses, are passed as they are. */
 
-/* `pieces` partitions of `count` elements of the datatype; 0 pieces: the call does not use the
+/* `partitions` times `count` elements of the datatype; 0 partitions: the call does not use the
  * buffer on this rank. */
 bool weft_fortran_describe(struct weft_fortran_section *section, struct weft_fortran_call *call,
-                           MPI_Count pieces, MPI_Count count, int datatype);
+                           MPI_Count partitions, MPI_Count count, int datatype);
 
 /* n blocks of `count` elements of the datatype, one after the other; 0: not used. */
 bool weft_fortran_describe_blocks(struct weft_fortran_section *section,

@@ -32,21 +32,11 @@ void weft_fortran_add_spans(struct weft_fortran_section *section, MPI_Count at, 
                             MPI_Datatype type, const struct weft_fortran_bounds *bounds,
                             MPI_Datatype basic);
 
-/* The predefined datatype that a datatype consists of, if it has no gaps; MPI_DATATYPE_NULL if
- * there are several. */
-MPI_Datatype weft_fortran_basic(MPI_Datatype type);
-
-/* Frees a datatype that a call returned, unless it is predefined. */
-void weft_fortran_free_type(MPI_Datatype type);
-
 /* Passes the datatype with `stride` bytes as its extent. */
 void weft_fortran_stretch(struct weft_fortran_section *section, MPI_Datatype type,
                           CFI_index_t stride);
 
 /* The address of an element of the section, in array element order. */
 char *weft_fortran_element(const CFI_cdesc_t *of, MPI_Count index);
-
-/* True if the elements are equally far from one another, *stride bytes. */
-bool weft_fortran_stride(const CFI_cdesc_t *of, CFI_index_t *stride);
 
 #endif

@@ -162,12 +162,14 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
 #pragma GCC visibility pop
 
 /* Stands before the definition of front_X, whose symbol is PMPI_X. */
-#define FRONT_ALIAS(name, symbol)                                                                  \
-    FRONT_PUBLIC __attribute__((weak, alias("PMPI_" #name))) extern __typeof__(front_##name)       \
+#define FRONT_ALIAS_OF(name, strong, symbol)                                                       \
+    FRONT_PUBLIC __attribute__((weak, alias(strong))) extern __typeof__(front_##name)              \
     WEFT_FRONT_JOIN(front_alias_##name##_, __COUNTER__) __asm__(symbol)
-#define FRONT_EXPORT(name)     FRONT_ALIAS(name, "MPI_" #name)
-#define WEFT_FRONT_JOIN_(a, b) a##b
-#define WEFT_FRONT_JOIN(a, b)  WEFT_FRONT_JOIN_(a, b)
+#define FRONT_ALIAS(name, symbol)    FRONT_ALIAS_OF(name, "PMPI_" #name, symbol)
+#define FRONT_EXPORT(name)           FRONT_ALIAS(name, "MPI_" #name)
+#define FRONT_EXPORT_EXTENSION(name) FRONT_ALIAS_OF(name, "PMPIX_" #name, "MPIX_" #name)
+#define WEFT_FRONT_JOIN_(a, b)       a##b
+#define WEFT_FRONT_JOIN(a, b)        WEFT_FRONT_JOIN_(a, b)
 
 /* The two forms of one conversion: abi/frontend.py. */
 #define FRONT_INLINE  static inline __attribute__((always_inline))
@@ -185,13 +187,6 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
     FRONT_PUBLIC extern __typeof__(PMPIX_##name) MPIX_##name                                       \
         __attribute__((weak, alias("PMPIX_" #name)));                                              \
     int PMPIX_##name parameters
-
-/* An extension that is not supported: it reads no parameter but the first. */
-#define FRONT_UNSUPPORTED(name)                                                                    \
-    FRONT_EXTENSION(name, (front_Comm comm))                                                       \
-    {                                                                                              \
-        return front_code(weft_abi_unsupported("MPIX_" #name, front_Comm_in(comm)));               \
-    }
 
 /* The return value of a function for a code of the core. */
 static inline int front_code(int code)

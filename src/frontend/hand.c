@@ -56,6 +56,72 @@ int front_Buffer_detach(void *buffer_addr, int *size)
     return code;
 }
 
+/* ---- Spawning: arguments are significant at the root, and only there the number of error codes is
+ * known. At other ranks the codes keep the numbers of the standard's ABI. */
+
+static bool is_root(front_Comm comm, int root)
+{
+    int rank = -1;
+    MPI_Comm over = front_Comm_in(comm);
+    return over != MPI_COMM_NULL && weft_abi_Comm_rank(over, &rank) == MPI_SUCCESS && rank == root;
+}
+
+/* The core leaves the codes alone if an argument is wrong. */
+static void clear_codes(int *codes, int n)
+{
+    for (int i = 0; codes && i < n; i++)
+        codes[i] = MPI_SUCCESS;
+}
+
+static void convert_codes(int *codes, int n)
+{
+    for (int i = 0; codes && i < n; i++)
+        codes[i] = front_code(codes[i]);
+}
+
+FRONT_EXPORT(Comm_spawn);
+int front_Comm_spawn(const char *command, char *argv[], int maxprocs, front_Info info, int root,
+                     front_Comm comm, front_Comm *intercomm, int array_of_errcodes[])
+{
+    MPI_Comm made;
+    bool at_root = is_root(comm, root);
+    clear_codes(array_of_errcodes, at_root ? maxprocs : 0);
+    int code =
+        weft_abi_Comm_spawn(command, argv, maxprocs, at_root ? front_Info_in(info) : MPI_INFO_NULL,
+                            root, front_Comm_in(comm), intercomm ? &made : NULL, array_of_errcodes);
+    if (code == MPI_SUCCESS)
+        *intercomm = front_Comm_out(made);
+    if (at_root)
+        convert_codes(array_of_errcodes, maxprocs);
+    return front_code(code);
+}
+
+FRONT_EXPORT(Comm_spawn_multiple);
+int front_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
+                              const int array_of_maxprocs[], const front_Info array_of_info[],
+                              int root, front_Comm comm, front_Comm *intercomm,
+                              int array_of_errcodes[])
+{
+    MPI_Comm made;
+    MPI_Info few[FRONT_FEW], *infos = NULL;
+    bool at_root = is_root(comm, root) && array_of_info && array_of_maxprocs && count > 0;
+    int codes = 0;
+    for (int i = 0; at_root && i < count; i++)
+        codes += array_of_maxprocs[i];
+    clear_codes(array_of_errcodes, codes);
+    if (at_root)
+        infos = front_Infos_in(count, array_of_info, few);
+    int code = weft_abi_Comm_spawn_multiple(count, array_of_commands, array_of_argv,
+                                            array_of_maxprocs, infos, root, front_Comm_in(comm),
+                                            intercomm ? &made : NULL, array_of_errcodes);
+    if (code == MPI_SUCCESS)
+        *intercomm = front_Comm_out(made);
+    convert_codes(array_of_errcodes, codes);
+    if (at_root)
+        front_release(infos, few);
+    return front_code(code);
+}
+
 /* ---- MPI_Wait without a status takes the shortest path. */
 
 static __attribute__((noinline)) int wait_with_status(front_Request *request, front_Status *status)

@@ -140,7 +140,7 @@ libglue_mpich_a_SOURCES = src/fortran/hand.c src/fortran/hand_callback.c \
 nodist_libglue_mpich_a_SOURCES = $(FORTRAN_DIR)/mpich/glue.c
 MPICH_CALLS = $(libglue_mpich_a_OBJECTS:.o=.large.o)
 large = -e 's/^\(mpi_[^ ]*\)_c_\(f08\|f08ts\)_ .*/\1_c_\2_ \1_\2_large_/p'
-profiling = -e 's/^\(mpi\)\(_[^ ]*_\(f08\|f08ts\)_\(large_\)*\) .*/\1\2 p\1r\2/p; t'
+profiling = -e 's/^\(mpix\{0,1\}\)\(_[^ ]*_\(f08\|f08ts\)_\(large_\)*\) .*/\1\2 p\1r\2/p; t'
 since_4_2 = 's/^\([a-z_0-9]*\)_\(f08\|f08ts\)_large_ [TW].*/-Wl,--defsym=\1_c_\2_=\1_\2_large_/p'
 $(MPICH_CALLS): %.large.o: %.o
 	$(AM_V_GEN)$(NM) -P $< | sed -n $(large) >$@.names && \

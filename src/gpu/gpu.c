@@ -20,7 +20,7 @@ bool weft_gpu_enabled;
 struct weft_gpu_counts weft_gpu_counts;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct weft_gpu_driver *_Atomic found; /* the driver that is loaded, or NULL */
+static const struct weft_gpu_vendor *_Atomic found; /* of the driver that is loaded, or NULL */
 static _Atomic unsigned long long libraries;        /* loaded until the last look for it */
 
 /* The first object is the program; dlpi_adds counts the objects that were loaded. */
@@ -40,17 +40,7 @@ static bool look(void)
     if (now == libraries)
         return false;
     libraries = now;
-    if (weft_cuda.find())
-        found = &weft_cuda;
-    else if (weft_hip.find())
-        found = &weft_hip;
-    return found;
-}
-
-/* The driver, once it has been found. */
-static const struct weft_gpu_driver *driver(void)
-{
-    weft_assert(found);
+    found = weft_gpu_driver_find();
     return found;
 }
 
@@ -96,12 +86,12 @@ void weft_gpu_open(void)
 
 const char *weft_gpu_supported_kinds(void)
 {
-    return weft_gpu_enabled && look() ? driver()->kinds : "mpi,system";
+    return weft_gpu_enabled && look() ? found->kinds : "mpi,system";
 }
 
 bool weft_gpu_owns(const void *at)
 {
-    return at && look() && !is_host(at) && driver()->owns(at);
+    return at && look() && !is_host(at) && weft_gpu_driver_owns(at);
 }
 
 const char *weft_gpu_describe(char *buf, size_t len)
@@ -109,36 +99,36 @@ const char *weft_gpu_describe(char *buf, size_t len)
     if (!weft_gpu_enabled || !look())
         return NULL;
     int major, minor;
-    driver()->version(&major, &minor);
-    int n =
-        snprintf(buf, len, "%s %d.%d, messages through host memory", driver()->name, major, minor);
+    weft_gpu_driver_version(&major, &minor);
+    int n = snprintf(buf, len, "%s %s %d.%d, messages through host memory", found->name,
+                     found->software, major, minor);
     if (weft_settings.gpu_ipc && n > 0 && (size_t)n < len)
-        snprintf(buf + n, len - (size_t)n, ", long ones between ranks of a node by one copy (%s)",
-                 driver()->ipc);
+        snprintf(buf + n, len - (size_t)n,
+                 ", long ones between ranks of a node by one copy (%s IPC)", found->name);
     return buf;
 }
 
 void weft_gpu_begin(const void *device)
 {
     pthread_mutex_lock(&lock);
-    driver()->enter(device);
+    weft_gpu_driver_enter(device);
 }
 
 void weft_gpu_end(void)
 {
-    driver()->leave();
+    weft_gpu_driver_leave();
     pthread_mutex_unlock(&lock);
 }
 
 void weft_gpu_begin_later(const void *device, bool to_device)
 {
     pthread_mutex_lock(&lock);
-    driver()->enter_later(device, to_device);
+    weft_gpu_driver_enter_later(device, to_device);
 }
 
 struct weft_gpu_event weft_gpu_end_later(void)
 {
-    struct weft_gpu_event event = driver()->leave_later();
+    struct weft_gpu_event event = weft_gpu_driver_leave_later();
     pthread_mutex_unlock(&lock);
     return event;
 }
@@ -148,7 +138,7 @@ bool weft_gpu_has_ended(struct weft_gpu_event *event)
     if (!event->event)
         return true;
     pthread_mutex_lock(&lock);
-    bool ended = driver()->has_ended(event);
+    bool ended = weft_gpu_driver_has_ended(event);
     pthread_mutex_unlock(&lock);
     return ended;
 }
@@ -157,20 +147,20 @@ void weft_gpu_copy_rows(bool to_device, const struct weft_gpu_rows *r)
 {
     uintptr_t host = (uintptr_t)r->host;
     bool regular = r->rows > 1 && r->pitch >= (intptr_t)r->bytes;
-    if (regular &&
-        (to_device
-             ? driver()->copy_rows(r->device, (size_t)r->pitch, host, r->bytes, r->bytes, r->rows)
-             : driver()->copy_rows(host, r->bytes, r->device, (size_t)r->pitch, r->bytes, r->rows)))
+    if (regular && (to_device ? weft_gpu_driver_copy_rows(r->device, (size_t)r->pitch, host,
+                                                          r->bytes, r->bytes, r->rows)
+                              : weft_gpu_driver_copy_rows(host, r->bytes, r->device,
+                                                          (size_t)r->pitch, r->bytes, r->rows)))
         return;
     uintptr_t device = r->device;
     for (size_t i = 0; i < r->rows; i++, host += r->bytes, device += (uintptr_t)r->pitch)
-        driver()->copy(to_device ? device : host, to_device ? host : device, r->bytes);
+        weft_gpu_driver_copy(to_device ? device : host, to_device ? host : device, r->bytes);
 }
 
 void weft_gpu_copy(void *to, const void *from, size_t bytes)
 {
     weft_gpu_begin(weft_gpu_owns(to) ? to : from);
-    driver()->copy((uintptr_t)to, (uintptr_t)from, bytes);
+    weft_gpu_driver_copy((uintptr_t)to, (uintptr_t)from, bytes);
     weft_gpu_end();
 }
 
@@ -178,14 +168,13 @@ struct weft_gpu_device weft_gpu_device_of(const void *at)
 {
     weft_gpu_begin(at);
     weft_gpu_end();
-    return (struct weft_gpu_device){driver() == &weft_cuda ? WEFT_GPU_CUDA : WEFT_GPU_HIP,
-                                    driver()->device(at)};
+    return (struct weft_gpu_device){found->interface, weft_gpu_driver_device(at)};
 }
 
 bool weft_gpu_pin(void *host, size_t bytes)
 {
     pthread_mutex_lock(&lock);
-    bool done = found && driver()->pin(host, bytes);
+    bool done = found && weft_gpu_driver_pin(host, bytes);
     pthread_mutex_unlock(&lock);
     return done;
 }
@@ -193,7 +182,7 @@ bool weft_gpu_pin(void *host, size_t bytes)
 void weft_gpu_unpin(void *host)
 {
     pthread_mutex_lock(&lock);
-    driver()->unpin(host);
+    weft_gpu_driver_unpin(host);
     pthread_mutex_unlock(&lock);
 }
 
@@ -216,7 +205,7 @@ static uint64_t last_use;
 bool weft_gpu_export(const void *device, struct weft_gpu_export *out)
 {
     pthread_mutex_lock(&lock);
-    bool done = weft_settings.gpu_ipc && driver()->export(device, out);
+    bool done = weft_settings.gpu_ipc && weft_gpu_driver_export(device, out);
     pthread_mutex_unlock(&lock);
     return done;
 }
@@ -229,14 +218,14 @@ bool weft_gpu_imports(void)
 /* The mapping is gone if its context was destroyed. */
 static bool is_mapped(const struct weft_gpu_import *import)
 {
-    return import->at && driver()->buffer(import->at) == import->buffer;
+    return import->at && weft_gpu_driver_buffer(import->at) == import->buffer;
 }
 
 static void drop(struct weft_gpu_import *import)
 {
     weft_assert(!import->uses);
     if (is_mapped(import))
-        driver()->close(import->at);
+        weft_gpu_driver_close(import->at);
     import->at = NULL;
 }
 
@@ -269,6 +258,7 @@ static struct weft_gpu_import *entry_for(int owner, const struct weft_gpu_export
     }
     if (free)
         drop(free);
+    weft_assert(!free || (!free->at && !free->uses));
     return free;
 }
 
@@ -292,14 +282,15 @@ struct weft_gpu_import *weft_gpu_import(int owner, const struct weft_gpu_export 
     pthread_mutex_lock(&lock);
     struct weft_gpu_import *import = entry_for(owner, from);
     if (import && !import->at) {
-        const char *mapped = driver()->import(from, to);
+        const char *mapped = weft_gpu_driver_import(from, to);
         /* The driver refuses memory that overlaps what is mapped. */
         if (!mapped && drop_all(owner))
-            mapped = driver()->import(from, to);
+            mapped = weft_gpu_driver_import(from, to);
         *import = (struct weft_gpu_import){.owner = owner, .from = *from, .at = mapped};
-        import->buffer = mapped ? driver()->buffer(mapped) : 0;
+        import->buffer = mapped ? weft_gpu_driver_buffer(mapped) : 0;
     }
     if (import && import->at) {
+        weft_assert(import->owner == owner && import->from.buffer == from->buffer);
         import->uses++;
         import->used = ++last_use;
         *at = import->at + from->offset;

@@ -5,7 +5,6 @@
 #include "gpu/kinds.h"
 
 #include "core/base/info.h"
-#include "gpu/gpu.h"
 
 #include <string.h>
 

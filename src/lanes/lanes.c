@@ -8,7 +8,9 @@
 #include "ofi/net.h"
 #include "self/self.h"
 #include "shm/shm.h"
+#include "tcp/tcp.h"
 
 const struct weft_lane *const weft_lane_list[WEFT_LANES_MAX] = {[WEFT_LANE_SELF] = &weft_self_lane,
                                                                 [WEFT_LANE_SHM] = &weft_shm_lane,
-                                                                [WEFT_LANE_NET] = &weft_net_lane};
+                                                                [WEFT_LANE_NET] = &weft_net_lane,
+                                                                [WEFT_LANE_TCP] = &weft_tcp_lane};

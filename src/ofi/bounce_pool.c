@@ -21,7 +21,6 @@
  */
 #include "core/message/count.h"
 #include "gpu/gpu.h"
-#include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 
 #include <stdlib.h>

@@ -10,9 +10,10 @@
  * until these have been delivered.
  *
  * A PEEK of a provider with the row flag WEFT_PROVIDER_MISSES may miss a message. So a search ends
- * when SEARCHES PEEKs in a row have found nothing. The query contains the number of messages, user
- * messages and controls, that were sent before it, and the search is repeated until this rank has
- * taken as many. The number alone would not do, because messages sent after the query count too.
+ * when SEARCHES consecutive PEEKs have found nothing. The query contains the number of messages,
+ * user messages and controls, that were sent before it, and the search is repeated until this rank
+ * has taken as many. The number alone would not do, because messages sent after the query count
+ * too.
  *
  * Invariants:
  *  - Every query gets one reply. CANCELLED: the message was unmatched and is dropped. TOO_LATE: it
@@ -125,7 +126,7 @@ void weft_net_query_arrived(struct weft_net_vci *net, const struct weft_net_cont
 static int sender_rank(const struct weft_channel *channel, const struct weft_net_control *control)
 {
     int rank = control->address > INT32_MAX ? -1 : (int)control->address;
-    return !channel || (channel->stream == control->stream &&
+    return !channel || (channel->vci_number == control->vci_number &&
                         (unsigned)rank < (unsigned)channel->size &&
                         weft_channel_world(channel, rank) == control->from)
                ? rank
@@ -197,7 +198,7 @@ static bool may_be_missed(const struct weft_net_vci *net, struct weft_net_query 
 static bool answer(struct weft_net_vci *net, struct weft_net_query *query)
 {
     const struct weft_net_control *control = &query->control;
-    struct weft_peer *peer = weft_peer_get(control->stream, control->from);
+    struct weft_peer *peer = weft_peer_get(control->vci_number, control->from);
     if (!peer || !weft_net_is_alive(peer))
         return true;
     bool gone = revoke(net, query, peer);
@@ -212,7 +213,7 @@ static bool answer(struct weft_net_vci *net, struct weft_net_query *query)
 static void check_flow(struct weft_net_vci *net, const struct weft_net_control *control)
 {
     weft_net_collect_unexpected(net);
-    struct weft_peer *peer = weft_peer_get(control->stream, control->from);
+    struct weft_peer *peer = weft_peer_get(control->vci_number, control->from);
     if (peer && weft_net_is_alive(peer))
         weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_FLOW_CHECKED});
 }
@@ -220,8 +221,9 @@ static void check_flow(struct weft_net_vci *net, const struct weft_net_control *
 /* True if the messages before the query have been delivered, or will never arrive. */
 static bool is_due(const struct weft_net_vci *net, const struct weft_net_control *control)
 {
-    const struct weft_peer *peer = weft_peer_find(control->stream, control->from);
-    uint32_t sender = weft_net_sender_number(control->stream, control->from) - net->first_sender;
+    const struct weft_peer *peer = weft_peer_find(control->vci_number, control->from);
+    uint32_t sender =
+        weft_net_sender_number(control->vci_number, control->from) - net->first_sender;
     return !weft_net.software || control->kind == WEFT_NET_COMPARE || (peer && peer->dead) ||
            weft_sequence_reached(&net->sequences, sender, (uint32_t)control->length);
 }
@@ -239,7 +241,7 @@ static bool reply(struct weft_net_vci *net, struct weft_net_query *query)
     else if (control->kind == WEFT_NET_COMPARE)
         weft_net_compare(net, control);
     else
-        weft_net_connect_back(net, control->stream, control->from);
+        weft_net_connect_back(net, control->vci_number, control->from);
     return true;
 }
 

@@ -112,14 +112,14 @@ static void refused(struct weft_peer *peer, double now)
         weft_net.refused = NULL;
         return;
     }
-    if (!weft_failure_confirm(peer))
-        weft_fatal(MPI_ERR_OTHER,
-                   "the connection to rank %d on %s over %s has ended, and no new one could be "
-                   "made for %.0f seconds; %u messages to that rank are not confirmed; see whether "
-                   "that rank still runs, and whether a firewall or another program ends "
-                   "connections of the job",
-                   peer->world, weft_boot_host(peer->world, host, sizeof host), weft_net_name(),
-                   now - weft_net.refused_since, compare->sent - compare->confirmed);
+    weft_failure_lost(
+        peer, MPI_ERR_OTHER,
+        "the connection to rank %d on %s over %s has ended, and no new one could be "
+        "made for %.0f seconds; %u messages to that rank are not confirmed; see whether "
+        "that rank still runs, and whether a firewall or another program ends "
+        "connections of the job",
+        peer->world, weft_boot_host(peer->world, host, sizeof host), weft_net_name(),
+        now - weft_net.refused_since, compare->sent - compare->confirmed);
 }
 
 static void compare_peer(struct weft_peer *peer, double now)
@@ -139,9 +139,9 @@ void weft_net_compare_peers(double now)
     if (now < weft_net.compare_at || !is_tcp())
         return;
     weft_net.compare_at = now + first / 2;
-    for (unsigned stream = 0; stream < weft.streams; stream++) {
+    for (unsigned vci_number = 0; vci_number < weft.vci_numbers; vci_number++) {
         for (int rank = 0; rank < weft.job.size; rank++) {
-            struct weft_peer *peer = weft_peer_find(stream, rank);
+            struct weft_peer *peer = weft_peer_find(vci_number, rank);
             if (peer && weft_net_is_alive(peer))
                 compare_peer(peer, now);
         }
@@ -164,7 +164,7 @@ void weft_net_compare(struct weft_net_vci *net, const struct weft_net_control *c
     uint32_t claimed = (uint32_t)control->number;
     bool missing;
     weft_net_collect_unexpected(net);
-    struct weft_peer *peer = weft_peer_get(control->stream, control->from);
+    struct weft_peer *peer = weft_peer_get(control->vci_number, control->from);
     if (!peer || !weft_net_is_alive(peer) || weft_net.leaving)
         return;
     uint32_t lost = weft_net_compare_lost(&weft_net_peer(peer)->compare, claimed,

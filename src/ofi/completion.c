@@ -164,8 +164,8 @@ int weft_net_send_failed(const struct weft_request *request, const char *why)
              "WEFT_IFACE chooses one)",
              request->bytes, request->tag, peer->world,
              weft_boot_host(peer->world, host, sizeof host), weft_net_name(), why);
-    if (weft_channel_use(request->channel) != WEFT_CONTEXT_P2P && !weft_failure_confirm(peer))
-        weft_fatal(MPI_ERR_OTHER, "%s", sentence);
+    if (weft_channel_use(request->channel) != WEFT_CONTEXT_P2P)
+        weft_failure_lost(peer, MPI_ERR_OTHER, "%s", sentence);
     return weft_net_failed(peer, "%s", sentence);
 }
 

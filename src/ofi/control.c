@@ -86,12 +86,11 @@ int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, ui
 void weft_net_control_failed(const struct weft_peer *peer, const char *why)
 {
     char host[256];
-    if (!weft_failure_confirm(peer))
-        weft_fatal(MPI_ERR_OTHER,
-                   "a control message to rank %d on %s could not be sent over %s: %s; see whether "
-                   "that host runs and the network to it works",
-                   peer->world, weft_boot_host(peer->world, host, sizeof host), weft_net_name(),
-                   why);
+    weft_failure_lost(
+        peer, MPI_ERR_OTHER,
+        "a control message to rank %d on %s could not be sent over %s: %s; see whether "
+        "that host runs and the network to it works",
+        peer->world, weft_boot_host(peer->world, host, sizeof host), weft_net_name(), why);
 }
 
 void weft_net_own_sent(struct weft_net_slot *slot, int error, const char *text)
@@ -132,7 +131,7 @@ static void address(struct weft_net_control *control, const struct weft_peer *pe
 {
     control->version = WEFT_NET_WIRE_VERSION;
     control->from = (int32_t)weft_net_mark(weft.job.rank);
-    control->stream = peer->stream;
+    control->vci_number = peer->vci_number;
 }
 
 bool weft_net_control_try(struct weft_peer *peer, struct weft_net_control control)
@@ -161,6 +160,11 @@ void weft_net_control(struct weft_peer *peer, struct weft_net_control control)
     out->out.kind = WEFT_NET_OUT_CONTROL;
     out->control = control;
     weft_net_push(peer, &out->out); /* reports an error other than -FI_EAGAIN */
+}
+
+void weft_net_revoke(struct weft_peer *peer, uint32_t context)
+{
+    weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_REVOKE, .context = context});
 }
 
 void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, int tag)
@@ -305,7 +309,7 @@ static bool rail_granted(const struct weft_net_control *control, const struct we
     return true;
 }
 
-/* A piece of a ring is filled, or has been read. */
+/* A piece of a pipeline is filled, or has been read. */
 static bool piece_reported(const struct weft_net_control *control, const struct weft_peer *peer)
 {
     bool filled = control->kind == WEFT_NET_FILLED;
@@ -357,6 +361,7 @@ static bool act(const struct weft_net_control *control, struct weft_peer *peer, 
     case WEFT_NET_FLOW_CHECK:
     case WEFT_NET_COMPARE:
     case WEFT_NET_CONNECTED:
+    case WEFT_NET_REVOKE:
         break; /* handled before: also from ranks without a connection */
     }
     return false;
@@ -401,14 +406,14 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
     memcpy(&control, data, sizeof control);
     control.from = (int32_t)weft_net_mark(control.from);
     if (control.version != WEFT_NET_WIRE_VERSION || control.from < 0 ||
-        control.from >= weft.job.size || !weft_net_takes_stream(net, control.stream) ||
+        control.from >= weft.job.size || !weft_net_takes(net, control.vci_number) ||
         !is_well_formed(&control, bytes - sizeof control)) {
         weft_net_drop("a control message of another version, an unknown rank or another VCI, or "
                       "with a field that no rank sends",
                       control.from);
         return;
     }
-    struct weft_peer *peer = weft_peer_find(control.stream, control.from);
+    struct weft_peer *peer = weft_peer_find(control.vci_number, control.from);
     if (peer && peer->dead)
         return; /* what it is about was ended when it died */
     if (!reaches(peer, control.from)) {
@@ -417,15 +422,19 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
         return;
     }
     if (is_counted(&control))
-        weft_net_took(net, control.stream, control.from);
+        weft_net_took(net, control.vci_number, control.from);
     if (control.kind == WEFT_NET_CONNECTED && !control.count) {
         if (peer)
             weft_tunnel_connected(peer);
         return;
     }
+    if (control.kind == WEFT_NET_REVOKE) {
+        weft_channel_ops.revoked(control.context);
+        return;
+    }
     if (is_query(&control)) {
         if (control.kind != WEFT_NET_CONNECTED ||
-            !weft_net_connected_by(control.stream, control.from))
+            !weft_net_connected_by(control.vci_number, control.from))
             weft_net_query_arrived(net, &control);
     } else if (!peer ||
                !act(&control, peer, (const char *)data + sizeof control, bytes - sizeof control)) {

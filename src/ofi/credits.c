@@ -52,7 +52,7 @@ enum { STEPS = 16 };
 enum { INTERVAL = 8, MOST_INTERVAL = 10, INTERVAL_SPACE = 24, INTERVAL_BYTES = 21 };
 enum { NARROW_INTERVAL = 6, NARROW_BYTES = 14 };
 
-/* If a message carries 8 bits of its sequence number: a window is half of these. */
+/* If a message carries 8 bits of its sequence number: half of these may be undelivered. */
 enum { SHORT_NUMBER_INTERVAL = 6 };
 
 static unsigned most_interval(void)
@@ -61,7 +61,7 @@ static unsigned most_interval(void)
     return short_number ? SHORT_NUMBER_INTERVAL : MOST_INTERVAL;
 }
 
-uint32_t weft_net_window(void)
+uint32_t weft_net_undelivered_max(void)
 {
     return 2 * ((UINT32_C(1) << most_interval()) + 1);
 }
@@ -88,24 +88,24 @@ void weft_net_credits_open(void)
     weft_net.inject_short = weft_net.inject_max < short_most ? weft_net.inject_max : short_most;
 }
 
-static struct weft_net_unconnected *unconnected(struct weft_net_vci *net, unsigned stream,
+static struct weft_net_unconnected *unconnected(struct weft_net_vci *net, unsigned vci_number,
                                                 int world)
 {
     if (!net->unconnected)
         net->unconnected = calloc(weft_net_senders(), sizeof *net->unconnected);
     if (!net->unconnected)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to count the messages of %d ranks", weft.job.size);
-    weft_assert(weft_net_sender_number(stream, world) - net->first_sender < weft_net_senders());
-    return &net->unconnected[weft_net_sender_number(stream, world) - net->first_sender];
+    weft_assert(weft_net_sender_number(vci_number, world) - net->first_sender < weft_net_senders());
+    return &net->unconnected[weft_net_sender_number(vci_number, world) - net->first_sender];
 }
 
-void weft_net_took(struct weft_net_vci *net, unsigned stream, int world)
+void weft_net_took(struct weft_net_vci *net, unsigned vci_number, int world)
 {
-    struct weft_peer *peer = weft_peer_find(stream, world);
+    struct weft_peer *peer = weft_peer_find(vci_number, world);
     if (peer)
         weft_net_peer(peer)->taken++;
     else
-        unconnected(net, stream, world)->taken++;
+        unconnected(net, vci_number, world)->taken++;
 }
 
 void weft_net_took_from(const struct weft_channel *channel, int source)
@@ -114,13 +114,13 @@ void weft_net_took_from(const struct weft_channel *channel, int source)
     if (peer)
         weft_net_peer(peer)->taken++;
     else
-        weft_net_took(weft_net_of_channel(channel), channel->stream,
+        weft_net_took(weft_net_of_channel(channel), channel->vci_number,
                       weft_channel_world(channel, source));
 }
 
 uint32_t weft_net_taken(const struct weft_net_vci *net, const struct weft_peer *peer)
 {
-    uint32_t sender = weft_net_sender_number(peer->stream, peer->world) - net->first_sender;
+    uint32_t sender = weft_net_sender_number(peer->vci_number, peer->world) - net->first_sender;
     return weft_net_peer(peer)->taken + weft_sequence_delivered(&net->sequences, sender);
 }
 
@@ -133,7 +133,7 @@ void weft_net_credits_start(struct weft_peer *peer, uint32_t credits)
     to->flow_check_at = peer->sequence + weft_net.check_interval;
     struct weft_net_vci *net = weft_net_of_peer(peer);
     if (net->unconnected) {
-        struct weft_net_unconnected *counts = unconnected(net, peer->stream, peer->world);
+        struct weft_net_unconnected *counts = unconnected(net, peer->vci_number, peer->world);
         to->credits_to_return += counts->credits;
         to->taken += counts->taken;
         *counts = (struct weft_net_unconnected){0};
@@ -208,36 +208,36 @@ void weft_net_credits_return(struct weft_peer *peer)
 }
 
 /* To a rank that only sends to this one, first contact is made when a step of credits is due. */
-static void matched_unconnected(unsigned stream, int world, size_t length)
+static void matched_unconnected(unsigned vci_number, int world, size_t length)
 {
-    struct weft_net_vci *net = &weft_net.vcis[stream % weft.nvcis];
-    uint32_t *credits = &unconnected(net, stream, world)->credits;
+    struct weft_net_vci *net = &weft_net.vcis[vci_number % weft.nvcis];
+    uint32_t *credits = &unconnected(net, vci_number, world)->credits;
     *credits += weft_net_cost(length);
     if (*credits < weft_net.credits_step)
         return;
-    struct weft_peer *peer = weft_peer_connect(stream, world); /* moves the count to the peer */
+    struct weft_peer *peer = weft_peer_connect(vci_number, world); /* moves the count to the peer */
     if (peer)
         weft_net_credits_return(peer);
 }
 
-static void matched_peer(struct weft_peer *peer, unsigned stream, int world, size_t length)
+static void matched_peer(struct weft_peer *peer, unsigned vci_number, int world, size_t length)
 {
     if (!peer)
-        matched_unconnected(stream, world, length);
+        matched_unconnected(vci_number, world, length);
     else if (weft_net_is_alive(peer))
         weft_net_matched_from(peer, length);
 }
 
 void weft_net_matched_number(uint32_t sender, size_t length)
 {
-    unsigned stream = sender / (uint32_t)weft.job.size;
+    unsigned vci_number = sender / (uint32_t)weft.job.size;
     int world = (int)(sender % (uint32_t)weft.job.size);
-    matched_peer(weft_peer_find(stream, world), stream, world, length);
+    matched_peer(weft_peer_find(vci_number, world), vci_number, world, length);
 }
 
 void weft_net_matched(const struct weft_channel *channel, int source, size_t length)
 {
     struct weft_peer *peer = weft_channel_peer(channel, source);
     int world = peer ? peer->world : weft_channel_world(channel, source);
-    matched_peer(peer, channel->stream, world, length);
+    matched_peer(peer, channel->vci_number, world, length);
 }

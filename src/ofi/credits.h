@@ -14,11 +14,11 @@ void weft_net_credits_open(void);
 
 /* The undelivered user messages that a sender may have. One message may be sent after a flow check
  * is due, and two flow checks may be pending. */
-uint32_t weft_net_window(void);
+uint32_t weft_net_undelivered_max(void);
 
 /* A message was taken: of a rank that may have no connection; of a sender in a channel, as the
  * completion data claim it, where the provider matches. */
-void weft_net_took(struct weft_net_vci *net, unsigned stream, int world);
+void weft_net_took(struct weft_net_vci *net, unsigned vci_number, int world);
 void weft_net_took_from(const struct weft_channel *channel, int source);
 
 /* Messages of a peer, user messages and controls, that this rank has taken, modulo 2^32. */

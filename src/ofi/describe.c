@@ -24,7 +24,7 @@ static bool in_backlog(const struct weft_request *request)
 static const char *describe_rendezvous(const struct weft_request *request)
 {
     const struct weft_net_request *state = (const struct weft_net_request *)request->lane;
-    if (state->ring) {
+    if (state->pipeline) {
         snprintf(words, sizeof words,
                  "matched, %zu of %zu bytes are copied from the GPU, for the receiver to read",
                  state->moved, request->capacity);

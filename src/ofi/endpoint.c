@@ -5,7 +5,7 @@
  *
  * A rank publishes its addresses before the others are known, so a rank with MPI_THREAD_MULTIPLE
  * opens WEFT_VCIS endpoints. After the fence all ranks read from rank 0's record how many
- * streams communicators are assigned to. A message of stream d goes to endpoint d of a rank that
+ * VCI numbers communicators have. A message of VCI number d goes to endpoint d of a rank that
  * has several, else to the rank's only endpoint.
  *
  * Invariant: two ranks exchange messages only if their records agree: wire version, provider, tag
@@ -87,21 +87,21 @@ void weft_net_open_channel(struct weft_channel *channel)
 {
     uint64_t context = channel->context;
     uint64_t sender =
-        weft_net.sender_bits ? weft_net_sender_number(channel->stream, weft.job.rank) : 0;
+        weft_net.sender_bits ? weft_net_sender_number(channel->vci_number, weft.job.rank) : 0;
     *(struct weft_net_fast_channel *)(void *)channel->lane_state = (struct weft_net_fast_channel){
         .word = sender << weft_net.sender_shift | context << weft_net.context_shift,
         .rank = (uint64_t)weft_net_mark(channel->rank) << weft_net.rank_shift};
     weft_net_attribute(channel);
 }
 
-unsigned weft_net_streams(void)
+unsigned weft_net_vci_numbers(void)
 {
-    return weft_net.streams;
+    return weft_net.vci_numbers;
 }
 
 bool weft_net_has_all(void)
 {
-    return weft_net.nvcis == weft_net.streams;
+    return weft_net.nvcis == weft_net.vci_numbers;
 }
 
 static int usable_bits(uint64_t format)
@@ -109,10 +109,10 @@ static int usable_bits(uint64_t format)
     return format ? 64 - __builtin_clzll(format) : 64;
 }
 
-/* The bits of the tag word that are left for the user's tag with so many streams. */
-static int tag_bits(const struct weft_job *job, unsigned streams)
+/* The bits of the tag word that are left for the user's tag with so many VCI numbers. */
+static int tag_bits(const struct weft_job *job, unsigned vci_numbers)
 {
-    int sender = weft_net.software ? usable_bits((uint64_t)job->size * streams) : 0;
+    int sender = weft_net.software ? usable_bits((uint64_t)job->size * vci_numbers) : 0;
     return (int)own.tag_bits - WEFT_KIND_BITS - sender - WEFT_CONTEXT_BITS;
 }
 
@@ -139,10 +139,10 @@ static int take_bits(const struct fi_info *info, const struct weft_job *job, cha
     return -1;
 }
 
-/* Lays out the tag word, once the number of streams is known. */
+/* Lays out the tag word, once the VCI numbers are known. */
 static void lay_out_tags(const struct weft_job *job)
 {
-    int tag = tag_bits(job, weft_net.streams);
+    int tag = tag_bits(job, weft_net.vci_numbers);
     weft_net.form_shift = own.tag_bits - WEFT_KIND_BITS;
     weft_net.form_mask = UINT64_C(3) << weft_net.form_shift;
     weft_net.sender_bits = own.tag_bits - WEFT_KIND_BITS - WEFT_CONTEXT_BITS - (unsigned)tag;
@@ -160,9 +160,9 @@ enum { READ_CHUNK = 1 << 20 };
 static void size_reads(const struct fi_info *info)
 {
     bool stream = weft_net.choice.row->flags & WEFT_PROVIDER_STREAM;
-    weft_net.read_window = stream ? 0 : SIZE_MAX;
-    if (weft_settings.read_window)
-        weft_net.read_window = (size_t)weft_settings.read_window;
+    weft_net.read_limit = stream ? 0 : SIZE_MAX;
+    if (weft_settings.read_limit)
+        weft_net.read_limit = (size_t)weft_settings.read_limit;
     weft_net.read_chunk = READ_CHUNK;
     if (info->ep_attr->max_msg_size && weft_net.read_chunk > info->ep_attr->max_msg_size)
         weft_net.read_chunk = info->ep_attr->max_msg_size;
@@ -386,12 +386,12 @@ static void open_fast(void)
             .ready_bits = (uint64_t)WEFT_MESSAGE_READY << weft_net.form_shift,
             .number_bits = (uint64_t)weft_net.sequence_mask << weft_net.sequence_shift,
             .number_shift = weft_net.sequence_shift,
-            .short_pieces = weft_net.overflow_limit ? 2 : 1,
+            .short_iovs = weft_net.overflow_limit ? 2 : 1,
             .posts_stop = stop,
             .form_mask = weft_net.form_mask};
         net->first_sender = weft_net.nvcis == 1 ? 0 : weft_net_sender_number(i, 0);
         weft_sequences_open(&net->sequences, (uint32_t)weft_net_senders(), weft_net.sequence_mask,
-                            weft_net.sequence_shift, weft_net_window());
+                            weft_net.sequence_shift, weft_net_undelivered_max());
         weft_replays_open(&net->replays, (uint32_t)weft_net_senders());
     }
 }
@@ -423,26 +423,27 @@ static int fetch(int rank, struct record *record, char *why, size_t len)
     return -1;
 }
 
-/* Rank `rank` has fewer endpoints than there are streams, but more than one. */
+/* Rank `rank` has fewer endpoints than there are VCI numbers, but more than one. */
 static int too_few(int rank, const struct record *record, char *why, size_t len)
 {
     char host[256];
-    if (record->endpoints == 1 || record->endpoints >= weft_net.streams)
+    if (record->endpoints == 1 || record->endpoints >= weft_net.vci_numbers)
         return 0;
     snprintf(why, len,
              "rank %d on %s has %u endpoints and rank 0 has %u; give all ranks the same WEFT_VCIS",
-             rank, weft_boot_host(rank, host, sizeof host), record->endpoints, weft_net.streams);
+             rank, weft_boot_host(rank, host, sizeof host), record->endpoints,
+             weft_net.vci_numbers);
     return -1;
 }
 
-int weft_net_agree(const struct weft_job *job, unsigned *streams, char *why, size_t len)
+int weft_net_agree(const struct weft_job *job, unsigned *vci_numbers, char *why, size_t len)
 {
     struct record first;
     if (job->rank > 0 && fetch(0, &first, why, len))
         return -1;
     const struct record *record = job->rank > 0 ? &first : &own;
-    weft_net.streams = record->endpoints;
-    *streams = record->vcis;
+    weft_net.vci_numbers = record->endpoints;
+    *vci_numbers = record->vcis;
     uint32_t key = record->key;
     if (record->key_from_launcher && !weft_boot_key(&key)) {
         snprintf(
@@ -455,7 +456,7 @@ int weft_net_agree(const struct weft_job *job, unsigned *streams, char *why, siz
     weft_net.job_key = key >> weft_net.rank_shift;
     if (too_few(job->rank, &own, why, len))
         return -1;
-    close_from(weft_net.streams);
+    close_from(weft_net.vci_numbers);
     lay_out_tags(job);
     open_fast();
     if (weft_settings.verbose > 1 || (weft_settings.verbose && job->rank == 0))
@@ -548,7 +549,7 @@ static int differs(const struct record *record, int rank, char *why, size_t len)
 static int insert(struct weft_peer *peer, const struct record *record)
 {
     struct fid_av *av = weft_net_of_peer(peer)->objects.av;
-    unsigned endpoint = record->endpoints == 1 ? 0 : peer->stream;
+    unsigned endpoint = record->endpoints == 1 ? 0 : peer->vci_number;
     const char *address = record->addresses + endpoint * record->address_bytes;
     char there[128];
     int n;
@@ -562,32 +563,35 @@ static int insert(struct weft_peer *peer, const struct record *record)
     return n;
 }
 
+static bool is_connecting(void *arg)
+{
+    struct weft_peer *peer = arg;
+    return !weft_net_peer(peer)->connected_back && weft_net_is_alive(peer);
+}
+
 /* With psm2 and psm3 each direction of a pair is a connection that needs the progress of its
  * target. A rank that connected only when it receives would wait for a sender that may have left
  * MPI. So both ranks connect at first contact, when the first one waits anyway. */
 static void connect_both_directions(struct weft_peer *peer)
 {
-    unsigned idle = 0;
     weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED, .count = 1});
-    while (!weft_net_peer(peer)->connected_back && weft_net_is_alive(peer))
-        if (!weft_net_progress(peer->vci))
-            weft_idle(&idle);
+    weft_wait_in_lane(weft_net_progress, peer->vci, is_connecting, peer);
 }
 
-bool weft_net_connected_by(unsigned stream, int world)
+bool weft_net_connected_by(unsigned vci_number, int world)
 {
-    struct weft_peer *peer = weft_peer_find(stream, world);
+    struct weft_peer *peer = weft_peer_find(vci_number, world);
     if (peer)
         weft_net_peer(peer)->connected_back = true;
     return peer;
 }
 
-void weft_net_connect_back(struct weft_net_vci *net, unsigned stream, int world)
+void weft_net_connect_back(struct weft_net_vci *net, unsigned vci_number, int world)
 {
-    if (weft_net_connected_by(stream, world))
+    if (weft_net_connected_by(vci_number, world))
         return;
     net->connecting_back = world;
-    if (!weft_peer_connect(stream, world))
+    if (!weft_peer_connect(vci_number, world))
         weft_fatal(MPI_ERR_OTHER,
                    "rank %d waits until this rank has connected to it over %s, which fails; see "
                    "whether that rank runs the same version of Weft",
@@ -600,7 +604,7 @@ void weft_net_peer_init(struct weft_peer *peer)
     struct weft_net_peer *to = weft_net_peer(peer);
     to->sync_end = &to->sync;
     to->readers_end = &to->readers;
-    weft_read_window_open(&to->window, weft_net.read_window);
+    weft_read_limit_open(&to->read_limit, weft_net.read_limit);
 }
 
 int weft_net_connect(struct weft_peer *peer, char *why, size_t len)

@@ -6,7 +6,6 @@
  * Invariant: the memory of a slot is never freed before the endpoint is closed, so that in_flight
  * can be read in an op that the provider reports once more.
  */
-#include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 
 #include <stdlib.h>

@@ -9,9 +9,9 @@
  *
  * A process that ended closed its sockets, and its host refuses connections to its address. So
  * every PROBE_SECONDS a rank that waits connects to the address of peers with which it has no
- * connection, and closes that connection at once. A peer whose address refuses DEAD times in a row
- * has died. The address of a rank that computes or is stopped accepts connections. While ranks
- * leave the job, a peer may have left before this rank, whose fence then completes soon: more
+ * connection, and closes that connection at once. A peer whose address refuses DEAD times in
+ * succession has died. The address of a rank that computes or is stopped accepts connections. While
+ * ranks leave the job, a peer may have left before this rank, whose fence then completes soon: more
  * refusals are needed, at looks at the hosts only.
  *
  * Over adapters that report a send to a lost host (verbs, efa) a rank that waits sends a control
@@ -22,8 +22,8 @@
  * Invariants:
  *  - Only connections of the job are probed and checked, as the program may have others: those that
  *    were accepted at the port of an endpoint, or lead to the address of a peer.
- *  - A host is lost only if PROBES probes or retransmissions in a row were not answered: a pause of
- *    this rank's own host is not one of the other's.
+ *  - A host is lost only if PROBES probes or retransmissions in succession were not answered: a
+ *    pause of this rank's own host is not one of the other's.
  */
 #include "core/base/error.h"
 #include "core/base/settings.h"
@@ -90,9 +90,9 @@ static bool same(const struct sockaddr_storage *a, const struct sockaddr_storage
 /* A peer with that address, or on the host of it, or NULL. */
 static struct weft_peer *peer_at(const struct sockaddr_storage *there, bool port)
 {
-    for (unsigned stream = 0; stream < weft.streams; stream++) {
+    for (unsigned vci_number = 0; vci_number < weft.vci_numbers; vci_number++) {
         for (int rank = 0; rank < weft.job.size; rank++) {
-            struct weft_peer *peer = weft_peer_find(stream, rank);
+            struct weft_peer *peer = weft_peer_find(vci_number, rank);
             struct sockaddr_storage address;
             if (peer && weft_net_is_alive(peer) && weft_net_peer_sockaddr(peer, &address) &&
                 same(&address, there, port))
@@ -113,19 +113,23 @@ static bool is_own(const struct sockaddr_storage *here)
     return false;
 }
 
-_Noreturn static void end_job(const struct sockaddr_storage *there, double seconds)
+/* Each look reports one peer of the host, until none is left. */
+static void host_lost(const struct sockaddr_storage *there, double seconds)
 {
+    static const char format[] =
+        "the host of %s has not answered at %s for %.0f seconds over %s; see whether that host "
+        "runs and the network to it works (WEFT_NETWORK_TIMEOUT sets the time)";
     const struct weft_peer *peer = peer_at(there, false);
     char address[128], host[256], who[300] = "another rank";
     size_t len = sizeof address;
     fi_av_straddr(weft_net.vcis[0].objects.av, there, address, &len);
-    if (peer)
+    if (peer) {
         snprintf(who, sizeof who, "rank %d on %s", peer->world,
                  weft_boot_host(peer->world, host, sizeof host));
-    weft_fatal(MPI_ERR_OTHER,
-               "the host of %s has not answered at %s for %.0f seconds over %s; see whether that "
-               "host runs and the network to it works (WEFT_NETWORK_TIMEOUT sets the time)",
-               who, address, seconds, weft_net_name());
+        weft_failure_lost(peer, MPI_ERR_OTHER, format, who, address, seconds, weft_net_name());
+    } else if (!weft_settings.keep_going) {
+        weft_fatal(MPI_ERR_OTHER, format, who, address, seconds, weft_net_name());
+    }
 }
 
 static bool is_probed(int fd)
@@ -157,7 +161,7 @@ static void check_connection(const struct tcp_info *info, const struct sockaddr_
     double silent = (ack < data ? ack : data) / 1e3;
     if (silent >= (double)weft_settings.network_timeout &&
         (info->tcpi_probes >= PROBES || info->tcpi_retransmits >= PROBES))
-        end_job(there, silent);
+        host_lost(there, silent);
 }
 
 /* False if it is no TCP socket, or one that listens. */
@@ -250,12 +254,12 @@ static bool probe_peer(const struct look *look, struct weft_peer *peer)
         return false;
     }
     to->refusals = is_refused(&address) ? (uint8_t)(to->refusals + 1) : 0;
-    if (to->refusals >= (weft_net.leaving ? DEAD_AT_END : DEAD) && !weft_failure_confirm(peer))
-        weft_fatal(MPI_ERR_PROC_ABORTED,
-                   "rank %d on %s ended before it called MPI_Finalize: nothing listens at its "
-                   "address %s over %s; see its output or the launcher's for the reason",
-                   peer->world, weft_boot_host(peer->world, host, sizeof host),
-                   weft_net_peer_address(peer, text, sizeof text), weft_net_name());
+    if (to->refusals >= (weft_net.leaving ? DEAD_AT_END : DEAD))
+        weft_failure_lost(peer, MPI_ERR_PROC_ABORTED,
+                          "rank %d on %s ended before it called MPI_Finalize: nothing listens at "
+                          "its address %s over %s; see its output or the launcher's for the reason",
+                          peer->world, weft_boot_host(peer->world, host, sizeof host),
+                          weft_net_peer_address(peer, text, sizeof text), weft_net_name());
     return true;
 }
 
@@ -361,7 +365,7 @@ static void check_connecting(const struct look *look)
         weft_net.connecting_since = look->now;
     } else if (look->now - weft_net.connecting_since >= (double)weft_settings.network_timeout &&
                weft_net_peer_sockaddr(peer, &there)) {
-        end_job(&there, look->now - weft_net.connecting_since);
+        host_lost(&there, look->now - weft_net.connecting_since);
     }
 }
 
@@ -391,9 +395,9 @@ static void check_descriptors(bool all_used)
 /* A peer with a backlog has not taken what was sent to it before. */
 static void probe_peers(void)
 {
-    for (unsigned stream = 0; stream < weft.streams; stream++) {
+    for (unsigned vci_number = 0; vci_number < weft.vci_numbers; vci_number++) {
         for (int rank = 0; rank < weft.job.size; rank++) {
-            struct weft_peer *peer = weft_peer_find(stream, rank);
+            struct weft_peer *peer = weft_peer_find(vci_number, rank);
             if (peer && weft_net_is_alive(peer) && !peer->backlog.first)
                 weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED});
         }

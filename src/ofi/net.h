@@ -36,17 +36,17 @@ int weft_net_open(const struct weft_job *job, unsigned vcis, uint64_t network, c
  * if there is no such network. */
 uint64_t weft_net_shared_network(const struct weft_job *job);
 
-/* After the fence: rank 0 determines for the job to how many streams communicators are assigned,
- * those with ranks of other nodes (weft_net_streams: 1 or *streams) and the others. Endpoints
- * beyond that are closed. Returns 0, or -1 with a sentence in why. */
-int weft_net_agree(const struct weft_job *job, unsigned *streams, char *why, size_t len);
-unsigned weft_net_streams(void);
+/* After the fence: rank 0 determines for the job how many VCI numbers communicators have,
+ * those with ranks of other nodes (weft_net_vci_numbers: 1 or *vci_numbers) and the others.
+ * Endpoints beyond that are closed. Returns 0, or -1 with a sentence in why. */
+int weft_net_agree(const struct weft_job *job, unsigned *vci_numbers, char *why, size_t len);
+unsigned weft_net_vci_numbers(void);
 
-/* True if this rank has an endpoint for each of weft_net_streams. */
+/* True if this rank has an endpoint for each of weft_net_vci_numbers. */
 bool weft_net_has_all(void);
 
 /* Initialises the lane's state of a new request; after weft_net_open. */
-void weft_net_adopt(struct weft_request *request);
+void weft_net_init_request(struct weft_request *request);
 
 /* True when every peer must be connected before the first message may arrive. */
 bool weft_net_must_connect_all(void);
@@ -109,6 +109,9 @@ void weft_net_fetch(struct weft_request *request, const void *header);
 
 /* Sends an ACK to the sender of a synchronous eager message that has matched. */
 void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, int tag);
+
+/* Sends that a communicator is revoked: see core/message/lane.h. */
+void weft_net_revoke(struct weft_peer *peer, uint32_t context);
 
 /* An eager message of a rank of the channel's communicator has matched or was dropped in software:
  * returns its credits. length is that of the complete message. */

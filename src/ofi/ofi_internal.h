@@ -39,7 +39,7 @@ bool weft_net_awaits_ack(const struct weft_request *request);
 void weft_net_sent(struct weft_request *request);
 
 /* completion.c: records the error of the provider with a peer (NULL: unknown), or that the peer is
- * dead (MPI_ERR_PROC_ABORTED), if the launcher reports that now or within a moment, also if the
+ * dead (MPIX_ERR_PROC_FAILED), if the launcher reports that now or within a moment, also if the
  * provider detected it first. Returns the error class. */
 __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_net_failed(const struct weft_peer *peer,
                                                                     const char *format, ...);
@@ -251,8 +251,8 @@ int weft_net_publish_networks(const struct weft_job *job, const struct weft_netw
 
 /* endpoint.c: a peer has connected to this rank. The first is for completion handlers, and returns
  * false where this rank has to connect to that peer, by the second, outside of them. */
-bool weft_net_connected_by(unsigned stream, int world);
-void weft_net_connect_back(struct weft_net_vci *net, unsigned stream, int world);
+bool weft_net_connected_by(unsigned vci_number, int world);
+void weft_net_connect_back(struct weft_net_vci *net, unsigned vci_number, int world);
 
 /* The addresses of a peer's endpoint and of this rank's for that peer, as text. Return buf. */
 char *weft_net_own_address(const struct weft_peer *peer, char *buf, size_t len);

@@ -178,16 +178,16 @@ void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *dat
 
 /* A message that can be neither delivered nor kept. */
 WEFT_COLD static void report(const struct fi_cq_tagged_entry *entry,
-                             enum weft_sequence_verdict verdict)
+                             enum weft_sequence_result result)
 {
     uint32_t sender = weft_net_sender(entry->tag) % (uint32_t)weft.job.size;
-    if (verdict == WEFT_SEQUENCE_NO_MEMORY)
+    if (result == WEFT_SEQUENCE_NO_MEMORY)
         weft_fatal(
             MPI_ERR_NO_MEM,
             "no memory to keep a message of %zu bytes from rank %u until the messages before "
             "it have arrived",
             entry->len, sender);
-    weft_net_drop(verdict == WEFT_SEQUENCE_TWICE
+    weft_net_drop(result == WEFT_SEQUENCE_TWICE
                       ? "a message whose sequence number was received before"
                       : "a message whose sequence number cannot be its sender's",
                   (int)sender);
@@ -201,11 +201,11 @@ static void message_arrived(struct weft_net_vci *net, const struct fi_cq_tagged_
         weft_net_drop("a message without the job's key", -1);
         return; /* and no sequence number is used up */
     }
-    enum weft_sequence_verdict verdict =
+    enum weft_sequence_result result =
         weft_sequence_arrive(&net->sequences, weft_net_sender(entry->tag) - net->first_sender,
                              entry->tag, entry->data, data, entry->len, weft_net_deliver, net);
-    if (weft_unlikely(verdict > WEFT_SEQUENCE_KEPT))
-        report(entry, verdict);
+    if (weft_unlikely(result > WEFT_SEQUENCE_KEPT))
+        report(entry, result);
 }
 
 /* net and tcp can be made to report a message once more without its data. The control message is

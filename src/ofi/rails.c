@@ -426,8 +426,8 @@ static int read_again(struct weft_request *request)
             failed->rail = 0;
             failed->op.in_flight = true;
             state->rails->reads[0]++;
-            weft_read_window_start(&weft_net_peer(request->peer)->window, failed->bytes,
-                                   weft_seconds);
+            weft_read_limit_start(&weft_net_peer(request->peer)->read_limit, failed->bytes,
+                                  weft_seconds);
         }
     }
     return rc;

@@ -6,7 +6,7 @@
  * in advance. Buffers that are shorter than a header, or longer than the eager limit and so likely
  * to get one, do not get it: the first WEFT_NET_SMALL bytes of a message land in the request, and
  * only the following ones in the buffer. All others receive in place, because a stream is fast only
- * within one piece. A header there means that the message is too long or had no credits
+ * within one iovec. A header there means that the message is too long or had no credits
  * (credits.c). It must not be read from the buffer, because several receives may share one, as in
  * bandwidth benchmarks. So it is requested from the sender, by the number that came with it
  * (weft_net_request_header).
@@ -47,14 +47,14 @@ static __attribute__((noinline)) void release_buffers(struct weft_request *reque
 
 /* Posts a receive to the provider. False if it is not accepted. */
 static inline __attribute__((always_inline)) bool
-post_receive(struct weft_request *request, struct iovec *iov, void **descriptors, size_t pieces,
+post_receive(struct weft_request *request, struct iovec *iov, void **descriptors, size_t niov,
              fi_addr_t source, uint64_t word, uint64_t ignore)
 {
     struct weft_net_fast *net = weft_net_fast(request->vci);
     request->posted = net->posts++;
     weft_assert(request->flags & WEFT_REQUEST_IN_LANE && request->owner == WEFT_LANE_NET);
     weft_assert(weft_vci_is_held(request->vci) && !weft_net_state(request)->op.in_flight);
-    return weft_likely(!fi_trecvv(net->ep, iov, descriptors, pieces, source, word, ignore,
+    return weft_likely(!fi_trecvv(net->ep, iov, descriptors, niov, source, word, ignore,
                                   &weft_net_state(request)->op));
 }
 
@@ -70,7 +70,7 @@ int weft_net_refused(struct weft_request *request)
     return MPI_SUCCESS;
 }
 
-void weft_net_adopt(struct weft_request *request)
+void weft_net_init_request(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
     state->op.kind = WEFT_NET_REQUEST;
@@ -140,15 +140,15 @@ int weft_net_irecv(struct weft_request *request)
 {
     struct iovec iov[3];
     void *descriptors[3] = {NULL, NULL, NULL};
-    size_t pieces = 0;
+    size_t niov = 0;
     request->flags |= WEFT_REQUEST_IN_LANE;
     request->owner = WEFT_LANE_NET;
     if (weft_net_fast(request->vci)->posts - weft_net_of(request)->completed < post_limit(request))
-        pieces = weft_net.header_apart && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
-                         request->capacity > WEFT_NET_SMALL
-                     ? lay_out(request, request->buffer, request->capacity, iov)
-                     : lay_out_packed(request, iov, descriptors);
-    if (!pieces) {
+        niov = weft_net.header_apart && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
+                       request->capacity > WEFT_NET_SMALL
+                   ? lay_out(request, request->buffer, request->capacity, iov)
+                   : lay_out_packed(request, iov, descriptors);
+    if (!niov) {
         request->flags &= (uint8_t)~WEFT_REQUEST_IN_LANE;
         weft_sw_receive(request);
         return MPI_SUCCESS;
@@ -159,7 +159,7 @@ int weft_net_irecv(struct weft_request *request)
     else
         word |= (uint32_t)request->match.tag;
     fi_addr_t source = request->peer ? weft_net_peer(request->peer)->fast.address : FI_ADDR_UNSPEC;
-    return post_receive(request, iov, descriptors, pieces, source, word, ignore)
+    return post_receive(request, iov, descriptors, niov, source, word, ignore)
                ? MPI_SUCCESS
                : weft_net_refused(request);
 }
@@ -176,8 +176,8 @@ int weft_net_irecv_plain(struct weft_request *request)
         return weft_net_irecv_short(net, request, request->peer, word);
     if (weft_unlikely(!weft_net.header_apart))
         return weft_net_irecv(request);
-    size_t pieces = lay_out(request, request->buffer, request->capacity, iov);
-    return post_receive(request, iov, NULL, pieces, source, word, weft_net.form_mask)
+    size_t niov = lay_out(request, request->buffer, request->capacity, iov);
+    return post_receive(request, iov, NULL, niov, source, word, weft_net.form_mask)
                ? MPI_SUCCESS
                : weft_net_refused(request);
 }
@@ -221,7 +221,7 @@ static struct weft_peer *named_sender(const struct weft_request *request)
         return NULL;
     struct weft_peer *peer = weft_channel_peer(channel, request->source);
     return peer ? peer
-                : weft_peer_make(channel->stream, weft_channel_world(channel, request->source));
+                : weft_peer_make(channel->vci_number, weft_channel_world(channel, request->source));
 }
 
 bool weft_net_is_copy(struct weft_net_vci *net, const struct weft_channel *channel, int source,
@@ -230,13 +230,13 @@ bool weft_net_is_copy(struct weft_net_vci *net, const struct weft_channel *chann
     if (weft_net_form(tag) == WEFT_MESSAGE_RTS)
         return false;
     int world = weft_channel_world(channel, source);
-    uint32_t sender = weft_net_sender_number(channel->stream, world) - net->first_sender;
+    uint32_t sender = weft_net_sender_number(channel->vci_number, world) - net->first_sender;
     weft_assert(weft_net_is_sender(channel, source) && weft_net_of_channel(channel) == net);
-    enum weft_replay_verdict verdict =
+    enum weft_replay_result result =
         weft_replay_take(&net->replays, sender, weft_sequence_number(&net->sequences, cq_data));
-    if (verdict == WEFT_REPLAY_NO_MEMORY)
+    if (result == WEFT_REPLAY_NO_MEMORY)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to record the messages of rank %d", world);
-    return verdict == WEFT_REPLAY_AGAIN;
+    return result == WEFT_REPLAY_AGAIN;
 }
 
 /* The provider matched a message that the receive does not name. The receive fails: it cannot be
@@ -253,7 +253,7 @@ WEFT_COLD static void refuse(struct weft_request *request, const char *what)
         "a receive matched %s (rank %d, tag %d), which no rank of the communicator sends; see "
         "whether a program outside of the job sends to this rank over %s (SECURITY.md)",
         what, request->source, request->tag, weft_net_name());
-    if (code != MPI_ERR_PROC_ABORTED)
+    if (code != MPIX_ERR_PROC_FAILED)
         weft_net_drop(what, request->source);
     request->error = (uint8_t)code;
     request->source = request->match.source;
@@ -386,22 +386,26 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
     weft_request_event(request);
 }
 
+static bool is_in_lane(void *arg)
+{
+    const struct weft_request *request = arg;
+    return request->flags & WEFT_REQUEST_IN_LANE;
+}
+
 bool weft_net_withdraw(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
-    unsigned vci = request->vci->number, idle = 0;
+    unsigned vci = request->vci->number;
     state->withdrawn = false;
     /* Not while its completion may be queued: psm2 and psm3 then cancel another operation, which
      * has got the same internal request. */
-    while (request->flags & WEFT_REQUEST_IN_LANE && weft_net_progress(vci))
+    while (is_in_lane(request) && weft_net_progress(vci))
         ;
     state->withdrawing = true;
-    if (request->flags & WEFT_REQUEST_IN_LANE)
+    if (is_in_lane(request))
         fi_cancel(&weft_net_fast(request->vci)->ep->fid,
                   &state->op); /* its return value proves nothing */
-    while (request->flags & WEFT_REQUEST_IN_LANE)
-        if (!weft_net_progress(vci))
-            weft_idle(&idle);
+    weft_wait_in_lane(weft_net_progress, vci, is_in_lane, request);
     state->withdrawing = false;
     return state->withdrawn;
 }

@@ -2,7 +2,7 @@
 /*
  * Messages that are too long to be sent at once: the receiver reads them (rndv_read.c), through
  * several NICs if it can (rails.c), or the sender pushes them (rndv_send.c) or passes them through
- * a ring that the receiver reads (rndv_ring.c).
+ * a pipeline that the receiver reads (rndv_pipeline.c).
  *
  * Invariant: a peer names a request by its number. A control message is acted on only if that
  * request is active, with that peer, and in the phase that the message is for (control.c).
@@ -12,12 +12,12 @@
 
 #include "ofi/ofi_internal.h"
 
-/* The ring of a send: pieces that are read while others are filled (rndv_ring.c). Four of them keep
- * a copy, a read and both controls busy. */
+/* The pipeline of a send: pieces that are read while others are filled (rndv_pipeline.c). Four of
+ * them keep a copy, a read and both controls busy. */
 enum {
-    WEFT_NET_RING_PIECES = 4,
-    WEFT_NET_RING_PIECE = 512 << 10,
-    WEFT_NET_RING_BYTES = WEFT_NET_RING_PIECES * WEFT_NET_RING_PIECE
+    WEFT_NET_PIPELINE_PIECES = 4,
+    WEFT_NET_PIPELINE_PIECE = 512 << 10,
+    WEFT_NET_PIPELINE_BYTES = WEFT_NET_PIPELINE_PIECES * WEFT_NET_PIPELINE_PIECE
 };
 
 /* The length of reads into bounce buffers for a message of so many bytes: about an eighth, so that
@@ -85,21 +85,21 @@ void weft_net_pushed_fetch(struct weft_request *request);
 void weft_net_piece_arrived(struct weft_request *request, size_t offset, const void *data,
                             size_t bytes);
 void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t length,
-                          bool may_ring);
+                          bool may_pipeline);
 int weft_net_push_more(struct weft_request *request);
 int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out);
 WEFT_COLD void weft_net_piece_failed(struct weft_backlog_entry *out, const char *text);
 void weft_net_piece_done(struct weft_net_slot *slot, int error, const char *text);
 
-/* ---- rndv_ring.c */
+/* ---- rndv_pipeline.c */
 
-/* rndv_ring.c, the sender's side. Copies the next bytes to the pieces of the ring that are empty,
- * and announces those whose copies have ended; takes a ring before, if the send may have one.
- * Returns the number of events. */
-WEFT_COLD int weft_net_ring_fill(struct weft_request *request);
+/* rndv_pipeline.c, the sender's side. Copies the next bytes to the pieces of the pipeline that are
+ * empty, and announces those whose copies have ended; takes a pipeline before, if the send may have
+ * one. Returns the number of events. */
+WEFT_COLD int weft_net_pipeline_fill(struct weft_request *request);
 
-/* True if the send has no ring, or all of it has been read. */
-bool weft_net_ring_is_empty(const struct weft_request *request);
+/* True if the send has no pipeline, or all of it has been read. */
+bool weft_net_pipeline_is_empty(const struct weft_request *request);
 
 /* EMPTY arrived. False if that piece is not filled. */
 bool weft_net_piece_emptied(struct weft_request *send, uint64_t offset);
@@ -111,7 +111,7 @@ bool weft_net_reads_pieces(void);
 bool weft_net_piece_filled(struct weft_request *request, const struct weft_net_control *filled);
 
 /* Reads pieces that wait for that; returns how many. */
-WEFT_COLD int weft_net_ring_read_on(struct weft_request *request);
+WEFT_COLD int weft_net_pipeline_read_on(struct weft_request *request);
 
 /* The read of a piece has ended, and still counts as in flight. */
 WEFT_COLD void weft_net_piece_read(struct weft_request *request, size_t offset, int error,
@@ -120,8 +120,8 @@ WEFT_COLD void weft_net_piece_read(struct weft_request *request, size_t offset, 
 /* So many bytes of a receive in AWAITING_PIECES have arrived: completes it after the last. */
 void weft_net_pieces_arrived(struct weft_request *request, size_t bytes);
 
-/* Frees the ring of a request, if it has one. */
-void weft_net_ring_close(struct weft_request *request);
+/* Frees the pipeline of a request, if it has one. */
+void weft_net_pipeline_close(struct weft_request *request);
 
 /* ---- rails.c */
 

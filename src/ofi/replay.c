@@ -6,14 +6,14 @@
  * message: tag, length and completion data, which contain the job's key. So anyone who can connect
  * to a rank can make ofi_rxm report an earlier message once more, with other data. What the copy
  * cannot have is a sequence number of its own. Each eager message carries the 32 bits of its
- * number, and this file records the numbers that were received, in a window for each sender.
+ * number, and this file records the numbers that were received, of the last ones of each sender.
  *
  * The provider matches messages out of order, but a sender has at most 2 * (1024 + 1) messages that
- * its receiver has not taken (credits.c). A message that is older than the window is a copy.
+ * its receiver has not taken (credits.c). A message that is older than these is a copy.
  *
  * Invariants:
- *  - seen has a bit for each number in [end - WINDOW, end), and no other.
- *  - The first message of a sender opens its window; numbers before it are not recorded yet.
+ *  - seen has a bit for each number in [end - KEPT, end), and no other.
+ *  - The first message of a sender begins its record; numbers before it are not recorded yet.
  */
 #include "ofi/replay.h"
 
@@ -22,12 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers that a window has: twice the messages of a sender that its receiver has not taken. */
-enum { WINDOW = 4096, WORD = 64 };
+/* The last numbers of a sender: twice the messages of a sender that its receiver has not taken. */
+enum { KEPT = 4096, WORD = 64 };
 
-struct weft_replay_window {
+struct weft_replay_record {
     uint32_t end; /* one more than the highest number received */
-    uint64_t seen[WINDOW / WORD];
+    uint64_t seen[KEPT / WORD];
 };
 
 void weft_replays_open(struct weft_replays *replays, uint32_t senders)
@@ -37,28 +37,28 @@ void weft_replays_open(struct weft_replays *replays, uint32_t senders)
 
 void weft_replays_close(struct weft_replays *replays)
 {
-    for (uint32_t i = 0; replays->windows && i < replays->senders; i++)
-        free(replays->windows[i]);
-    free(replays->windows);
+    for (uint32_t i = 0; replays->records && i < replays->senders; i++)
+        free(replays->records[i]);
+    free(replays->records);
     *replays = (struct weft_replays){0};
 }
 
-static struct weft_replay_window *open_window(struct weft_replays *replays, uint32_t sender,
+static struct weft_replay_record *open_record(struct weft_replays *replays, uint32_t sender,
                                               uint32_t number)
 {
-    if (!replays->windows)
-        replays->windows = calloc(replays->senders, sizeof(struct weft_replay_window *));
-    if (!replays->windows)
+    if (!replays->records)
+        replays->records = calloc(replays->senders, sizeof(struct weft_replay_record *));
+    if (!replays->records)
         return NULL;
-    struct weft_replay_window *window = replays->windows[sender] = calloc(1, sizeof *window);
-    if (window)
-        window->end = number;
-    return window;
+    struct weft_replay_record *record = replays->records[sender] = calloc(1, sizeof *record);
+    if (record)
+        record->end = number;
+    return record;
 }
 
-static uint64_t *word_of(struct weft_replay_window *window, uint32_t number)
+static uint64_t *word_of(struct weft_replay_record *record, uint32_t number)
 {
-    return &window->seen[number % WINDOW / WORD];
+    return &record->seen[number % KEPT / WORD];
 }
 
 static uint64_t bit_of(uint32_t number)
@@ -66,30 +66,30 @@ static uint64_t bit_of(uint32_t number)
     return UINT64_C(1) << number % WORD;
 }
 
-/* Moves the window, so that the number is its last one, not yet recorded. */
-static void advance(struct weft_replay_window *window, uint32_t number)
+/* Moves the record on, so that the number is its last one, not yet recorded. */
+static void advance(struct weft_replay_record *record, uint32_t number)
 {
-    if (number - window->end >= WINDOW)
-        memset(window->seen, 0, sizeof window->seen);
+    if (number - record->end >= KEPT)
+        memset(record->seen, 0, sizeof record->seen);
     else
-        for (uint32_t i = window->end; i != number + 1; i++)
-            *word_of(window, i) &= ~bit_of(i);
-    window->end = number + 1;
+        for (uint32_t i = record->end; i != number + 1; i++)
+            *word_of(record, i) &= ~bit_of(i);
+    record->end = number + 1;
 }
 
-enum weft_replay_verdict weft_replay_take(struct weft_replays *replays, uint32_t sender,
-                                          uint32_t number)
+enum weft_replay_result weft_replay_take(struct weft_replays *replays, uint32_t sender,
+                                         uint32_t number)
 {
     weft_assert(sender < replays->senders);
-    struct weft_replay_window *window = replays->windows ? replays->windows[sender] : NULL;
-    if (!window)
-        window = open_window(replays, sender, number);
-    if (!window)
+    struct weft_replay_record *record = replays->records ? replays->records[sender] : NULL;
+    if (!record)
+        record = open_record(replays, sender, number);
+    if (!record)
         return WEFT_REPLAY_NO_MEMORY;
-    if ((int32_t)(number - window->end) >= 0)
-        advance(window, number);
-    else if (window->end - number > WINDOW || *word_of(window, number) & bit_of(number))
+    if ((int32_t)(number - record->end) >= 0)
+        advance(record, number);
+    else if (record->end - number > KEPT || *word_of(record, number) & bit_of(number))
         return WEFT_REPLAY_AGAIN;
-    *word_of(window, number) |= bit_of(number);
+    *word_of(record, number) |= bit_of(number);
     return WEFT_REPLAY_FIRST;
 }

@@ -8,21 +8,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct weft_replay_window;
+struct weft_replay_record;
 
 struct weft_replays {
-    struct weft_replay_window **windows; /* by sender; NULL before the first message */
+    struct weft_replay_record **records; /* by sender; NULL before the first message */
     uint32_t senders;
 };
 
 void weft_replays_open(struct weft_replays *replays, uint32_t senders);
 void weft_replays_close(struct weft_replays *replays);
 
-enum weft_replay_verdict { WEFT_REPLAY_FIRST, WEFT_REPLAY_AGAIN, WEFT_REPLAY_NO_MEMORY };
+enum weft_replay_result { WEFT_REPLAY_FIRST, WEFT_REPLAY_AGAIN, WEFT_REPLAY_NO_MEMORY };
 
 /* A message of a sender was received. FIRST: its number is recorded. AGAIN: the number was recorded
  * before, or is too old to be known. */
-enum weft_replay_verdict weft_replay_take(struct weft_replays *replays, uint32_t sender,
-                                          uint32_t number);
+enum weft_replay_result weft_replay_take(struct weft_replays *replays, uint32_t sender,
+                                         uint32_t number);
 
 #endif

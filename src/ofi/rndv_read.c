@@ -3,7 +3,7 @@
  * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
  * fi_read, several pieces at a time, and replies with FIN. Contiguous data in device memory are
  * registered as such (FI_HMEM) if the provider takes them. Else the sender exposes a copy in a
- * bounce buffer, if they fit into a ring; else see rndv_ring.c. If the sender's
+ * bounce buffer, if they fit into a pipeline; else see rndv_pipeline.c. If the sender's
  * data have holes, remote access does not work, or no more memory can be registered, the sender
  * pushes messages of at most the eager limit instead (rndv_send.c).
  *
@@ -11,7 +11,7 @@
  *  - The receiver replies to every RTS once, also if the message is too long: with FIN after the
  *    last byte has arrived, or with CTS.
  *  - A receive is complete when all bytes that fit have arrived; its pending is 1 until then.
- *  - A read starts only if fewer bytes than the window (read_window.c) are in flight from that
+ *  - A read starts only if fewer bytes than the limit (read_limit.c) are in flight from that
  *    peer. Others wait in the peer's list `readers`, in order. While one waits, a read is
  *    in flight, and its end starts the next.
  */
@@ -63,12 +63,12 @@ static bool is_device(const struct weft_request *request)
 }
 
 /* Copies data of device memory to a bounce buffer that the receiver reads. Longer data pass through
- * a ring. Returns its registration, or NULL. */
+ * a pipeline. Returns its registration, or NULL. */
 WEFT_COLD static struct fid_mr *expose_copy(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
     struct weft_net_vci *net = weft_net_of(request);
-    if (request->bytes > WEFT_NET_RING_BYTES || !weft_net_bounce_allows(net, request->bytes))
+    if (request->bytes > WEFT_NET_PIPELINE_BYTES || !weft_net_bounce_allows(net, request->bytes))
         return NULL;
     state->packed = weft_net_bounce_get(net, request->bytes);
     struct fid_mr *mr = state->packed ? weft_net_bounce_mr(net, state->packed) : NULL;
@@ -104,7 +104,7 @@ void weft_net_expose(struct weft_request *request)
     state->header.address = weft_net.virtual_addresses ? (uintptr_t)data : 0;
 }
 
-/* FINs to one peer are sent together while as many more of its messages are being fetched: a window
+/* FINs to one peer are sent together while as many more of its messages are being fetched: a series
  * of long messages then needs a sixth of the control messages, and a sender of few messages waits
  * for at most half of its FINs. No FIN waits longer than the fetches in flight. */
 static void send_fins(struct weft_peer *peer)
@@ -209,27 +209,32 @@ int weft_net_begin_read(struct weft_request *request, size_t offset, size_t byte
         return rc;
     }
     state->reads_out++;
-    weft_read_window_start(&weft_net_peer(request->peer)->window, bytes, weft_seconds);
+    struct weft_read_limit *limit = &weft_net_peer(request->peer)->read_limit;
+    limit->exchange = net->announced > 0;
+    weft_read_limit_start(limit, bytes, weft_seconds);
     net->outstanding++;
     return 0;
 }
 
 bool weft_net_has_space(const struct weft_request *request)
 {
-    return weft_read_window_is_open(&weft_net_peer(request->peer)->window, request->bytes);
+    return weft_read_limit_is_open(&weft_net_peer(request->peer)->read_limit, request->bytes);
 }
 
 /* Over a stream a message of 1 MiB to two chunks is read in halves while
  * peers read from this rank too, because else both sides of an exchange write all their data to the
  * sockets before they read.
  */
-static size_t longest_read(const struct weft_request *request)
+static size_t longest_read(const struct weft_request *request, bool in_place)
 {
-    bool exchange = weft_net.read_window != SIZE_MAX && weft_net_of(request)->announced > 0;
+    bool exchange = weft_net.read_limit != SIZE_MAX && weft_net_of(request)->announced > 0;
     size_t bytes = request->bytes,
-           most = weft_read_window_piece(&weft_net_peer(request->peer)->window, bytes,
-                                         weft_net.read_chunk);
-    return exchange && bytes >= 2 * HALF && bytes < 2 * most && most > HALF ? HALF : most;
+           most = weft_read_limit_piece(&weft_net_peer(request->peer)->read_limit, bytes,
+                                        weft_net.read_chunk);
+    if (exchange && bytes >= 2 * HALF && bytes < 2 * most && most > HALF)
+        most = HALF;
+    size_t piece = in_place ? most : weft_net_piece_bytes(bytes);
+    return piece < most ? piece : most;
 }
 
 /* Returns 0 if all reads that are allowed now have started, WEFT_NET_NO_SPACE, -FI_EAGAIN or an
@@ -240,12 +245,10 @@ static int read_pieces(struct weft_request *request, int *issued)
     if (state->rails)
         return weft_net_rails_read(request, issued);
     bool in_place = reads_in_place(request);
-    size_t most = longest_read(request);
-    if (!in_place && most > weft_net_piece_bytes(request->bytes))
-        most = weft_net_piece_bytes(request->bytes);
     while (state->moved < request->bytes &&
            state->reads_out < (in_place ? READS_AT_ONCE : STAGED_READS_AT_ONCE)) {
-        size_t n = request->bytes - state->moved < most ? request->bytes - state->moved : most;
+        size_t n = request->bytes - state->moved, most = longest_read(request, in_place);
+        n = n < most ? n : most;
         if (!weft_net_has_space(request))
             return WEFT_NET_NO_SPACE;
         int rc = weft_net_begin_read(request, state->moved, n, state->header.address + state->moved,
@@ -317,7 +320,8 @@ static int issue_reads(struct weft_request *request)
     return issued;
 }
 
-/* A read from a peer has ended: starts those that wait for space in the window. */
+/* A read from a peer has ended: starts those that wait until fewer bytes than the limit are in
+ * flight. */
 static void serve_readers(struct weft_peer *peer)
 {
     struct weft_net_peer *to = weft_net_peer(peer);
@@ -419,7 +423,7 @@ static void read_ended(struct weft_request *request, int error, const char *text
 WEFT_COLD static void piece_read_ended(struct weft_request *request, size_t bytes)
 {
     weft_net_state(request)->arrived += bytes;
-    weft_net_ring_read_on(request);
+    weft_net_pipeline_read_on(request);
 }
 
 void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
@@ -429,7 +433,7 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
     size_t offset = read->offset, bytes = read->bytes;
     bool piece = weft_net_state(request)->phase == WEFT_NET_AWAITING_PIECES;
     weft_assert(weft_net_state(request)->reads_out > 0);
-    weft_assert(read->rail || weft_net_peer(peer)->window.reading >= bytes);
+    weft_assert(read->rail || weft_net_peer(peer)->read_limit.reading >= bytes);
     if (weft_unlikely(piece))
         weft_net_piece_read(request, offset, error, text);
     if (read->data && !error)
@@ -437,7 +441,7 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
     struct weft_net_vci *net = weft_net_of_peer(peer);
     weft_net_bounce_put(net, read->data);
     if (!read->rail)
-        weft_read_window_end(&weft_net_peer(peer)->window, bytes, weft_seconds);
+        weft_read_limit_end(&weft_net_peer(peer)->read_limit, bytes, weft_seconds);
     if (weft_net_state(request)->rails)
         weft_net_rails_read_ended(request, read->rail);
     weft_net_slot_put(net, read);
@@ -468,7 +472,7 @@ void weft_net_fetch_abandon(struct weft_request *request)
         weft_request_event(request);
         return;
     }
-    weft_net_ring_close(request);
+    weft_net_pipeline_close(request);
     weft_net_fetched(request);
 }
 
@@ -478,7 +482,7 @@ static int move_on(struct weft_request *request)
     case WEFT_NET_PUSHING:
         return weft_net_push_more(request);
     case WEFT_NET_AWAITING_PIECES:
-        return weft_net_ring_read_on(request);
+        return weft_net_pipeline_read_on(request);
     default:
         return weft_net_read_on(request);
     }

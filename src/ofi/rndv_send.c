@@ -3,7 +3,8 @@
  * Pushed rendezvous, if the sender's data have holes, the provider has no reliable remote reads, or
  * no more memory can be registered: the receiver replies to the RTS with CTS, and the sender sends
  * pieces of at most the eager limit as control messages, several at a time, each with its offset. A
- * long message from device memory passes through a ring instead, if there is one (rndv_ring.c).
+ * long message from device memory passes through a pipeline instead, if there is one
+ * (rndv_pipeline.c).
  *
  * Invariants:
  *  - A piece is packed in a bounce buffer until the provider has sent it; the buffers of earlier
@@ -14,7 +15,6 @@
 #include "core/base/error.h"
 #include "core/message/process.h"
 #include "core/progress/failure.h"
-#include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 #include "ofi/rendezvous.h"
 
@@ -75,7 +75,7 @@ static int push_one(struct weft_request *request)
     piece->bytes = n;
     piece->control = (struct weft_net_control){.version = WEFT_NET_WIRE_VERSION,
                                                .kind = WEFT_NET_DATA,
-                                               .stream = request->peer->stream,
+                                               .vci_number = request->peer->vci_number,
                                                .from = (int32_t)weft_net_mark(weft.job.rank),
                                                .number = state->receive,
                                                .other = state->moved};
@@ -99,19 +99,19 @@ int weft_net_push_more(struct weft_request *request)
     struct weft_net_request *state = weft_net_state(request);
     weft_assert(request->pending > 0 && state->reads_out <= PIECES_AT_ONCE);
     int pushed = 0, rc = 0;
-    if (state->may_ring && !request->peer->dead)
-        pushed = weft_net_ring_fill(request);
+    if (state->may_pipeline && !request->peer->dead)
+        pushed = weft_net_pipeline_fill(request);
     bool dead = request->peer->dead;
     if (weft_unlikely(dead))
         give_up(request);
-    while (!state->ring && !rc && state->moved < request->capacity &&
+    while (!state->pipeline && !rc && state->moved < request->capacity &&
            state->reads_out < PIECES_AT_ONCE) {
         rc = push_one(request);
         pushed += !rc;
     }
     if (state->moved >= request->capacity && !state->reads_out && !state->stalled &&
-        (dead || weft_net_ring_is_empty(request))) {
-        weft_net_ring_close(request);
+        (dead || weft_net_pipeline_is_empty(request))) {
+        weft_net_pipeline_close(request);
         weft_net_sent(request);
     } else if (rc && !state->reads_out) { /* else the end of a piece continues */
         if (rc != -FI_EAGAIN)
@@ -123,12 +123,12 @@ int weft_net_push_more(struct weft_request *request)
 }
 
 void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t length,
-                          bool may_ring)
+                          bool may_pipeline)
 {
     struct weft_net_request *state = weft_net_state(request);
     state->phase = WEFT_NET_PUSHING;
     state->receive = (uint32_t)receive;
-    state->may_ring = may_ring && request->type->flags & WEFT_TYPE_DEVICE;
+    state->may_pipeline = may_pipeline && request->type->flags & WEFT_TYPE_DEVICE;
     state->moved = 0;
     state->reads_out = 0;
     request->capacity = length;

@@ -270,6 +270,10 @@ static int retry_peer(struct weft_peer *peer, bool look_at_clock)
     struct weft_net_peer *to = weft_net_peer(peer);
     int sent = 0;
     weft_assert(to->backlogged);
+    if (weft_unlikely(peer->dead)) {
+        weft_net_drop_backlog(peer); /* replies to what it had sent */
+        return 0;
+    }
     while (peer->backlog.first) {
         struct weft_backlog_entry *out = peer->backlog.first, *rest = out->next;
         int rc = try_out(peer, out); /* may free out */
@@ -377,7 +381,7 @@ void weft_net_abandon(struct weft_request *request)
     else if (weft_net_forget_sync(request))
         weft_request_event(request);
     else if (!weft_net_state(request)->reads_out && !weft_net_state(request)->stalled) {
-        weft_net_ring_close(request);
+        weft_net_pipeline_close(request);
         weft_net_sent(request);
     } /* else weft_net_push_more ends it */
 }

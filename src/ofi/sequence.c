@@ -9,7 +9,7 @@
  * that comes early is copied, and its receive buffer is posted again. An early message therefore
  * never takes the buffer that an earlier message needs.
  *
- * A message carries 8 or 32 bits of its number. A sender has at most `window` messages undelivered
+ * A message carries 8 or 32 bits of its number. A sender has at most `limit` messages undelivered
  * (credits.c), and 8 bits distinguish that many. The same bound limits the memory of early
  * messages.
  *
@@ -17,7 +17,7 @@
  *  - The messages of one sender are delivered in the order of their numbers, each once.
  *  - next of s is counted before its message is delivered: delivery may make progress and receive
  *    the messages that follow.
- *  - A kept message of sender s has a number in (next, next + window).
+ *  - A kept message of sender s has a number in (next, next + limit).
  */
 #include "ofi/sequence.h"
 
@@ -27,9 +27,9 @@
 #include <string.h>
 
 void weft_sequences_open(struct weft_sequences *s, uint32_t ranks, uint32_t mask, unsigned shift,
-                         uint32_t window)
+                         uint32_t limit)
 {
-    *s = (struct weft_sequences){.ranks = ranks, .mask = mask, .shift = shift, .window = window};
+    *s = (struct weft_sequences){.ranks = ranks, .mask = mask, .shift = shift, .limit = limit};
 }
 
 void weft_sequences_close(struct weft_sequences *s)
@@ -70,10 +70,10 @@ static bool make_block(struct weft_sequences *s, uint32_t sender)
     return *block;
 }
 
-enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t sender,
-                                              uint64_t tag, uint64_t cq_data, const void *data,
-                                              size_t bytes, weft_sequence_deliver *deliver,
-                                              void *arg)
+enum weft_sequence_result weft_sequence_keep(struct weft_sequences *s, uint32_t sender,
+                                             uint64_t tag, uint64_t cq_data, const void *data,
+                                             size_t bytes, weft_sequence_deliver *deliver,
+                                             void *arg)
 {
     if (sender >= s->ranks)
         return WEFT_SEQUENCE_IMPOSSIBLE;
@@ -84,12 +84,12 @@ enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t
     uint32_t due = *weft_sequence_next(s, sender);
     uint32_t ahead = (weft_sequence_number(s, cq_data) - due) & s->mask;
     uint32_t number = due + ahead;
-    if (ahead == 0 || ahead >= s->window)
+    if (ahead == 0 || ahead >= s->limit)
         return WEFT_SEQUENCE_IMPOSSIBLE;
     struct weft_early **link = find_early(s, sender, number);
     if (*link)
         return WEFT_SEQUENCE_TWICE;
-    weft_assert(s->early < (size_t)s->ranks * s->window);
+    weft_assert(s->early < (size_t)s->ranks * s->limit);
     struct weft_early *early = malloc(sizeof *early + bytes);
     if (!early)
         return WEFT_SEQUENCE_NO_MEMORY;
@@ -126,5 +126,5 @@ bool weft_sequence_reached(const struct weft_sequences *s, uint32_t sender, uint
 {
     weft_assert(sender < s->ranks);
     uint32_t ahead = number - weft_sequence_delivered(s, sender);
-    return ahead == 0 || ahead > s->window;
+    return ahead == 0 || ahead > s->limit;
 }

@@ -28,24 +28,24 @@ struct weft_sequences {
      */
     uint32_t **next;
     uint32_t senders, ranks;
-    uint32_t mask;   /* the bits of a number that a message carries */
-    unsigned shift;  /* and where in its CQ data */
-    uint32_t window; /* messages that a sender may have undelivered */
-    size_t early;    /* messages in the buckets */
+    uint32_t mask;  /* the bits of a number that a message carries */
+    unsigned shift; /* and where in its CQ data */
+    uint32_t limit; /* messages that a sender may have undelivered */
+    size_t early;   /* messages in the buckets */
     struct weft_early *buckets[WEFT_SEQUENCE_BUCKETS];
 };
 
 /* Each sender's first message has the number 0. The bits of mask, so many bits from the lowest of
  * the CQ data, are its number. */
 void weft_sequences_open(struct weft_sequences *s, uint32_t ranks, uint32_t mask, unsigned shift,
-                         uint32_t window);
+                         uint32_t limit);
 void weft_sequences_close(struct weft_sequences *s);
 
-enum weft_sequence_verdict {
+enum weft_sequence_result {
     WEFT_SEQUENCE_DELIVERED,
     WEFT_SEQUENCE_KEPT,
     WEFT_SEQUENCE_TWICE,      /* its number was received before and waits */
-    WEFT_SEQUENCE_IMPOSSIBLE, /* its number was delivered before, is beyond the window, or there is
+    WEFT_SEQUENCE_IMPOSSIBLE, /* its number was delivered before, is beyond the limit, or there is
                                  no such sender */
     WEFT_SEQUENCE_NO_MEMORY
 };
@@ -55,10 +55,10 @@ typedef void weft_sequence_deliver(void *arg, uint64_t tag, uint64_t cq_data, co
 
 /* The general path of weft_sequence_arrive: keeps a copy of a message that is not the next of its
  * sender, and allocates the numbers of a block of senders for their first message. */
-enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t sender,
-                                              uint64_t tag, uint64_t cq_data, const void *data,
-                                              size_t bytes, weft_sequence_deliver *deliver,
-                                              void *arg);
+enum weft_sequence_result weft_sequence_keep(struct weft_sequences *s, uint32_t sender,
+                                             uint64_t tag, uint64_t cq_data, const void *data,
+                                             size_t bytes, weft_sequence_deliver *deliver,
+                                             void *arg);
 
 /* Delivers the messages that waited for the one that was just delivered. */
 void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
@@ -79,7 +79,7 @@ static inline uint32_t *weft_sequence_next(const struct weft_sequences *s, uint3
 
 /* A message arrived; deliver(arg, ...) is called for each that is due. Delivers it and those that
  * waited for it, or keeps a copy. */
-static inline __attribute__((always_inline)) enum weft_sequence_verdict
+static inline __attribute__((always_inline)) enum weft_sequence_result
 weft_sequence_arrive(struct weft_sequences *s, uint32_t sender, uint64_t tag, uint64_t cq_data,
                      const void *data, size_t bytes, weft_sequence_deliver *deliver, void *arg)
 {

@@ -11,7 +11,6 @@
  * Invariant: whether the ranks move, and where to, is the same at all ranks.
  */
 #include "core/base/error.h"
-#include "core/base/settings.h"
 #include "core/message/process.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

@@ -6,10 +6,10 @@
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
  *    does not move, and stays memory of such an op until the endpoint is closed. A completion is
  *    acted on only if its op is in flight (in_flight.c): peers decide what some providers report.
- *  - packed, mr, ring and rails of a request's lane state are NULL whenever they hold nothing, also
- *    while the request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header
- *    holds a header only in the phases READING to AWAITING_PIECES: else it may contain the first
- *    bytes of a message.
+ *  - packed, mr, pipeline and rails of a request's lane state are NULL whenever they hold nothing,
+ *    also while the request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive
+ *    header holds a header only in the phases READING to AWAITING_PIECES: else it may contain the
+ *    first bytes of a message.
  */
 #ifndef WEFT_OFI_STATE_H
 #define WEFT_OFI_STATE_H
@@ -17,7 +17,7 @@
 #include "core/message/process.h"
 #include "core/message/request.h"
 #include "ofi/net.h"
-#include "ofi/read_window.h"
+#include "ofi/read_limit.h"
 #include "ofi/replay.h"
 #include "ofi/select/objects.h"
 #include "ofi/select/provider.h"
@@ -94,7 +94,7 @@ struct weft_net_request {
     uint8_t phase;      /* enum weft_net_phase */
     uint16_t reads_out; /* pieces in flight: read or pushed */
     bool put;           /* transfers of windows: fi_write, not fi_read */
-    bool may_ring;      /* sends that are pushed: the receiver reads pieces of a ring */
+    bool may_pipeline;  /* sends that are pushed: the receiver reads pieces of a pipeline */
     void *packed;       /* bounce buffer with the packed data of a buffer with holes, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
     union { /* before a receive has a phase, small; from then on, and in sends, header */
@@ -107,8 +107,8 @@ struct weft_net_request {
     struct iovec
         short_iov[2]; /* of a receive of up to WEFT_NET_SMALL bytes: small and the overflow */
     uint32_t receive; /* sends that are pushed: the receiver's number for it */
-    struct weft_net_ring *ring;      /* of a send, or of a receive in AWAITING_PIECES; or NULL */
-    struct weft_net_rail_use *rails; /* of a message that uses rails, or NULL (rails.c) */
+    struct weft_net_pipeline *pipeline; /* of a send, or of a receive in AWAITING_PIECES; or NULL */
+    struct weft_net_rail_use *rails;    /* of a message that uses rails, or NULL (rails.c) */
 };
 
 _Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane state of a request");
@@ -124,7 +124,7 @@ struct weft_net_compare {
     uint32_t confirmed; /* messages that it had been sent when it reported that all have arrived */
     double at, wait;    /* time of the next COMPARE, and seconds until the one after it */
     uint32_t claimed, missing; /* messages that it claims to have sent; those that are not here, */
-    unsigned times;            /* in so many COMPAREs in a row, */
+    unsigned times;            /* in so many consecutive COMPAREs, */
     double since;              /* the first of which arrived then */
 };
 
@@ -141,12 +141,12 @@ struct weft_net_peer {
     bool connected_back;         /* its connection to this rank exists */
     bool backlogged;             /* in the list of peers with a backlog */
     bool held;                   /* nothing is sent until a tunnel is agreed on or connected */
-    uint8_t refusals;            /* looks in a row at which its address refused a connection */
+    uint8_t refusals;            /* consecutive looks at which its address refused a connection */
     struct weft_peer *next_backlogged;
     double report_after; /* seconds without a connection before the next report; 0: the first */
     struct weft_request *sync, **sync_end;       /* eager synchronous sends not yet matched */
     struct weft_request *readers, **readers_end; /* receives whose reads wait for space */
-    struct weft_read_window window;              /* of reads from it */
+    struct weft_read_limit read_limit;           /* of reads from it */
     uint32_t fetching;                           /* rendezvous receives from it that are active */
     uint32_t fins;                               /* FINs to be sent: entries of fin_numbers */
     uint32_t fin_numbers[WEFT_FINS_AT_ONCE];     /* numbers of its sends whose data have arrived */
@@ -227,7 +227,7 @@ struct weft_net_vci {
     struct weft_remote_region *regions; /* of windows: rma.c */
     bool answering;                     /* within weft_net_answer_queries */
     unsigned retries;                   /* calls of weft_net_retry */
-    unsigned busy_polls;                /* in a row without an event, while the provider is busy */
+    unsigned busy_polls;                /* without an event, while the provider is busy */
     double busy_since;                  /* when that was first seen, or memory was last tried */
     int connecting_back;                /* the world rank that this rank connects back to, or -1 */
     struct weft_net_unconnected *unconnected; /* by sender number; or NULL */
@@ -239,9 +239,9 @@ struct weft_net_vci {
 /* The state that is common to all VCIs; not changed after weft_net_agree. */
 struct weft_net {
     struct weft_net_vci vcis[WEFT_VCIS_MAX];
-    unsigned nvcis;   /* endpoints that are open: `streams`, or 1 */
-    unsigned streams; /* communicators with ranks of other nodes are assigned to so many streams */
-    size_t inject_short; /* the longest message that is injected for one credit */
+    unsigned nvcis;       /* endpoints that are open: `vci_numbers`, or 1 */
+    unsigned vci_numbers; /* of communicators with ranks of other nodes */
+    size_t inject_short;  /* the longest message that is injected for one credit */
     size_t inject_max, eager_limit;
     unsigned rank_shift, sequence_shift, form_shift;
     uint32_t job_key;      /* as many bits as the completion data have for a rank */
@@ -257,11 +257,11 @@ struct weft_net {
     size_t in_place_space; /* receives that exceed WEFT_NET_SMALL by fewer bytes are in place */
     uint64_t post_limit;   /* receives that the provider may hold on one endpoint */
     bool software, virtual_addresses, local_mr, can_read, can_write;
-    bool device;        /* the provider reads and writes device memory: FI_HMEM */
-    bool copies;        /* the provider matches, and may report a message again: replay.c */
-    unsigned rma;       /* what weft_net_rma returns, after its first call */
-    size_t read_chunk;  /* bytes of one read */
-    size_t read_window; /* of all the reads from one peer; 0: measured (read_window.c) */
+    bool device;       /* the provider reads and writes device memory: FI_HMEM */
+    bool copies;       /* the provider matches, and may report a message again: replay.c */
+    unsigned rma;      /* what weft_net_rma returns, after its first call */
+    size_t read_chunk; /* bytes of one read */
+    size_t read_limit; /* of all the reads from one peer; 0: measured (read_limit.c) */
     size_t nbuffers, buffer_bytes, few;
     struct weft_provider_choice choice;
     struct weft_tunnels *tunnels; /* NULL: this rank has no other network (tunnel.c) */

@@ -7,9 +7,9 @@
  *
  * space separates user messages (0) from control messages (1) and is always matched. form is the
  * kind of a user message (enum weft_message_form); receives ignore it and read it from the
- * completion. With software matching, sender is the sender number, stream * job size + rank in
- * MPI_COMM_WORLD, because each stream has sequence numbers of its own (core/message/vci.h); with
- * matching by the provider, sender has no bits. The CQ data carries the sender's rank in the
+ * completion. With software matching, sender is the sender number, VCI number * job size + rank in
+ * MPI_COMM_WORLD, because each VCI number has sequence numbers of its own (core/message/vci.h);
+ * with matching by the provider, sender has no bits. The CQ data carries the sender's rank in the
  * communicator and the message's sequence number (8 or 32 bits). Where the provider matches and the
  * sequence number has 32 bits, an RTS carries the number of the send's request instead.
  */
@@ -40,7 +40,7 @@ static inline uint64_t weft_net_number_bits(uint32_t number)
 /* True if the sender of a user message has the job's key. */
 static inline bool weft_net_is_of_job(uint64_t cq_data)
 {
-    return (uint32_t)weft_net_source(cq_data) < (uint32_t)weft.job.size;
+    return (uint32_t)weft_net_source(cq_data) < (uint32_t)weft.processes;
 }
 
 /* The id of a message that was announced by an RTS (struct weft_arrival); of any other message it
@@ -70,20 +70,20 @@ static inline uint32_t weft_net_sender(uint64_t word)
 
 /* With software matching: the number of a sender in the tag word, and the senders of one VCI of
  * this process. */
-static inline uint32_t weft_net_sender_number(unsigned stream, int world)
+static inline uint32_t weft_net_sender_number(unsigned vci_number, int world)
 {
-    return stream * (uint32_t)weft.job.size + (uint32_t)world;
+    return vci_number * (uint32_t)weft.job.size + (uint32_t)world;
 }
 
 static inline size_t weft_net_senders(void)
 {
-    return (size_t)weft.job.size * (weft_net.nvcis == 1 ? weft_net.streams : 1);
+    return (size_t)weft.job.size * (weft_net.nvcis == 1 ? weft_net.vci_numbers : 1);
 }
 
-/* True if messages of a stream arrive on a VCI. */
-static inline bool weft_net_takes_stream(const struct weft_net_vci *net, unsigned stream)
+/* True if messages of a VCI number arrive on a VCI. */
+static inline bool weft_net_takes(const struct weft_net_vci *net, unsigned vci_number)
 {
-    return stream < weft_net.streams && (weft_net.nvcis == 1 || stream == net->number);
+    return vci_number < weft_net.vci_numbers && (weft_net.nvcis == 1 || vci_number == net->number);
 }
 
 #endif

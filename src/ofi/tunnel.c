@@ -63,7 +63,7 @@ enum reply { AGREED = 'a', REFUSED = 'r' };
 struct call {
     char magic[8];
     uint32_t from; /* weft_net_mark of the rank in MPI_COMM_WORLD */
-    uint8_t kind, stream;
+    uint8_t kind, vci_number;
     uint16_t port; /* of the caller's endpoint, in network byte order */
 };
 
@@ -368,8 +368,9 @@ static uint32_t address_of(const struct weft_peer *peer)
 static struct call make_call(const struct weft_peer *peer, enum kind kind)
 {
     struct sockaddr_in own;
-    struct call call = {
-        .from = weft_net_mark(weft.job.rank), .kind = (uint8_t)kind, .stream = peer->stream};
+    struct call call = {.from = weft_net_mark(weft.job.rank),
+                        .kind = (uint8_t)kind,
+                        .vci_number = peer->vci_number};
     memcpy(call.magic, magic, sizeof magic);
     call.port = own_address(peer->vci, &own) ? own.sin_port : 0;
     return call;
@@ -534,7 +535,7 @@ static uint32_t stand_in(int world)
 
 static enum reply decide(const struct call *call, int from, double now)
 {
-    struct weft_peer *peer = weft_peer_get(call->stream, from);
+    struct weft_peer *peer = weft_peer_get(call->vci_number, from);
     struct weft_tunnel *tunnel = peer ? weft_net_peer(peer)->tunnel : NULL;
     if (!tunnel || !weft_net_is_alive(peer) || has_sent(peer) || tunnel->state == JOINED)
         return REFUSED;
@@ -551,7 +552,7 @@ static enum reply decide(const struct call *call, int from, double now)
 /* Connects to the provider of this rank, for a rank that has sent JOIN. */
 static void connect_provider(struct caller *caller, int from)
 {
-    struct weft_peer *peer = weft_peer_find(caller->call.stream, from);
+    struct weft_peer *peer = weft_peer_find(caller->call.vci_number, from);
     struct sockaddr_in own, source = {.sin_family = AF_INET, .sin_addr.s_addr = stand_in(from)};
     if (!peer || !weft_tunnel_joins(peer) || !own_address(peer->vci, &own))
         return;
@@ -582,7 +583,7 @@ static bool serve(struct caller *caller, double now)
         return n > 0;
     int from = (int)weft_net_mark((int)call->from);
     if (memcmp(call->magic, magic, sizeof magic) != 0 || from < 0 || from >= weft.job.size ||
-        from == weft.job.rank || call->stream >= weft_net.streams) {
+        from == weft.job.rank || call->vci_number >= weft_net.vci_numbers) {
         weft_net_drop("a request for a tunnel from an unknown rank", -1);
         return false;
     }
@@ -619,10 +620,10 @@ static void check_error(const struct weft_tunnel *tunnel)
     const struct weft_peer *peer = tunnel->peer;
     int error = __atomic_load_n(&tunnel->error, __ATOMIC_ACQUIRE);
     char host[256];
-    if (!error || weft_net.leaving || peer->dead || weft_failure_confirm(peer))
+    if (!error || weft_net.leaving || peer->dead)
         return;
-    weft_fatal(
-        MPI_ERR_OTHER,
+    weft_failure_lost(
+        peer, MPI_ERR_OTHER,
         "the connection to rank %d on %s through %s, which replaces %s, has failed (%s), and "
         "messages between the two ranks are lost; see whether that host runs and the "
         "network to it works",

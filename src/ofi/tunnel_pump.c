@@ -103,11 +103,11 @@ static short events_of(const struct half *reads, const struct half *writes)
     return (short)((waits ? POLLIN : 0) | (writes->begin < writes->end ? POLLOUT : 0));
 }
 
-/* Waits until a pipe has something to do, or the bell rings. */
+/* Waits until a pipe has something to do, or the bell wakeups. */
 static void wait_for_events(struct weft_pump *pump, struct pollfd *fds)
 {
     size_t n = 0;
-    uint64_t rings;
+    uint64_t wakeups;
     fds[n++] = (struct pollfd){.fd = pump->bell, .events = POLLIN};
     for (const struct pipe *pipe = pump->pipes; pipe; pipe = pipe->next) {
         short inner = events_of(&pipe->half[0], &pipe->half[1]);
@@ -116,7 +116,7 @@ static void wait_for_events(struct weft_pump *pump, struct pollfd *fds)
         fds[n++] = (struct pollfd){.fd = outer ? pipe->half[1].from : -1, .events = outer};
     }
     if (poll(fds, (nfds_t)n, -1) > 0 && fds[0].revents &&
-        read(pump->bell, &rings, sizeof rings) < 0)
+        read(pump->bell, &wakeups, sizeof wakeups) < 0)
         return;
 }
 
@@ -193,11 +193,11 @@ static struct weft_pump *open_pump(void)
     return NULL;
 }
 
-static void ring(const struct weft_pump *pump)
+static void wake(const struct weft_pump *pump)
 {
     uint64_t one = 1;
     if (write(pump->bell, &one, sizeof one) < 0)
-        return; /* it has rung already */
+        return; /* it is awake already */
 }
 
 void weft_pump_add(struct weft_pump **pump, int inner, int outer, const void *first, size_t bytes,
@@ -227,7 +227,7 @@ void weft_pump_add(struct weft_pump **pump, int inner, int outer, const void *fi
     pipe->next = (*pump)->added;
     (*pump)->added = pipe;
     pthread_mutex_unlock(&(*pump)->lock);
-    ring(*pump);
+    wake(*pump);
 }
 
 void weft_pump_close(struct weft_pump *pump)
@@ -237,7 +237,7 @@ void weft_pump_close(struct weft_pump *pump)
     pthread_mutex_lock(&pump->lock);
     pump->ends = true;
     pthread_mutex_unlock(&pump->lock);
-    ring(pump);
+    wake(pump);
     pthread_join(pump->thread, NULL);
     while (pump->added) {
         struct pipe *pipe = pump->added;

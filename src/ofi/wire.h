@@ -14,7 +14,7 @@
 
 enum { WEFT_NET_HEADER_BYTES = 32, WEFT_NET_CONTROL_BYTES = 56 };
 
-enum { WEFT_NET_WIRE_VERSION = 20 };
+enum { WEFT_NET_WIRE_VERSION = 21 };
 
 /* The form of a user message, two bits of its tag word. */
 enum weft_message_form {
@@ -27,7 +27,7 @@ enum weft_message_form {
 /* The payload of an RTS. */
 struct weft_net_header {
     uint8_t version;
-    uint8_t staged; /* 0: it can be read; 1: its sender pushes it (rndv_send.c, rndv_ring.c) */
+    uint8_t staged; /* 0: it can be read; 1: its sender pushes it (rndv_send.c, rndv_pipeline.c) */
     uint8_t ready;  /* it was sent in ready mode */
     uint8_t pad;
     uint32_t number;  /* of the sender's request */
@@ -40,7 +40,7 @@ enum weft_net_control_kind {
     WEFT_NET_ACK,    /* the oldest unacknowledged synchronous send of (context, tag) has matched */
     WEFT_NET_FIN,    /* count sends have been read; their numbers begin at `number` */
     WEFT_NET_CTS,    /* push the message of the send `number`, length bytes, to the receive `other`;
-                        count 1: its rank reads pieces of a ring */
+                        count 1: its rank reads pieces of a pipeline */
     WEFT_NET_DATA,   /* a pushed piece for the receive `number`, at offset `other`; data follows */
     WEFT_NET_FILLED, /* length bytes, at offset `other` of the message for the receive `number`, can
                         be read with address and key */
@@ -66,6 +66,7 @@ enum weft_net_control_kind {
                            receiver connects to the sender too, if it has not */
     WEFT_NET_RAILS,     /* the receive `other` of the send `number` wants to read through rails: the
                            bytes of address are numbers of the sender's rails, or 0 */
+    WEFT_NET_REVOKE,    /* the communicator with that context is revoked */
     WEFT_NET_RAIL       /* the reply for rail `count` of the receive `number`: it can be read with
                            address and key (length 1), or not (length 0) */
 };
@@ -74,8 +75,8 @@ enum { WEFT_FINS_AT_ONCE = 10 };
 
 struct weft_net_control {
     uint8_t version, kind, count;
-    uint8_t stream; /* of the peer: core/message/vci.h */
-    int32_t from;   /* world rank of the sender: weft_net_mark on the wire */
+    uint8_t vci_number; /* of the peer: core/message/vci.h */
+    int32_t from;       /* world rank of the sender: weft_net_mark on the wire */
     uint32_t context;
     int32_t tag;
     uint64_t number, other, length;

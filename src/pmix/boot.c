@@ -10,6 +10,7 @@
  */
 #include "boot.h"
 #include "core/base/assert.h"
+#include "core/base/clock.h"
 #include "pmix/job_file.h"
 #include "pmix/pmix_internal.h"
 
@@ -172,6 +173,13 @@ static pmix_status_t leave(void)
     return rc;
 }
 
+/* The number of the program of this process: of a spawn, or from the launcher. */
+static int appnum_or(int number)
+{
+    const char *text = getenv(WEFT_PARENT_PORT_VARIABLE) ? getenv(WEFT_APPNUM_VARIABLE) : NULL;
+    return text ? atoi(text) : number;
+}
+
 static int join_job(struct weft_job *job, char *why, size_t len)
 {
     weft_assert(!boot.joined && !boot.peers);
@@ -195,12 +203,13 @@ static int join_job(struct weft_job *job, char *why, size_t len)
     weft_job_info_host(boot.rank, boot.host, sizeof boot.host);
 
     int local_size = weft_job_info_neighbours(&boot.peers);
-    if (local_size == 0 || weft_failure_open(&boot.self, boot.size) != 0) {
+    if (local_size == 0 || weft_failure_open(boot.rank, boot.size) != 0) {
         leave();
         return out_of_memory("while starting", why, len);
     }
+    weft_failure_listen(boot.self.nspace);
     fill_job(job, local_size);
-    job->appnum = number_or(boot.self.rank, PMIX_APPNUM, 0);
+    job->appnum = appnum_or(number_or(boot.self.rank, PMIX_APPNUM, 0));
     job->universe = number_or(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, -1);
     job->singleton = false;
     snprintf(job->nspace, sizeof job->nspace, "%s", boot.self.nspace);
@@ -223,17 +232,18 @@ static int join_pmi(struct weft_job *job, char *why, size_t len)
     boot.size = found.size;
     boot.first = found.first;
     boot.peers = malloc((size_t)boot.size * sizeof *boot.peers);
-    if (!boot.peers)
+    if (!boot.peers || weft_failure_open(boot.rank, boot.size) != 0)
         return out_of_memory("while starting", why, len);
     int n = 0;
     for (int r = 0; r < boot.size; r++)
         if (boot.first ? boot.first[r] == boot.first[boot.rank] : r == boot.rank)
             boot.peers[n++] = r;
     fill_job(job, n);
-    job->appnum = found.appnum < 0 ? 0 : found.appnum;
+    job->appnum = appnum_or(found.appnum < 0 ? 0 : found.appnum);
     job->universe = found.universe;
     job->singleton = false;
     snprintf(job->nspace, sizeof job->nspace, "%s", found.name);
+    weft_spawn_find_port();
     return weft_pmi_put(host_key, boot.host, strlen(boot.host), why, len);
 }
 
@@ -275,6 +285,11 @@ void weft_boot_forked(void)
     weft_rank_lock_release();
 }
 
+bool weft_boot_is_alone(void)
+{
+    return !boot.joined && !boot.pmi;
+}
+
 const char *weft_psets_nspace(void)
 {
     return boot.joined ? boot.self.nspace : NULL;
@@ -289,6 +304,7 @@ int weft_boot_finalize(char *why, size_t len)
         rc = leave();
     if (boot.pmi) {
         left = weft_pmi_leave();
+        weft_failure_close();
         weft_rank_lock_release();
     }
     boot.pmi = false;
@@ -429,7 +445,7 @@ static pmix_status_t request(int rank, const char *key, bool refresh, double dea
                              struct weft_reply **out)
 {
     weft_assert(boot.joined && rank >= 0 && rank < boot.size);
-    int seconds = (int)(deadline - weft_reply_clock()) + 1;
+    int seconds = (int)(deadline - weft_seconds()) + 1;
     struct weft_reply *reply = weft_reply_new();
     *out = NULL;
     if (!reply)
@@ -505,7 +521,7 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
     if (known <= 0)
         return known;
 
-    double deadline = weft_reply_clock() + timeout_s;
+    double deadline = weft_seconds() + timeout_s;
     struct weft_reply *reply = NULL;
     pmix_status_t rc;
 
@@ -515,7 +531,7 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
     for (bool refresh = false;; refresh = !refresh) {
         rc = request(rank, full, refresh, deadline, &reply);
         bool missing = rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_TIMEOUT;
-        if (!missing || weft_reply_clock() > deadline || weft_boot_has_failed(rank))
+        if (!missing || weft_seconds() > deadline || weft_boot_has_failed(rank))
             break;
         usleep(RETRY_PAUSE_US);
     }

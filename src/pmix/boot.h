@@ -67,7 +67,7 @@ int weft_boot_fence_idle(void (*report)(void *), void *arg, char *why, size_t le
 
 /* Fetches a rank's value: *bytes is the size of the buffer, then the length of the value; a longer
  * value is an error. By PMIx it waits at most timeout_s seconds for the rank to publish it; the
- * rank's death ends the wait. Always fails in a singleton. */
+ * rank's death ends the wait. Always fails in a singleton. For any thread. */
 int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int timeout_s, char *why,
                     size_t len);
 
@@ -89,15 +89,69 @@ struct weft_boot_pset {
 };
 int weft_boot_psets(const struct weft_boot_pset **sets);
 
+/* Names in the launcher's service, which all its jobs share. */
+enum weft_boot_name {
+    WEFT_BOOT_NAME_DONE,
+    WEFT_BOOT_NAME_TAKEN,    /* it is published, by another process */
+    WEFT_BOOT_NAME_UNKNOWN,  /* it is not published */
+    WEFT_BOOT_NAME_UNSERVED, /* the launcher has no such service, or it failed */
+};
+enum weft_boot_name weft_boot_name_publish(const char *name, const char *value);
+enum weft_boot_name weft_boot_name_lookup(const char *name, char *value, size_t size);
+enum weft_boot_name weft_boot_name_unpublish(const char *name);
+
+/* ---- Starting further processes (MPI_Comm_spawn): a job of their own */
+
+struct weft_boot_app {
+    const char *program;           /* a path, or a name to look for in PATH */
+    char *const *args;             /* NULL-terminated, or NULL */
+    int count;                     /* of processes */
+    const char *dir;               /* the working directory */
+    const char *hosts, *host_file; /* "a,b:4" and the name of a file, or NULL */
+};
+
+enum weft_boot_spawned {
+    WEFT_BOOT_SPAWN_PENDING,
+    WEFT_BOOT_SPAWN_DONE, /* by weftrun: all processes have joined their job */
+    WEFT_BOOT_SPAWN_FAILED,
+    WEFT_BOOT_SPAWN_UNSUPPORTED, /* the launcher starts no processes */
+};
+
+struct weft_boot_spawn;
+
+/* True for a process without a launcher. */
+bool weft_boot_is_alone(void);
+
+/* Requests the start of n programs as one job, from the launcher or from a weftrun that this
+ * process starts. The processes have the port in WEFT_PARENT_PORT_VARIABLE when they have joined
+ * their job. NULL with a sentence in why and a result. Does not wait. */
+struct weft_boot_spawn *weft_boot_spawn_start(const struct weft_boot_app *apps, int n,
+                                              const char *port, enum weft_boot_spawned *result,
+                                              char *why, size_t len);
+
+/* The result, with a sentence in why if it is a failure. Does not wait. */
+enum weft_boot_spawned weft_boot_spawn_test(struct weft_boot_spawn *spawn, char *why, size_t len);
+
+/* Frees the object, also while the result is pending. */
+void weft_boot_spawn_end(struct weft_boot_spawn *spawn);
+
 /* The launcher, among the failures. */
 #define WEFT_BOOT_LAUNCHER (-1)
 
-/* Returns each rank that the launcher reports dead once, and WEFT_BOOT_LAUNCHER once if the
+/* Returns each rank that is reported dead once, and WEFT_BOOT_LAUNCHER once if the
  * connection to the launcher is lost; false if there is none. Without failures it costs one load.
  * Any thread may call it. Most launchers (srun, mpirun) end the job and report no deaths. */
 bool weft_boot_next_failure(int *rank);
 
-/* True if the launcher has reported this rank, or any rank, dead. Cheap; for any thread. */
+/* This rank has been found dead, by this process or another one: it counts as reported. For any
+ * thread. */
+void weft_boot_report_failure(int rank);
+
+/* The failure with an index, in the order of the reports; false if there are fewer. For any thread.
+ */
+bool weft_boot_failure_at(int index, int *rank);
+
+/* True if this rank, or any rank, has been reported dead. Cheap; for any thread. */
 #define WEFT_BOOT_ANYBODY (-2)
 bool weft_boot_has_failed(int rank);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Failures that the launcher reports: dead ranks, and a lost connection to the launcher.
+ * Failures: dead ranks, which the launcher or this process reports, and a lost connection to the
+ * launcher.
  *
  * Invariant: each failure is in the list once, in the order of the reports. `unread` counts the
  * failures that weft_boot_next_failure has not returned, so that a check costs one load while there
@@ -12,6 +13,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,7 +99,7 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
         cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-int weft_failure_open(const pmix_proc_t *self, int size)
+int weft_failure_open(int self, int size)
 {
     weft_assert(!failures.list && !failures.count);
     failures.list = calloc((size_t)size + 1, sizeof *failures.list);
@@ -107,11 +109,15 @@ int weft_failure_open(const pmix_proc_t *self, int size)
         return -1;
     }
     failures.size = size;
-    failures.self = (int)self->rank;
-    memcpy(failures.nspace, self->nspace, sizeof failures.nspace);
+    failures.self = self;
+    return 0;
+}
+
+void weft_failure_listen(const char *nspace)
+{
+    snprintf(failures.nspace, sizeof failures.nspace, "%s", nspace);
     PMIx_Register_event_handler(events, sizeof events / sizeof *events, NULL, 0, on_event, NULL,
                                 NULL);
-    return 0;
 }
 
 void weft_failure_close(void)
@@ -126,6 +132,22 @@ void weft_failure_close(void)
     atomic_store(&failures.any, false);
     atomic_store(&failures.lost, false);
     pthread_mutex_unlock(&failures.lock);
+}
+
+void weft_boot_report_failure(int rank)
+{
+    if (failures.list && rank >= 0 && rank < failures.size && rank != failures.self)
+        report(rank);
+}
+
+bool weft_boot_failure_at(int index, int *rank)
+{
+    pthread_mutex_lock(&failures.lock);
+    bool any = index < failures.count;
+    if (any)
+        *rank = failures.list[index];
+    pthread_mutex_unlock(&failures.lock);
+    return any;
 }
 
 bool weft_boot_has_failed(int rank)
@@ -150,6 +172,7 @@ bool weft_failure_launcher_lost(void)
 
 bool weft_boot_next_failure(int *rank)
 {
+    weft_spawn_reap();
     if (atomic_load_explicit(&failures.unread, memory_order_acquire) == 0)
         return false;
     pthread_mutex_lock(&failures.lock);

@@ -109,6 +109,14 @@ bool weft_launcher_is_weftrun(void)
     return pmix_launcher() == &weftrun;
 }
 
+/* PMI_JOBID is Slurm's; Hydra, which may start its proxies by srun, does not set it. */
+const char *weft_launcher_slurm_plugin(void)
+{
+    if (pmix_launcher())
+        return pmix_launcher() == &srun_with_pmix ? "pmix" : NULL;
+    return value_of("SLURM_STEP_ID") && value_of("PMI_JOBID") ? "pmi2" : NULL;
+}
+
 enum weft_launch weft_launcher_detect(char *name, size_t name_len, char *why, size_t len)
 {
     const struct launcher *by = pmix_launcher();
@@ -118,7 +126,7 @@ enum weft_launch weft_launcher_detect(char *name, size_t name_len, char *why, si
     }
 
     uint64_t socket;
-    if (weft_pmi_offered(&socket)) {
+    if (weft_pmi_is_available(&socket)) {
         snprintf(name, name_len, "%s",
                  value_of("SLURM_STEP_ID") ? "srun"
                  : value_of("FLUX_JOB_ID") ? "flux run"

@@ -5,13 +5,16 @@
  * command and its reply are lines of words "name=value".
  *
  * Invariants:
- *  - Each command has one reply, read before the next command is sent. Only the reply to barrier_in
- *    may come later, among the replies to other commands.
+ *  - Each command has one reply, read before the next command is sent. Only the replies to
+ *    barrier_in and to spawn, of which one at a time is sent, may come later, among the replies to
+ *    other commands.
  *  - After an unexpected line, a timeout or the end of the connection, pmi.lost is set and nothing
  *    more is sent, because a late reply would be taken for the reply to another command.
  *  - pmi.lock is held while a line is sent or read, not while a barrier calls its progress.
  */
+#include "boot.h"
 #include "core/base/assert.h"
+#include "core/base/clock.h"
 #include "pmix/pmix_internal.h"
 
 #include <errno.h>
@@ -37,8 +40,9 @@ static struct {
     pthread_mutex_t lock;
     int fd, rank, size;
     bool lost, in_barrier;
-    bool barrier_read; /* the launcher has read barrier_in */
-    size_t piece;      /* bytes of a value in one put */
+    bool barrier_read;            /* the launcher has read barrier_in */
+    struct weft_pmi_spawn *spawn; /* that waits for its reply, or NULL */
+    size_t fragment;              /* bytes of a value in one put */
     char name[256];
     int32_t *first; /* the lowest rank on the node of each rank; NULL: unknown */
     const char *launcher;
@@ -57,7 +61,7 @@ static int number_of(const char *variable)
     return end && !*end && n >= 0 && n <= INT32_MAX ? (int)n : -1;
 }
 
-bool weft_pmi_offered(uint64_t *socket)
+bool weft_pmi_is_available(uint64_t *socket)
 {
     struct stat at;
     int fd = number_of("PMI_FD"), rank = number_of("PMI_RANK");
@@ -87,9 +91,9 @@ static bool take_line(void)
 /* Reads a line, for at most so many seconds; false if there is none, or with pmi.lost set. */
 static bool read_line(double seconds)
 {
-    double deadline = weft_reply_clock() + seconds;
+    double deadline = weft_seconds() + seconds;
     while (!pmi.lost && !take_line()) {
-        double left = deadline - weft_reply_clock();
+        double left = deadline - weft_seconds();
         struct pollfd in = {.fd = pmi.fd, .events = POLLIN};
         struct timespec most = {.tv_sec = left > 0 ? (time_t)left : 0};
         most.tv_nsec = left > 0 ? (long)((left - (double)most.tv_sec) * 1e9) : 0;
@@ -113,22 +117,21 @@ static bool read_line(double seconds)
  * not sent at once. */
 static void await_reading(void)
 {
-    double deadline = weft_reply_clock() + REPLY_SECONDS;
+    double deadline = weft_seconds() + REPLY_SECONDS;
     int unread = 0;
-    while (ioctl(pmi.fd, SIOCOUTQ, &unread) == 0 && unread > 0 && weft_reply_clock() < deadline)
+    while (ioctl(pmi.fd, SIOCOUTQ, &unread) == 0 && unread > 0 && weft_seconds() < deadline)
         sched_yield();
     usleep(READ_US);
     pmi.barrier_read = true;
 }
 
-/* Sends pmi.command. */
-static bool send_line(void)
+static bool send_text(const char *text)
 {
-    size_t length = strlen(pmi.command);
+    size_t length = strlen(text);
     if (pmi.in_barrier && !pmi.barrier_read)
         await_reading();
     for (size_t sent = 0; !pmi.lost && sent < length;) {
-        ssize_t n = send(pmi.fd, pmi.command + sent, length - sent, MSG_NOSIGNAL);
+        ssize_t n = send(pmi.fd, text + sent, length - sent, MSG_NOSIGNAL);
         if (n >= 0)
             sent += (size_t)n;
         else if (errno != EINTR)
@@ -157,20 +160,37 @@ static bool line_is(const char *command)
     return name && strcmp(name, command) == 0;
 }
 
+static bool rc_is_0(void)
+{
+    const char *rc = field("rc");
+    return !rc || strcmp(rc, "0") == 0;
+}
+
+/* Takes a line that ends a barrier or a spawn; false if it is another one. */
+static bool take_late_reply(void)
+{
+    if (pmi.in_barrier && line_is("barrier_out")) {
+        pmi.in_barrier = false;
+    } else if (pmi.spawn && line_is("spawn_result")) {
+        pmi.spawn->result = rc_is_0() ? WEFT_PMI_SPAWNED : WEFT_PMI_SPAWN_REFUSED;
+        pmi.spawn = NULL;
+    } else {
+        return false;
+    }
+    return true;
+}
+
 /* Sends pmi.command and reads its reply. False if the connection is lost or the launcher refuses.
  */
 static bool request(const char *reply)
 {
-    if (!send_line())
+    if (!send_text(pmi.command))
         return false;
     while (read_line(REPLY_SECONDS)) {
-        if (line_is(reply)) {
-            const char *rc = field("rc");
-            return !rc || strcmp(rc, "0") == 0;
-        }
-        if (!pmi.in_barrier || !line_is("barrier_out"))
+        if (line_is(reply))
+            return rc_is_0();
+        if (!take_late_reply())
             break;
-        pmi.in_barrier = false;
     }
     pmi.lost = true;
     return false;
@@ -242,13 +262,13 @@ static void find_nodes(void)
 
 /* The largest value in one put: the launcher's limit of a value, two digits a byte, in a command of
  * COMMAND_BYTES beside the words, the name and the key. */
-static size_t piece_bytes(void)
+static size_t fragment_bytes(void)
 {
     const char *text = request_plain("get_maxes", "maxes") ? field("vallen_max") : NULL;
     long most = text ? strtol(text, NULL, 10) : 0;
     long beside = (long)strlen(pmi.name) + 128;
     most = most - 1 < COMMAND_BYTES - beside ? most - 1 : COMMAND_BYTES - beside;
-    return most < 64 ? 0 : ((size_t)most - 24) / 2; /* 24: the size before the first piece */
+    return most < 64 ? 0 : ((size_t)most - 24) / 2; /* 24: the size before the first fragment */
 }
 
 static int number(const char *command, const char *reply, const char *name)
@@ -271,8 +291,8 @@ int weft_pmi_join(struct weft_pmi *job, const char *launcher, char *why, size_t 
     const char *name =
         joined && request_plain("get_my_kvsname", "my_kvsname") ? field("kvsname") : NULL;
     snprintf(pmi.name, sizeof pmi.name, "%s", name ? name : "");
-    pmi.piece = name ? piece_bytes() : 0;
-    if (!pmi.piece) {
+    pmi.fragment = name ? fragment_bytes() : 0;
+    if (!pmi.fragment) {
         snprintf(why, len,
                  "rank %d of %d could not join its job by PMI-1, which %s offers in PMI_FD=%d, "
                  "because %s: start it with weftrun, or with a launcher that offers PMIx",
@@ -308,30 +328,35 @@ void weft_pmi_abort(int code)
 
 /* ---- Values */
 
-/* Writes the key of a piece of a value. */
-static void piece_key(char *out, size_t len, int rank, const char *key, size_t piece)
+/* Writes the key of a fragment of a value. */
+static void fragment_key(char *out, size_t len, int rank, const char *key, size_t fragment)
 {
-    snprintf(out, len, "weft.%d.%.32s.%zu", rank, key, piece);
+    snprintf(out, len, "weft.%d.%.32s.%zu", rank, key, fragment);
+}
+
+/* Writes the fragment of a value that begins at its byte done. Returns the end of the fragment. */
+static size_t fragment_text(char *out, const unsigned char *bytes, size_t size, size_t done)
+{
+    size_t n = size - done < pmi.fragment ? size - done : pmi.fragment;
+    int used = done == 0 ? sprintf(out, "%zu:", size) : 0;
+    for (size_t i = 0; i < n; i++)
+        used += sprintf(out + used, "%02x", bytes[done + i]);
+    out[used] = 0;
+    return done + n;
 }
 
 int weft_pmi_put(const char *key, const void *value, size_t size, char *why, size_t len)
 {
-    const unsigned char *bytes = value;
-    char name[64], text[2 * COMMAND_BYTES];
-    size_t done = 0, piece = 0;
+    char name[64], text[COMMAND_BYTES];
+    size_t done = 0, fragment = 0;
     bool ok = true;
     pthread_mutex_lock(&pmi.lock);
     do {
-        size_t n = size - done < pmi.piece ? size - done : pmi.piece;
-        int used = piece == 0 ? snprintf(text, sizeof text, "%zu:", size) : 0;
-        for (size_t i = 0; i < n; i++)
-            used += snprintf(text + used, 3, "%02x", bytes[done + i]);
-        text[used] = 0;
-        piece_key(name, sizeof name, pmi.rank, key, piece++);
+        done = fragment_text(text, value, size, done);
+        fragment_key(name, sizeof name, pmi.rank, key, fragment++);
         snprintf(pmi.command, sizeof pmi.command, "cmd=put kvsname=%s key=%s value=%s\n", pmi.name,
                  name, text);
         ok = request("put_result");
-        done += n;
     } while (ok && done < size);
     if (!ok)
         snprintf(why, len, "rank %d could not publish %s (%zu bytes) through %s by PMI-1: %s",
@@ -357,12 +382,12 @@ static bool append_digits(const char *digits, unsigned char *value, size_t size,
 static bool fetch(int rank, const char *key, unsigned char *value, size_t *size)
 {
     char name[64], *digits;
-    size_t most = *size, done = 0, total = 0, piece = 0;
+    size_t most = *size, done = 0, total = 0, fragment = 0;
     do {
-        piece_key(name, sizeof name, rank, key, piece);
+        fragment_key(name, sizeof name, rank, key, fragment);
         char *text = get(name) ? pmi.value : NULL;
         size_t before = done;
-        if (text && piece == 0) {
+        if (text && fragment == 0) {
             total = *size = strtoul(text, &digits, 10);
             if (*digits++ != ':' || total > most)
                 return *size > most;
@@ -370,7 +395,7 @@ static bool fetch(int rank, const char *key, unsigned char *value, size_t *size)
         }
         if (!text || !append_digits(text, value, total, &done) || (done == before && total > 0))
             return false;
-        piece++;
+        fragment++;
     } while (done < total);
     return true;
 }
@@ -395,7 +420,7 @@ static bool begin_barrier(void)
 {
     pthread_mutex_lock(&pmi.lock);
     snprintf(pmi.command, sizeof pmi.command, "cmd=barrier_in\n");
-    bool sent = send_line();
+    bool sent = send_text(pmi.command);
     pmi.in_barrier = sent;
     pmi.barrier_read = false;
     pthread_mutex_unlock(&pmi.lock);
@@ -406,12 +431,8 @@ static bool begin_barrier(void)
 static bool barrier_ended(double seconds)
 {
     pthread_mutex_lock(&pmi.lock);
-    if (pmi.in_barrier && read_line(seconds)) {
-        if (line_is("barrier_out"))
-            pmi.in_barrier = false;
-        else
-            pmi.lost = true;
-    }
+    if (pmi.in_barrier && read_line(seconds) && !take_late_reply())
+        pmi.lost = true;
     bool ended = pmi.lost || !pmi.in_barrier;
     pthread_mutex_unlock(&pmi.lock);
     return ended;
@@ -420,7 +441,8 @@ static bool barrier_ended(double seconds)
 int weft_pmi_fence(struct weft_meanwhile meanwhile, char *why, size_t len)
 {
     bool ended = !begin_barrier();
-    for (unsigned round = 0; !ended; round += round < WEFT_ROUNDS_BEFORE_NAP) {
+    for (unsigned round = 0; !ended && !weft_boot_has_failed(WEFT_BOOT_ANYBODY);
+         round += round < WEFT_ROUNDS_BEFORE_NAP) {
         if (meanwhile.call)
             meanwhile.call(meanwhile.arg);
         bool nap = !meanwhile.often || round >= WEFT_ROUNDS_BEFORE_NAP;
@@ -430,11 +452,67 @@ int weft_pmi_fence(struct weft_meanwhile meanwhile, char *why, size_t len)
                               : meanwhile.often ? WEFT_NAP_WITH_PROGRESS
                                                 : WEFT_NAP_WITHOUT);
     }
-    if (!pmi.lost)
+    if (!pmi.lost && ended)
         return 0;
     snprintf(why, len,
-             "this rank could not meet the other ranks because the connection to %s is lost "
-             "(PMI-1): look for the first error of the job",
-             pmi.launcher);
+             "this rank could not meet the other ranks because %s%s%s (PMI-1): look for the first "
+             "error of the job",
+             pmi.lost ? "the connection to " : "a rank has died", pmi.lost ? pmi.launcher : "",
+             pmi.lost ? " is lost" : "");
     return -1;
+}
+
+/* ---- Starting further processes */
+
+#define PARENT (-1) /* in keys, instead of a rank: values that a spawner gives to its children */
+
+/* A spawn that waits for its reply, and that the caller has freed. */
+static struct weft_pmi_spawn abandoned;
+
+void weft_pmi_spawn_values(FILE *commands, const char *key, const char *value)
+{
+    char name[64], text[COMMAND_BYTES];
+    size_t size = strlen(value) + 1, done = 0;
+    int n = 0;
+    do {
+        done = fragment_text(text, (const unsigned char *)value, size, done);
+        fragment_key(name, sizeof name, PARENT, key, (size_t)n);
+        fprintf(commands, "preput_key_%d=%s\npreput_val_%d=%s\n", n, name, n, text);
+        n++;
+    } while (done < size);
+    fprintf(commands, "preput_num=%d\n", n);
+}
+
+bool weft_pmi_parent_value(const char *key, char *value, size_t size)
+{
+    size_t found = size;
+    if (number_of("PMI_SPAWNED") < 1)
+        return false;
+    pthread_mutex_lock(&pmi.lock);
+    bool ok = fetch(PARENT, key, (unsigned char *)value, &found) && found > 0 && found <= size &&
+              !value[found - 1];
+    pthread_mutex_unlock(&pmi.lock);
+    return ok;
+}
+
+void weft_pmi_spawn_test(struct weft_pmi_spawn *spawn)
+{
+    pthread_mutex_lock(&pmi.lock);
+    if (spawn->result == WEFT_PMI_SPAWN_UNSENT && !pmi.spawn && send_text(spawn->commands)) {
+        spawn->result = WEFT_PMI_SPAWN_SENT;
+        pmi.spawn = spawn;
+    }
+    if (pmi.spawn && read_line(0) && !take_late_reply())
+        pmi.lost = true;
+    if (pmi.lost && spawn->result < WEFT_PMI_SPAWNED)
+        spawn->result = WEFT_PMI_SPAWN_LOST;
+    pthread_mutex_unlock(&pmi.lock);
+}
+
+void weft_pmi_spawn_abandon(const struct weft_pmi_spawn *spawn)
+{
+    pthread_mutex_lock(&pmi.lock);
+    if (pmi.spawn == spawn)
+        pmi.spawn = &abandoned;
+    pthread_mutex_unlock(&pmi.lock);
 }

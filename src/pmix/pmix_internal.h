@@ -7,6 +7,8 @@
  *   reply.c      the reply to a nonblocking PMIx call, and the wait for it
  *   failure.c    dead ranks, and a lost connection to the launcher
  *   psets.c      the launcher's process sets
+ *   spawn.c      starting further processes
+ *   names.c      the launcher's service of published names
  *   pmi.c        PMI-1, for launchers without PMIx
  *   boot.c       the interface, boot.h
  *
@@ -22,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* ---- launcher.c */
 
@@ -41,6 +44,9 @@ const char *weft_launcher_remedy(void);
 
 /* True if the environment names a PMIx server of weftrun. */
 bool weft_launcher_is_weftrun(void);
+
+/* The value of srun's option --mpi that this process was started with, or NULL. */
+const char *weft_launcher_slurm_plugin(void);
 
 /* ---- job_file.c */
 
@@ -110,21 +116,23 @@ struct weft_meanwhile {
 #define WEFT_NAP_WITH_PROGRESS 100e-6 /* seconds: adds at most that to a message's latency */
 #define WEFT_NAP_WITHOUT       50e-3  /* seconds: delays the detection of a death or a deadline */
 
-/* Waits for a reply until the deadline (seconds of weft_reply_clock, 0: none), the death of rank
+/* Waits for a reply until the deadline (by weft_seconds(), 0: none), the death of rank
  * `from` (or WEFT_BOOT_ANYBODY), or the loss of the launcher. Returns the status of the reply, or
  * PMIX_ERR_TIMEOUT, PMIX_ERR_PROC_TERM_WO_SYNC or PMIX_ERR_LOST_CONNECTION; the reply then belongs
  * to PMIx's thread, and *reply becomes NULL. */
 pmix_status_t weft_reply_await(struct weft_reply **reply, int from, double deadline,
                                struct weft_meanwhile meanwhile);
 
-/* Seconds of a monotonic clock. */
-double weft_reply_clock(void);
+/* Leaves a reply to the callback, or frees it if the callback has come. */
+void weft_reply_abandon(struct weft_reply *reply);
 
 /* ---- failure.c */
 
-/* Registers for reports of dead ranks of the job. Returns 0, or -1 without memory. A launcher that
- * reports no deaths is no error. */
-int weft_failure_open(const pmix_proc_t *self, int size);
+/* Begins a list of the dead ranks of the job. Returns 0, or -1 without memory. */
+int weft_failure_open(int self, int size);
+
+/* Registers for PMIx's reports. A launcher that reports no deaths is no error. */
+void weft_failure_listen(const char *nspace);
 
 /* Forgets all failures; called after PMIx_Finalize, when no event handler can run. */
 void weft_failure_close(void);
@@ -146,8 +154,8 @@ void weft_rank_lock_release(void);
 
 /* ---- pmi.c: each function returns 0, or -1 with a sentence in why, like those of boot.h */
 
-/* True if the environment offers PMI-1; *socket then identifies the connection on this host. */
-bool weft_pmi_offered(uint64_t *socket);
+/* True if the environment has PMI-1; *socket then identifies the connection on this host. */
+bool weft_pmi_is_available(uint64_t *socket);
 
 struct weft_pmi {
     int rank, size, appnum, universe; /* the last two -1: unknown */
@@ -164,11 +172,40 @@ int weft_pmi_fetch(int rank, const char *key, void *value, size_t *size, char *w
 
 int weft_pmi_fence(struct weft_meanwhile meanwhile, char *why, size_t len);
 
+/* A request to start further processes, with the commands for the launcher. */
+struct weft_pmi_spawn {
+    char *commands;
+    enum {
+        WEFT_PMI_SPAWN_UNSENT, /* another request waits for its reply */
+        WEFT_PMI_SPAWN_SENT,
+        WEFT_PMI_SPAWNED,
+        WEFT_PMI_SPAWN_REFUSED,
+        WEFT_PMI_SPAWN_LOST /* the connection to the launcher */
+    } result;
+};
+
+/* Adds to the commands of a spawn a value that the started processes get by
+ * weft_pmi_parent_value(), which is false without it. */
+void weft_pmi_spawn_values(FILE *commands, const char *key, const char *value);
+bool weft_pmi_parent_value(const char *key, char *value, size_t size);
+
+/* Sends the request when no other one waits, and looks for the reply. Does not wait. */
+void weft_pmi_spawn_test(struct weft_pmi_spawn *spawn);
+
+/* To be called before a request is freed, whether its reply has come or not. */
+void weft_pmi_spawn_abandon(const struct weft_pmi_spawn *spawn);
+
 /* Requests the end of the job; returns at once. */
 void weft_pmi_abort(int code);
+
+/* ---- spawn.c: puts the port of the parents, if PMI-1 has it, into WEFT_PARENT_PORT_VARIABLE */
+void weft_spawn_find_port(void);
 
 /* ---- psets.c; weft_psets_nspace is in boot.c: the namespace of the job, NULL for a singleton */
 const char *weft_psets_nspace(void);
 void weft_psets_close(void);
+
+/* Reaps the weftruns that spawns without a launcher have started, and that have ended. */
+void weft_spawn_reap(void);
 
 #endif

@@ -20,17 +20,25 @@ extern char **environ;
 
 static int lock = -1;
 
+/* The hashes of texts that differ in the last character differ by a small multiple of one number:
+ * unspread, the sum of "job@1" and "1" may be that of "job@2" and "0". */
+static uint64_t spread(uint64_t hash)
+{
+    hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
 /* The launcher's variables of this rank, in any order. The server's address is one of them, because
  * two servers on a host can have jobs of the same name. Of PMI-1 only the socket is unique. */
 static uint64_t hash_of_rank(void)
 {
     static const char *const names[] = {"PMIX_NAMESPACE=", "PMIX_RANK=", "PMIX_SERVER_URI"};
     uint64_t sum = 0;
-    weft_pmi_offered(&sum);
+    weft_pmi_is_available(&sum);
     for (char **e = environ; *e; e++)
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             if (strncmp(*e, names[i], strlen(names[i])) == 0)
-                sum += weft_hash_text(*e);
+                sum += spread(weft_hash_text(*e));
     return sum;
 }
 

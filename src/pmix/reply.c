@@ -7,6 +7,7 @@
  */
 #include "boot.h"
 #include "core/base/assert.h"
+#include "core/base/clock.h"
 #include "pmix/pmix_internal.h"
 
 #include <sched.h>
@@ -16,13 +17,6 @@
 
 /* Seconds from a death to the end of a wait, in which PMIx can reply with a proper error. */
 #define GRACE 2.0
-
-double weft_reply_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 struct weft_reply *weft_reply_new(void)
 {
@@ -93,6 +87,7 @@ void weft_reply_value(pmix_status_t status, pmix_value_t *value, void *reply)
 static void nap(struct weft_reply *reply, double seconds)
 {
     struct timespec until;
+    weft_assert(seconds >= 0 && seconds < 1);
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += (long)(seconds * 1e9);
     if (until.tv_nsec >= 1000000000L) {
@@ -132,6 +127,13 @@ static pmix_status_t abandon(struct weft_reply **reply, pmix_status_t reason)
     return reason;
 }
 
+void weft_reply_abandon(struct weft_reply *reply)
+{
+    struct weft_reply *left = reply;
+    abandon(&left, PMIX_ERR_TIMEOUT);
+    weft_reply_free(left);
+}
+
 pmix_status_t weft_reply_await(struct weft_reply **reply, int from, double deadline,
                                struct weft_meanwhile meanwhile)
 {
@@ -142,7 +144,7 @@ pmix_status_t weft_reply_await(struct weft_reply **reply, int from, double deadl
         bool dead = weft_boot_has_failed(from), lost = weft_failure_launcher_lost();
         if (!dead && !lost && deadline == 0)
             continue;
-        double now = weft_reply_clock();
+        double now = weft_seconds();
         if (deadline > 0 && now > deadline)
             return abandon(reply, PMIX_ERR_TIMEOUT);
         if (!dead && !lost)

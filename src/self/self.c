@@ -5,6 +5,7 @@
  */
 #include "self/self.h"
 
+#include "core/base/assert.h"
 #include "core/message/count.h"
 
 static struct weft_arrival describe_message(struct weft_request *send)
@@ -24,6 +25,7 @@ static struct weft_arrival describe_message(struct weft_request *send)
 
 static int send_message(struct weft_request *send)
 {
+    weft_assert(send->peer->world == weft.job.rank && !send->peer->backlog.first);
     send->sequence = send->peer->sequence++;
     weft_count_add(&weft_counts.messages[send->peer->lane], 1);
     weft_count_add(&weft_counts.self_bytes, send->bytes);

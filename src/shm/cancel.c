@@ -8,7 +8,6 @@
  * discarded. TOO_LATE: the message had matched, and its send completes as usual.
  */
 #include "core/message/sw_match.h"
-#include "core/message/process.h"
 #include "shm/shm_internal.h"
 
 void weft_shm_cancel(struct weft_request *request)

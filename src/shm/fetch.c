@@ -13,21 +13,22 @@
  *    area of the ring, as long as there is space, while the receiver unpacks. Pieces have 32 KiB,
  *    or 8 KiB in messages of up to 128 KiB, whose first and last piece are copied by one end alone
  *    (send.c).
- *  - Offer or read, as trials choose (copy_tuning.h), if the receiver waits in MPI, the message is
- *    above the eager limit and WEFT_SHM_COPY is auto. Pushing contiguous data may be faster, but
- *    needs a sender that makes progress until the data have left, and a receiver that does until
- *    they have arrived; a blocking call does both. So the receiver offers the message to be
- *    pushed, and a sender that waits takes the offer. An offer that the sender has not taken after
- *    PATIENCE is taken back, and the message is read.
+ *  - Revocable push or read, as trials choose (copy_tuning.h), if the receiver waits in MPI, the
+ *    message is above the eager limit and WEFT_SHM_COPY is auto. Pushing contiguous data may be
+ *    faster, but needs a sender that makes progress until the data have left, and a receiver that
+ *    does until they have arrived; a blocking call does both. So the receiver sends a revocable
+ *    CTS, which a sender that waits takes. If the sender has not taken the CTS after PATIENCE, the
+ *    CTS is revoked, and the message is read.
  *  - Read. The receiver copies the data out of the sender's memory (process_vm_readv) and sends
  *    FIN: one copy, which needs no progress of the sender. If each rank has a core, a sender that
  *    is in MPI copies some ranges, from 64 KiB on (share.c): 1 MiB then takes half of the time.
  *
  * Invariants:
- *  - Every RTS that matched is answered by FIN or CTS; an offer that is not taken, by FIN later.
+ *  - Every RTS that matched is answered by FIN or CTS; if a CTS is revoked, by FIN later.
  *    After FIN the receiver does not read the sender's buffer any more.
- *  - A receive that is pushed at, or was offered, is in its link's list until the last byte.
- *  - Offers are taken in their order, each by one end (share.h).
+ *  - A receive that is pushed at, or whose CTS is revocable, is in its link's list until the last
+ *    byte.
+ *  - Revocable CTS are taken in their order, each by one end (share.h).
  */
 #include "core/base/error.h"
 #include "core/base/settings.h"
@@ -71,27 +72,27 @@ static uint8_t gpu_of(const struct weft_shm_link *link, const struct weft_reques
                      (imports ? WEFT_SHM_GPU_IPC : 0));
 }
 
-/* Sends CTS or OFFER. */
+/* Sends CTS or CTS_REVOCABLE. */
 static void request_push(struct weft_shm_link *link, struct weft_request *request,
-                         const struct weft_shm_header *header, size_t bytes, bool offered)
+                         const struct weft_shm_header *header, size_t bytes, bool revocable)
 {
     struct weft_shm_request *state = weft_shm_state(request);
     weft_assert(bytes > 0 && request->pending > 0);
     *state = (struct weft_shm_request){.phase = WEFT_SHM_PUSHED_AT,
                                        .total = bytes,
                                        .next = link->pushed_at,
-                                       .offered = offered,
+                                       .revocable = revocable,
                                        .number = link->pushes,
                                        .cookie = header->cookie,
                                        .address = header->address};
     link->pushed_at = request;
-    weft_shm_control(
-        link, &(struct weft_shm_body){.kind = (uint8_t)(offered ? WEFT_SHM_OFFER : WEFT_SHM_CTS),
-                                      .mode = gpu_of(link, request, header),
-                                      .bytes = link->pushes,
-                                      .word.cookie = header->cookie,
-                                      .word.address = (uintptr_t)request,
-                                      .word.length = bytes});
+    weft_shm_control(link, &(struct weft_shm_body){
+                               .kind = (uint8_t)(revocable ? WEFT_SHM_CTS_REVOCABLE : WEFT_SHM_CTS),
+                               .mode = gpu_of(link, request, header),
+                               .bytes = link->pushes,
+                               .word.cookie = header->cookie,
+                               .word.address = (uintptr_t)request,
+                               .word.length = bytes});
 }
 
 /* The memory of one of the ends cannot be accessed: this rank's is looked at. */
@@ -152,24 +153,24 @@ static void read_message(struct weft_shm_link *link, struct weft_request *reques
     weft_request_event(request);
 }
 
-static void offer(struct weft_shm_link *link, struct weft_request *request,
-                  const struct weft_shm_header *header, size_t bytes)
+static void request_revocable_push(struct weft_shm_link *link, struct weft_request *request,
+                                   const struct weft_shm_header *header, size_t bytes)
 {
     struct weft_shm_vci *vci = link->vci;
     request_push(link, request, header, bytes, true);
     link->pushes++;
     request->vci->transfers++;
-    if (link->offering)
+    if (link->in_revocable)
         return;
-    link->offered_at = weft_copy_tuning_clock();
-    link->offering = true;
-    link->next_offering = vci->offering;
-    vci->offering = link;
+    link->revocable_at = weft_nanoseconds();
+    link->in_revocable = true;
+    link->next_revocable = vci->revocable;
+    vci->revocable = link;
 }
 
-/* A message that was offered has arrived, or never will. */
-static void end_offered(struct weft_shm_link *link, const struct weft_request *request,
-                        size_t bytes)
+/* A message whose CTS is revocable has arrived, or never will. */
+static void end_revocable(struct weft_shm_link *link, const struct weft_request *request,
+                          size_t bytes)
 {
     weft_assert(request->vci->transfers > 0);
     weft_shm_path_end(&link->vci->path, bytes);
@@ -197,7 +198,7 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
     } else if (!contiguous || link->no_read) {
         request_push(link, request, &header, bytes, false);
     } else if (chooses && weft_shm_path_begin(&link->vci->path)) {
-        offer(link, request, &header, bytes);
+        request_revocable_push(link, request, &header, bytes);
     } else {
         read_message(link, request, &header, bytes);
         if (chooses)
@@ -226,8 +227,8 @@ void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_bo
     if (state->moved < state->total)
         return;
     forget_pushed(link, request);
-    if (state->offered)
-        end_offered(link, request, state->total);
+    if (state->revocable)
+        end_revocable(link, request, state->total);
     weft_request_event(request);
 }
 
@@ -271,29 +272,29 @@ void weft_shm_export_arrived(struct weft_shm_link *link, const struct weft_shm_b
     weft_request_event(request);
 }
 
-/* ---- Offers */
+/* ---- Revocable CTS */
 
-void weft_shm_offered(struct weft_shm_link *link, struct weft_request *request,
-                      const struct weft_shm_body *body)
+void weft_shm_revocable_cts(struct weft_shm_link *link, struct weft_request *request,
+                            const struct weft_shm_body *body)
 {
     if (request->vci->waiting && weft_share_take(link->share_out, body->bytes))
         weft_shm_push(request, body, true);
 }
 
-static int take_back(struct weft_shm_link *link)
+static int revoke(struct weft_shm_link *link)
 {
-    uint32_t first = weft_share_take_back(link->share_in, link->pushes);
+    uint32_t first = weft_share_revoke(link->share_in, link->pushes);
     int events = 0;
     for (struct weft_request *request = link->pushed_at, *next; request; request = next) {
         struct weft_shm_request *state = weft_shm_state(request);
         next = state->next;
-        if (!state->offered || (int32_t)(state->number - first) < 0)
+        if (!state->revocable || (int32_t)(state->number - first) < 0)
             continue;
         weft_assert(!state->moved && state->phase == WEFT_SHM_PUSHED_AT);
         struct weft_shm_header header = {state->cookie, state->address, state->total};
         forget_pushed(link, request);
         read_message(link, request, &header, state->total);
-        end_offered(link, request, header.length);
+        end_revocable(link, request, header.length);
         events++;
     }
     return events;
@@ -303,24 +304,24 @@ static int take_back(struct weft_shm_link *link)
  * for when it gets this rank's core. */
 enum { PATIENCE = 3000, PATIENCE_SHARED = 200000 };
 
-int weft_shm_take_offers_back(struct weft_shm_vci *vci)
+int weft_shm_revoke(struct weft_shm_vci *vci)
 {
-    uint64_t now = weft_copy_tuning_clock();
+    uint64_t now = weft_nanoseconds();
     uint64_t patience = weft_shm.core_each ? PATIENCE : PATIENCE_SHARED;
     int events = 0;
-    for (struct weft_shm_link *link, **at = &vci->offering; (link = *at);) {
+    for (struct weft_shm_link *link, **at = &vci->revocable; (link = *at);) {
         uint32_t taken = weft_share_taken(link->share_in);
         if (taken != link->taken)
-            link->offered_at = now;
+            link->revocable_at = now;
         link->taken = taken;
-        if (taken != link->pushes && now - link->offered_at < patience) {
-            at = &link->next_offering;
+        if (taken != link->pushes && now - link->revocable_at < patience) {
+            at = &link->next_revocable;
             continue;
         }
-        *at = link->next_offering;
-        link->offering = false;
+        *at = link->next_revocable;
+        link->in_revocable = false;
         if (taken != link->pushes)
-            events += take_back(link);
+            events += revoke(link);
     }
     return events;
 }
@@ -330,8 +331,8 @@ void weft_shm_drop_pushed(struct weft_shm_link *link)
     while (link->pushed_at) {
         struct weft_request *request = link->pushed_at;
         link->pushed_at = weft_shm_state(request)->next;
-        if (weft_shm_state(request)->offered)
-            end_offered(link, request, weft_shm_state(request)->total);
+        if (weft_shm_state(request)->revocable)
+            end_revocable(link, request, weft_shm_state(request)->total);
         request->error = (uint8_t)weft_failure_report(link->peer);
         request->bytes = 0;
         weft_request_event(request);

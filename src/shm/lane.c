@@ -12,11 +12,11 @@ static int publish(const struct weft_job *job, unsigned vcis, uint64_t network, 
     return 0;
 }
 
-/* The maker of the segment determines the streams, unless a network does. */
-static int agree(const struct weft_job *job, unsigned *streams, char *why, size_t len)
+/* The maker of the segment determines the VCI numbers, unless a network does. */
+static int agree(const struct weft_job *job, unsigned *vci_numbers, char *why, size_t len)
 {
     (void)job, (void)why, (void)len;
-    *streams = weft_shm.streams;
+    *vci_numbers = weft_shm.vci_numbers;
     return 0;
 }
 
@@ -62,6 +62,12 @@ static const struct weft_lane_sleep sleep_at_doorbell = {.sleep = weft_shm_sleep
                                                          .end = weft_shm_await_doorbell,
                                                          .wake = weft_shm_wake_self};
 
+static void send_revocation(struct weft_peer *peer, uint32_t context)
+{
+    weft_shm_control(weft_shm_link(peer),
+                     &(struct weft_shm_body){.kind = WEFT_SHM_REVOKE, .context = context});
+}
+
 const struct weft_lane weft_shm_lane = {.name = "shm",
                                         .cheap = true,
                                         .expects_all = weft_shm_expects_all,
@@ -76,6 +82,7 @@ const struct weft_lane weft_shm_lane = {.name = "shm",
                                         .close_dead = weft_shm_close_dead,
                                         .send = weft_shm_isend,
                                         .cancel = weft_shm_cancel,
+                                        .revoke = send_revocation,
                                         .fetch = weft_shm_fetch,
                                         .matched = report_match,
                                         .kept = weft_shm_kept,

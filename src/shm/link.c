@@ -2,9 +2,9 @@
 /*
  * Links: one for each peer of this lane, with both rings of the pair.
  *
- * A VCI polls the rings of its links only. A rank that writes to another for the first time in a
- * stream sets its bit in that rank's `contacts` of the stream, one word for 64 members, and the
- * other rank makes its link when it reads the bit.
+ * A VCI polls the rings of its links only. A rank that writes to another for the first time, for a
+ * VCI number, sets its bit in that rank's `contacts` of the number, one word for 64 members, and
+ * the other rank makes its link when it reads the bit.
  *
  * Invariant: a bit is set before the first line is written, so no line stays unread.
  */
@@ -27,7 +27,7 @@ void weft_shm_open_vcis(void)
     for (unsigned i = 0; i < weft.nvcis; i++) {
         struct weft_shm_vci *vci = &weft_shm.vcis[i];
         vci->first_contacts = (int)i * words;
-        vci->contacts = weft.nvcis == 1 ? (int)weft.streams * words : words;
+        vci->contacts = weft.nvcis == 1 ? (int)weft.vci_numbers * words : words;
     }
 }
 
@@ -48,11 +48,11 @@ static bool append_active(struct weft_shm_vci *vci, struct weft_shm_link *link)
 
 /* ---- First contact */
 
-static void announce(int index, unsigned stream)
+static void announce(int index, unsigned vci_number)
 {
     struct weft_shm_member *member = weft_shm_member(index);
     uint64_t bit = UINT64_C(1) << (weft_shm.self % WEFT_SHM_CONTACT_WORD);
-    int word = (int)stream * weft_shm.contact_words + weft_shm.self / WEFT_SHM_CONTACT_WORD;
+    int word = (int)vci_number * weft_shm.contact_words + weft_shm.self / WEFT_SHM_CONTACT_WORD;
     atomic_fetch_or(&member->contacts[word], bit);
     weft_shm_wake(&member->doorbell);
 }
@@ -60,19 +60,20 @@ static void announce(int index, unsigned stream)
 static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
 {
     struct weft_ring_geometry shape = weft_shm.shape;
-    unsigned vci = peer->stream % weft.nvcis;
+    unsigned vci = peer->vci_number % weft.nvcis;
     struct weft_shm_link *link = aligned_alloc(WEFT_RING_LINE, sizeof *link);
     if (!link)
         return NULL;
-    *link = (struct weft_shm_link){.doorbell = &weft_shm_member(index)->doorbell,
-                                   .vci = &weft_shm.vcis[vci],
-                                   .matcher = &weft.vcis[vci].matcher,
-                                   .share_out = weft_shm_share(weft_shm.self, index, peer->stream),
-                                   .share_in = weft_shm_share(index, weft_shm.self, peer->stream),
-                                   .peer = peer,
-                                   .pid = weft_shm_member(index)->pid,
-                                   .no_read = !weft_shm.single_copy,
-                                   .core_each = weft_shm.core_each && !peer->stream};
+    *link =
+        (struct weft_shm_link){.doorbell = &weft_shm_member(index)->doorbell,
+                               .vci = &weft_shm.vcis[vci],
+                               .matcher = &weft.vcis[vci].matcher,
+                               .share_out = weft_shm_share(weft_shm.self, index, peer->vci_number),
+                               .share_in = weft_shm_share(index, weft_shm.self, peer->vci_number),
+                               .peer = peer,
+                               .pid = weft_shm_member(index)->pid,
+                               .no_read = !weft_shm.single_copy,
+                               .core_each = weft_shm.core_each && !peer->vci_number};
     weft_ring_open_writer(&link->out, link->share_out + 1, shape);
     weft_ring_open_reader(&link->in, link->share_in + 1, shape);
     return link;
@@ -92,7 +93,7 @@ int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
     weft_shm_peer(peer)->link = link;
     weft_shm_set_limit(link);
     peer->recv_software_limit = (size_t)INT32_MAX + 1;
-    announce(index, peer->stream);
+    announce(index, peer->vci_number);
     return 0;
 }
 
@@ -100,12 +101,12 @@ int weft_shm_accept_contacts(struct weft_shm_vci *vci)
 {
     int events = 0;
     for (int i = vci->first_contacts; i < vci->first_contacts + vci->contacts; i++) {
-        unsigned stream = (unsigned)(i / weft_shm.contact_words);
+        unsigned vci_number = (unsigned)(i / weft_shm.contact_words);
         uint64_t fresh = atomic_load(&weft_shm.contacts[i]) & ~weft_shm.accepted[i];
         weft_shm.accepted[i] |= fresh;
         for (; fresh; fresh &= fresh - 1, events++) {
             int index = i % weft_shm.contact_words * WEFT_SHM_CONTACT_WORD + __builtin_ctzll(fresh);
-            if (!weft_peer_get(stream, weft_shm.world[index]))
+            if (!weft_peer_get(vci_number, weft_shm.world[index]))
                 weft_fatal(MPI_ERR_NO_MEM,
                            "no memory to talk to one more rank of this node "
                            "(rank %d)",
@@ -186,9 +187,9 @@ void weft_shm_pin(struct weft_shm_pin *pin, const char *data, size_t bytes)
 
 void weft_shm_free_links(void)
 {
-    for (unsigned stream = 0; stream < weft.streams; stream++)
+    for (unsigned vci_number = 0; vci_number < weft.vci_numbers; vci_number++)
         for (int i = 0; i < weft.job.size; i++) {
-            struct weft_peer *peer = weft_peer_find(stream, i);
+            struct weft_peer *peer = weft_peer_find(vci_number, i);
             struct weft_shm_link *link =
                 peer && peer->lane == WEFT_LANE_SHM ? weft_shm_link(peer) : NULL;
             if (!link)

@@ -67,11 +67,11 @@ static __attribute__((noinline)) void read_control(struct weft_shm_link *link,
     case WEFT_SHM_CTS:
         weft_shm_push(request, body, false);
         break;
-    case WEFT_SHM_OFFER:
-        weft_shm_offered(link, request, body);
+    case WEFT_SHM_CTS_REVOCABLE:
+        weft_shm_revocable_cts(link, request, body);
         break;
     case WEFT_SHM_SHARE:
-        weft_shm_share_offered(link, request, body);
+        weft_shm_share_requested(link, request, body);
         break;
     case WEFT_SHM_PIECE:
         weft_shm_piece_arrived(link, body, weft_ring_data(&link->in, at));
@@ -87,6 +87,9 @@ static __attribute__((noinline)) void read_control(struct weft_shm_link *link,
     case WEFT_SHM_CANCELLED:
     case WEFT_SHM_TOO_LATE:
         weft_shm_cancel_replied(request, body->kind == WEFT_SHM_CANCELLED);
+        break;
+    case WEFT_SHM_REVOKE:
+        weft_channel_ops.revoked(body->context);
         break;
     default:
         weft_fatal(
@@ -161,7 +164,7 @@ int weft_shm_progress(unsigned number)
         events += weft_shm_accept_contacts(vci);
     if (weft_unlikely(vci->busy != NULL))
         events += weft_shm_retry(vci);
-    if (weft_unlikely(vci->offering != NULL))
-        events += weft_shm_take_offers_back(vci);
+    if (weft_unlikely(vci->revocable != NULL))
+        events += weft_shm_revoke(vci);
     return events;
 }

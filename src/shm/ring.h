@@ -21,8 +21,8 @@
  *    former content had another turn. So no line is ever cleared.
  *  - 0 <= tail - consumed <= L, and the same for data and D: nothing is overwritten before it was
  *    consumed.
- *  - A piece of data is contiguous and at most a quarter of D, and less than a quarter of D and of
- *    L is consumed but not published: so an empty ring always has space for a piece.
+ *  - The data of a line are contiguous and at most a quarter of D, and less than a quarter of D and
+ *    of L is consumed but not published: so an empty ring always has space for the longest data.
  *  - The data of a line are complete when its turn is there.
  */
 #ifndef WEFT_RING_H
@@ -37,9 +37,9 @@
 
 enum { WEFT_RING_LINE = 64, WEFT_RING_BODY = 56 };
 
-/* Pieces of up to a page begin at a page of the data area each, while there is space: the reader's
- * processor prefetches what follows the piece that it reads, though not across pages, and would
- * take the lines of the next piece from the writer that is about to fill them. */
+/* Data of up to a page begin at a page of the data area each, while there is space: the reader's
+ * processor prefetches what follows the data that it reads, though not across pages, and would
+ * take the lines of the next data from the writer that is about to fill them. */
 enum { WEFT_RING_PAGE = 4096 };
 
 struct weft_ring_line {
@@ -90,8 +90,8 @@ static inline size_t weft_ring_bytes(struct weft_ring_geometry shape)
            shape.data;
 }
 
-/* The longest piece of data. */
-static inline size_t weft_ring_piece(struct weft_ring_geometry shape)
+/* The longest data of a line. */
+static inline size_t weft_ring_data_max(struct weft_ring_geometry shape)
 {
     return shape.data / 4;
 }
@@ -189,7 +189,7 @@ static inline uint32_t weft_ring_round_up(uint32_t bytes)
     return (bytes + WEFT_RING_LINE - 1) & ~(uint32_t)(WEFT_RING_LINE - 1);
 }
 
-/* The position at which a piece in one stretch begins, from start on. */
+/* The position at which data in one stretch begin, from start on. */
 static inline uint32_t weft_ring_stretch(const struct weft_ring_writer *w, uint32_t start,
                                          uint32_t rounded)
 {
@@ -197,7 +197,7 @@ static inline uint32_t weft_ring_stretch(const struct weft_ring_writer *w, uint3
     return rounded > to_end ? start + to_end : start;
 }
 
-/* The preferred position of the next piece. */
+/* The preferred position of the next data. */
 static inline uint32_t weft_ring_next_start(const struct weft_ring_writer *w, uint32_t rounded)
 {
     uint32_t start = w->data_tail;
@@ -212,7 +212,7 @@ static inline bool weft_ring_fits(const struct weft_ring_writer *w, uint32_t sta
     return start + rounded - w->data_consumed <= w->data_size;
 }
 
-/* Reserves space for a piece of data of the next line: writes its position to *at and returns its
+/* Reserves space for the data of the next line: writes its position to *at and returns its
  * address, or NULL if there is no space now. */
 static inline char *weft_ring_reserve(struct weft_ring_writer *w, uint32_t bytes, uint32_t *at)
 {
@@ -232,7 +232,7 @@ static inline char *weft_ring_reserve(struct weft_ring_writer *w, uint32_t bytes
     return w->data + (start & (w->data_size - 1));
 }
 
-/* Fetches for writing the lines of a next piece of the same size, which the reader had last. Called
+/* Fetches for writing the lines of next data of the same size, which the reader had last. Called
  * after the doorbell, when the reader no longer waits. */
 static inline void weft_ring_prepare(const struct weft_ring_writer *w, uint32_t bytes)
 {
@@ -304,7 +304,7 @@ static inline void weft_ring_consume(struct weft_ring_reader *r)
     weft_ring_consume_to(r, r->head + 1);
 }
 
-/* Done with a line and its piece of data; both are copied or used up. */
+/* Done with a line and its data; both are copied or used up. */
 static inline void weft_ring_consume_data(struct weft_ring_reader *r, uint32_t at, uint32_t bytes)
 {
     weft_assert(r->head - r->published <= r->mask);

@@ -62,11 +62,11 @@ static size_t ring_stride(struct weft_ring_geometry shape)
     return round_up(sizeof(struct weft_shm_share) + weft_ring_bytes(shape), PAGE) + PAGE;
 }
 
-/* The rings of stream 0 come first. */
-static size_t ring_offset(int from, int to, unsigned stream)
+/* The rings of VCI number 0 come first. */
+static size_t ring_offset(int from, int to, unsigned vci_number)
 {
     size_t members = (size_t)weft_shm.members;
-    size_t number = (stream * members + (size_t)to) * members + (size_t)from;
+    size_t number = (vci_number * members + (size_t)to) * members + (size_t)from;
     return rings_begin(weft_shm.members) + number * ring_stride(weft_shm.shape) +
            number % (PAGE / WEFT_RING_LINE) * WEFT_RING_LINE;
 }
@@ -97,9 +97,9 @@ struct weft_shm_member *weft_shm_member(int index)
                                       (size_t)index * member_bytes(weft_shm.members));
 }
 
-struct weft_shm_share *weft_shm_share(int from, int to, unsigned stream)
+struct weft_shm_share *weft_shm_share(int from, int to, unsigned vci_number)
 {
-    return (struct weft_shm_share *)((char *)weft_shm.head + ring_offset(from, to, stream));
+    return (struct weft_shm_share *)((char *)weft_shm.head + ring_offset(from, to, vci_number));
 }
 
 /* ---- Who is on this node */
@@ -155,7 +155,7 @@ static int make_segment(struct weft_segment_record *record)
     weft_shm.head->members = (uint32_t)weft_shm.members;
     weft_shm.head->shape = weft_shm.shape;
     weft_shm.head->rings = weft_shm.rings;
-    weft_shm.head->streams = weft_shm.streams;
+    weft_shm.head->vci_numbers = weft_shm.vci_numbers;
     return 0;
 }
 
@@ -167,12 +167,12 @@ static int join(const struct weft_segment_record *record)
         return failed;
     const struct weft_shm_head *head = weft_shm.head = (struct weft_shm_head *)weft_shm.segment.at;
     if (head->version != WEFT_SHM_VERSION || head->members != (uint32_t)weft_shm.members ||
-        head->rings - 1 >= WEFT_LOCKS_MAX || head->streams - 1 >= head->rings)
+        head->rings - 1 >= WEFT_LOCKS_MAX || head->vci_numbers - 1 >= head->rings)
         return ENOENT;
     nonce = record->nonce;
     weft_shm.shape = head->shape;
     weft_shm.rings = head->rings;
-    weft_shm.streams = head->streams;
+    weft_shm.vci_numbers = head->vci_numbers;
     return 0;
 }
 
@@ -270,11 +270,11 @@ bool weft_shm_expects_all(const struct weft_job *job)
     return weft_settings.shm && job->one_node && neighbours(job, &first) == job->size;
 }
 
-void weft_shm_publish(const struct weft_job *job, unsigned streams)
+void weft_shm_publish(const struct weft_job *job, unsigned vci_numbers)
 {
     int first;
     weft_shm.rings = (unsigned)weft_settings.vcis; /* pages that are not used take no memory */
-    weft_shm.streams = streams;
+    weft_shm.vci_numbers = vci_numbers;
     weft_shm.segment = (struct weft_segment){.fd = -1, .small_pages = true};
     weft_shm.members = neighbours(job, &first);
     if (!weft_settings.shm || weft_shm.members < 2)
@@ -361,7 +361,7 @@ static int try_to_read(void)
 
 static size_t choose_eager_limit(void)
 {
-    size_t most = weft_ring_piece(weft_shm.shape), wanted = (size_t)weft_settings.shm_eager;
+    size_t most = weft_ring_data_max(weft_shm.shape), wanted = (size_t)weft_settings.shm_eager;
     enum { GOOD = 32 << 10 };
     if (!wanted)
         wanted = GOOD;
@@ -373,18 +373,18 @@ static size_t choose_eager_limit(void)
  */
 static size_t choose_piece(size_t good)
 {
-    size_t most = weft_ring_piece(weft_shm.shape);
+    size_t most = weft_ring_data_max(weft_shm.shape);
     return most < good ? most : good;
 }
 
 void weft_shm_begin(void)
 {
-    if (weft_shm.rings < weft.streams)
+    if (weft_shm.rings < weft.vci_numbers)
         weft_fatal(
             MPI_ERR_OTHER,
             "the ranks of this node have rings for %u VCIs and rank 0 has %u; give all ranks "
             "the same WEFT_VCIS",
-            weft_shm.rings, weft.streams);
+            weft_shm.rings, weft.vci_numbers);
     weft_shm_open_vcis();
     int refused = wants_single_copy() ? try_to_read() : 0;
     weft_shm.single_copy = wants_single_copy() && !refused;

@@ -46,7 +46,7 @@ struct outgoing {
     int32_t source, tag;
     uint8_t mode; /* enum weft_send_mode */
     uint64_t cookie;
-    const struct weft_datatype *type; /* NULL: bytes in a row */
+    const struct weft_datatype *type; /* NULL: contiguous bytes */
     const void *buffer;
     size_t bytes;
 };
@@ -88,7 +88,7 @@ static void copy_long(const struct weft_shm_link *link, const struct outgoing *m
  */
 static void note_long(struct weft_shm_link *link, size_t bytes)
 {
-    uint64_t now = weft_copy_tuning_clock();
+    uint64_t now = weft_nanoseconds();
     weft_copy_tuning_note(&link->data_tuning, (now - link->data_copied) / (bytes >> 10));
     link->data_copied = now;
 }
@@ -119,7 +119,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     else
         pack(message, 0, location, message->bytes);
     *turn = weft_ring_publish(out, line);
-    weft_shm_ring_doorbell(link);
+    weft_shm_signal(link);
     if (tuned)
         note_long(link, message->bytes);
     else if (message->bytes < LONG_FROM)
@@ -140,7 +140,7 @@ static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm
                tag);
     weft_copy_short(body->data, buffer, bytes);
     uint32_t turn = weft_ring_publish(&link->out, line);
-    weft_shm_ring_doorbell(link);
+    weft_shm_signal(link);
     return turn;
 }
 
@@ -212,7 +212,7 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     link->peer->counts.rendezvous++;
     weft_peer_event(WEFT_EVENT_RENDEZVOUS, link->peer, request->tag, request->bytes);
     request->sequence = weft_ring_publish(&link->out, line);
-    weft_shm_ring_doorbell(link);
+    weft_shm_signal(link);
     return true;
 }
 
@@ -258,7 +258,7 @@ static bool write_control(struct weft_shm_link *link, const struct weft_shm_body
     memcpy(line->body, body, sizeof *body);
     link->controls_out++;
     weft_ring_publish(&link->out, line);
-    weft_shm_ring_doorbell(link);
+    weft_shm_signal(link);
     return true;
 }
 
@@ -354,7 +354,7 @@ static bool is_exported(const struct weft_request *request, const struct weft_sh
            request->type->twin->flags & WEFT_TYPE_CONTIGUOUS;
 }
 
-void weft_shm_push(struct weft_request *request, const struct weft_shm_body *body, bool offered)
+void weft_shm_push(struct weft_request *request, const struct weft_shm_body *body, bool revocable)
 {
     struct weft_shm_request *state = weft_shm_state(request);
     struct weft_shm_link *link = weft_shm_link(request->peer);
@@ -363,8 +363,8 @@ void weft_shm_push(struct weft_request *request, const struct weft_shm_body *bod
     state->receiver = body->word.address;
     state->gpu = (uint8_t)((body->mode & WEFT_SHM_GPU_DEVICE) |
                            (is_exported(request, body) ? WEFT_SHM_GPU_IPC : 0));
-    state->offered = offered;
-    request->vci->transfers += offered;
+    state->revocable = revocable;
+    request->vci->transfers += revocable;
     state->moved = 0;
     state->total = body->word.length;
     state->next = NULL;
@@ -397,12 +397,12 @@ static void pack_piece(struct weft_shm_link *link, struct weft_request *request,
         weft_datatype_pack(request->type, request->buffer, state->moved, location, bytes);
         return;
     }
-    uint64_t begin = state->moved ? link->piece_pushed : weft_copy_tuning_clock();
+    uint64_t begin = state->moved ? link->piece_pushed : weft_nanoseconds();
     if (weft_copy_tuning_second(&link->push_tuning))
         pack_past(request, state->moved, location, bytes);
     else
         weft_datatype_pack(request->type, request->buffer, state->moved, location, bytes);
-    link->piece_pushed = weft_copy_tuning_clock();
+    link->piece_pushed = weft_nanoseconds();
     weft_copy_tuning_note(&link->push_tuning, link->piece_pushed - begin);
 }
 
@@ -411,7 +411,7 @@ static void pack_piece(struct weft_shm_link *link, struct weft_request *request,
 static size_t longest_piece(const struct weft_request *request)
 {
     const struct weft_shm_request *state = (const struct weft_shm_request *)request->lane;
-    size_t most = weft_ring_piece(weft_shm.shape), quarter = (state->total + 3) / 4;
+    size_t most = weft_ring_data_max(weft_shm.shape), quarter = (state->total + 3) / 4;
     if (weft_likely(!(request->type->flags & WEFT_TYPE_DEVICE) && !state->gpu))
         return state->total <= SHORT_PUSH ? weft_shm.short_piece : weft_shm.piece;
     if (quarter < DEVICE_PIECE)
@@ -450,7 +450,7 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
     link->controls_out++;
     weft_count_add(&weft_counts.shm_pieces, !exports);
     weft_ring_publish(&link->out, line);
-    weft_shm_ring_doorbell(link);
+    weft_shm_signal(link);
     state->moved += exports ? 0 : bytes;
     return true;
 }
@@ -458,9 +458,9 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
 static void end_push(struct weft_shm_link *link, struct weft_request *request)
 {
     struct weft_shm_request *state = weft_shm_state(request);
-    weft_assert(link->pushed == request && request->vci->transfers >= state->offered);
+    weft_assert(link->pushed == request && request->vci->transfers >= state->revocable);
     link->pushed = state->next;
-    request->vci->transfers -= state->offered;
+    request->vci->transfers -= state->revocable;
 }
 
 static int push_more(struct weft_shm_link *link)
@@ -515,7 +515,7 @@ int weft_shm_retry(struct weft_shm_vci *vci)
 bool weft_shm_is_idle(void)
 {
     for (int i = 0; i < WEFT_LOCKS_MAX; i++)
-        if (weft_shm.vcis[i].busy || weft_shm.vcis[i].offering)
+        if (weft_shm.vcis[i].busy || weft_shm.vcis[i].revocable)
             return false;
     return true;
 }

@@ -3,13 +3,14 @@
  * A long message copied by both ends at once, each some ranges: the receiver reads the sender's
  * memory, and the sender, if it has time, writes the receiver's.
  *
- * The receiver offers the message and begins; ranges are claimed (share.h). A sender that
- * computes costs the receiver no more than that its calls are smaller.
+ * The receiver requests that the sender shares the copying, and begins; ranges are claimed
+ * (share.h). A sender that computes costs the receiver no more than that its calls are smaller.
  *
  * Invariants:
- *  - The receiver sends FIN after the last range was copied, by either end; the offer is written
+ *  - The receiver sends FIN after the last range was copied, by either end; the request is written
  *    before FIN in the ring, so the sender's request is there when it reads it.
- *  - One offer at a time for each ordered pair: weft_shm_share_read does not return before its end.
+ *  - One message at a time for each ordered pair: weft_shm_share_read does not return before its
+ *    end.
  */
 #include "core/message/process.h"
 #include "shm/shm_internal.h"
@@ -48,11 +49,11 @@ static int await_sender(const struct weft_shm_link *link, uint32_t units)
 {
     const struct weft_shm_share *share = link->share_in;
     unsigned looks = 0;
-    while (!weft_share_reported(share, link->offer, units)) {
-        if (weft_share_reported(share, link->offer, WEFT_SHARE_FAILED))
+    while (!weft_share_reported(share, link->share_number, units)) {
+        if (weft_share_reported(share, link->share_number, WEFT_SHARE_FAILED))
             return EIO;
         if (weft_shm_is_gone(link, &looks))
-            return weft_share_reported(share, link->offer, units) ? 0 : ESRCH;
+            return weft_share_reported(share, link->share_number, units) ? 0 : ESRCH;
     }
     return 0;
 }
@@ -65,13 +66,13 @@ int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t ad
     int error = 0, other = 0;
     if (!weft_share_pays(bytes) || weft_shm.in_valgrind)
         return weft_shm_read_memory(link->pid, address, to, bytes);
-    weft_share_open(link->share_in, ++link->offer);
+    weft_share_open(link->share_in, ++link->share_number);
     weft_shm_control(link, &(struct weft_shm_body){.kind = WEFT_SHM_SHARE,
-                                                   .bytes = link->offer,
+                                                   .bytes = link->share_number,
                                                    .word.cookie = cookie,
                                                    .word.address = (uintptr_t)to,
                                                    .word.length = bytes});
-    while (weft_share_claim(link->share_in, link->offer, bytes, &range)) {
+    while (weft_share_claim(link->share_in, link->share_number, bytes, &range)) {
         left -= weft_share_units(range.bytes);
         if (!error)
             error = weft_shm_read_memory(link->pid, address + range.offset,
@@ -84,16 +85,16 @@ int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t ad
     return error ? error : other;
 }
 
-void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_request *request,
-                            const struct weft_shm_body *body)
+void weft_shm_share_requested(struct weft_shm_link *link, const struct weft_request *request,
+                              const struct weft_shm_body *body)
 {
     struct weft_shm_range range;
-    uint32_t offer = body->bytes, mine = 0;
+    uint32_t number = body->bytes, mine = 0;
     int error = 0;
-    while (!error && weft_share_claim(link->share_out, offer, body->word.length, &range)) {
+    while (!error && weft_share_claim(link->share_out, number, body->word.length, &range)) {
         error = copy_memory(process_vm_writev, link->pid, (char *)request->buffer + range.offset,
                             body->word.address + range.offset, range.bytes);
         mine += weft_share_units(range.bytes);
-        weft_share_report(link->share_out, offer, error ? WEFT_SHARE_FAILED : mine);
+        weft_share_report(link->share_out, number, error ? WEFT_SHARE_FAILED : mine);
     }
 }

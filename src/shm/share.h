@@ -3,12 +3,12 @@
  * The division of a long message that both its ends may copy. It depends on neither MPI nor the
  * segment; both ends work on the same shared memory, which begins as zero bytes.
  *
- * The reader offers a message; each end claims ranges of the rest, mostly half of it, while it is
+ * The reader opens a message; each end claims ranges of the rest, mostly half of it, while it is
  * free, and copies them straight to the destination.
  *
  * Invariants:
- *  - Each byte of an offer belongs to exactly one claim.
- *  - A claim is made for the offer that it names: a late claim finds the offer withdrawn.
+ *  - Each byte of a message belongs to exactly one claim.
+ *  - A claim is made for the message that it names: a late claim finds another number.
  */
 #ifndef WEFT_SHM_SHARE_H
 #define WEFT_SHM_SHARE_H
@@ -29,7 +29,7 @@ enum {
     WEFT_SHARE_LINE = 64
 };
 
-/* The upper half of each word is the number of the offer, the lower half a number of units. */
+/* The upper half of each word is the number of the message, the lower half a number of units. */
 struct weft_shm_share {
     _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t claimed; /* by both ends */
     _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t copied;  /* by the writer, or WEFT_SHARE_FAILED */
@@ -42,9 +42,9 @@ struct weft_shm_range {
     size_t offset, bytes;
 };
 
-static inline uint64_t weft_share_word(uint32_t offer, uint32_t units)
+static inline uint64_t weft_share_word(uint32_t number, uint32_t units)
 {
-    return (uint64_t)offer << 32 | units;
+    return (uint64_t)number << 32 | units;
 }
 
 static inline uint32_t weft_share_units(size_t bytes)
@@ -58,10 +58,10 @@ static inline bool weft_share_pays(size_t bytes)
     return bytes >= 2 * WEFT_SHARE_LEAST && bytes / WEFT_SHARE_UNIT < WEFT_SHARE_FAILED - 1;
 }
 
-/* By the reader: begins an offer; no other is open. */
-static inline void weft_share_open(struct weft_shm_share *share, uint32_t offer)
+/* By the reader: opens a message; no other is open. */
+static inline void weft_share_open(struct weft_shm_share *share, uint32_t number)
 {
-    atomic_store_explicit(&share->claimed, weft_share_word(offer, 0), memory_order_release);
+    atomic_store_explicit(&share->claimed, weft_share_word(number, 0), memory_order_release);
 }
 
 /* The number of units that the next claim takes, of so many that are left. */
@@ -76,20 +76,21 @@ static inline uint32_t weft_share_next(uint32_t units, uint32_t left)
     return half < left ? half : left;
 }
 
-/* By both: claims a fair range of what is left of an offer of so many bytes. False when nothing is.
+/* By both: claims a fair range of what is left of a message of so many bytes. False when nothing
+ * is.
  */
-static inline bool weft_share_claim(struct weft_shm_share *share, uint32_t offer, size_t bytes,
+static inline bool weft_share_claim(struct weft_shm_share *share, uint32_t number, size_t bytes,
                                     struct weft_shm_range *range)
 {
     uint64_t seen = atomic_load_explicit(&share->claimed, memory_order_acquire);
     uint32_t units = weft_share_units(bytes), taken, mine;
     do {
         taken = (uint32_t)seen;
-        if (seen >> 32 != offer || taken >= units)
+        if (seen >> 32 != number || taken >= units)
             return false;
         mine = weft_share_next(units, units - taken);
     } while (!atomic_compare_exchange_weak_explicit(&share->claimed, &seen,
-                                                    weft_share_word(offer, taken + mine),
+                                                    weft_share_word(number, taken + mine),
                                                     memory_order_acq_rel, memory_order_acquire));
     range->offset = (size_t)taken * WEFT_SHARE_UNIT;
     range->bytes = (size_t)mine * WEFT_SHARE_UNIT;
@@ -98,23 +99,23 @@ static inline bool weft_share_claim(struct weft_shm_share *share, uint32_t offer
     return true;
 }
 
-/* By the writer: so many units of an offer it has copied in all, or WEFT_SHARE_FAILED. */
-static inline void weft_share_report(struct weft_shm_share *share, uint32_t offer, uint32_t units)
+/* By the writer: so many units of a message it has copied in all, or WEFT_SHARE_FAILED. */
+static inline void weft_share_report(struct weft_shm_share *share, uint32_t number, uint32_t units)
 {
-    atomic_store_explicit(&share->copied, weft_share_word(offer, units), memory_order_release);
+    atomic_store_explicit(&share->copied, weft_share_word(number, units), memory_order_release);
 }
 
 /* By the reader: true when the writer has reported this. */
-static inline bool weft_share_reported(const struct weft_shm_share *share, uint32_t offer,
+static inline bool weft_share_reported(const struct weft_shm_share *share, uint32_t number,
                                        uint32_t units)
 {
     return atomic_load_explicit(&share->copied, memory_order_acquire) ==
-           weft_share_word(offer, units);
+           weft_share_word(number, units);
 }
 
 /* ---- Messages to be pushed, each by one end. The reader numbers them. */
 
-/* By the writer: takes a message. False: the reader has taken it back, or not all before it are
+/* By the writer: takes a message. False: the reader has revoked it, or not all before it are
  * taken. */
 static inline bool weft_share_take(struct weft_shm_share *share, uint32_t number)
 {
@@ -122,8 +123,8 @@ static inline bool weft_share_take(struct weft_shm_share *share, uint32_t number
                                                    memory_order_acq_rel, memory_order_acquire);
 }
 
-/* By the reader: takes all that are left before the number `end`, and returns the first. */
-static inline uint32_t weft_share_take_back(struct weft_shm_share *share, uint32_t end)
+/* By the reader: revokes all that are left before the number `end`, and returns the first. */
+static inline uint32_t weft_share_revoke(struct weft_shm_share *share, uint32_t end)
 {
     return atomic_exchange_explicit(&share->pushes, end, memory_order_acq_rel);
 }

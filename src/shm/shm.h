@@ -8,8 +8,9 @@
  *
  *     head      what it is, how it is laid out
  *     members   for each rank: its process, its doorbell (set while it sleeps), its contacts (a bit
- *               for each rank that has written to it, in each stream)
- *     rings     for each stream (core/message/vci.h) and ordered pair of ranks a ring (ring.h), of
+ *               for each rank that has written to it, for each VCI number)
+ *     rings     for each VCI number (core/message/vci.h) and ordered pair of ranks a ring (ring.h),
+ *     of
  *               which no byte is touched, and so takes memory, before the first message
  *
  * A message takes one of three protocols. A short one is in a line of the ring. One up to the eager

@@ -25,13 +25,14 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 15, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
+enum { WEFT_SHM_VERSION = 16, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the record, by which ranks find the segment */
     uint32_t version, members;
-    uint32_t rings;   /* from each member to each other, one for each stream: core/message/vci.h */
-    uint32_t streams; /* that the maker wants */
+    uint32_t
+        rings; /* from each member to each other, one for each VCI number: core/message/vci.h */
+    uint32_t vci_numbers; /* that the maker wants */
     struct weft_ring_geometry shape;
     _Atomic uint32_t attached;                   /* members that are */
     _Atomic uint64_t handed_down;                /* see weft_shm_hand_down */
@@ -43,7 +44,7 @@ struct weft_shm_member {
     int32_t pid, world;
     uint64_t nonce_address; /* of a copy of the nonce in its own memory */
     _Alignas(WEFT_RING_LINE) _Atomic uint32_t doorbell; /* 1: it sleeps, on this word */
-    /* A bit for each member that writes to it: contact_words for each stream. */
+    /* A bit for each member that writes to it: contact_words for each VCI number. */
     _Alignas(WEFT_RING_LINE) _Atomic uint64_t contacts[];
 };
 
@@ -57,14 +58,16 @@ enum weft_shm_kind {
     WEFT_SHM_FIN,    /* the data of the RTS of cookie were taken; bytes 1: a buffer is bad */
     WEFT_SHM_CTS,    /* push `length` bytes of the RTS of cookie to the receiver's cookie `address`;
                         mode: enum weft_shm_gpu */
-    WEFT_SHM_OFFER,  /* the same for a sender that waits and can take the offer `bytes`: fetch.c */
+    WEFT_SHM_CTS_REVOCABLE, /* the same for a sender that waits and can take the push `bytes`,
+                               unless it is revoked: fetch.c */
     WEFT_SHM_PIECE,  /* bytes in the data area for the receiver's cookie, at offset `length` */
     WEFT_SHM_EXPORT, /* a struct weft_gpu_export there: the receiver copies the data, sends FIN */
-    WEFT_SHM_SHARE,  /* copy ranges of the RTS of cookie to address, `length` in all; offer `bytes`
-                      */
+    WEFT_SHM_SHARE,  /* copy ranges of the RTS of cookie to address, `length` in all;
+                        message `bytes` of share.h */
     WEFT_SHM_CANCEL, /* discard the message that had turn `bytes`; the reply names the cookie */
     WEFT_SHM_CANCELLED,
-    WEFT_SHM_TOO_LATE
+    WEFT_SHM_TOO_LATE,
+    WEFT_SHM_REVOKE /* the communicator with that context is revoked */
 };
 
 /* Bits of a CTS: the receive buffer is in device memory; the receiver maps memory of other devices.
@@ -131,13 +134,13 @@ enum weft_shm_phase {
 struct weft_shm_request {
     uint8_t phase; /* enum weft_shm_phase */
     bool rendezvous;
-    bool offered;    /* pushed by an offer: a transfer of the VCI */
+    bool revocable;  /* pushed after a revocable CTS: a transfer of the VCI */
     uint8_t gpu;     /* sends: enum weft_shm_gpu, of the CTS */
-    uint32_t number; /* receives: of the offer */
+    uint32_t number; /* receives: of the revocable CTS */
     union {
         struct weft_backlog_entry out; /* WEFT_SHM_QUEUED */
         struct {
-            uint64_t cookie, address; /* WEFT_SHM_PUSHED_AT, offered: of the RTS */
+            uint64_t cookie, address; /* WEFT_SHM_PUSHED_AT, revocable: of the RTS */
         };
     };
     struct weft_request *next; /* among those that are pushed, or pushed at */
@@ -160,21 +163,22 @@ struct weft_shm_link {
     _Atomic uint32_t *doorbell;
     struct weft_shm_share *share_out, *share_in;      /* of messages to it, and from it */
     struct weft_copy_tuning push_tuning, data_tuning; /* of writes for it */
-    uint64_t piece_pushed;  /* when the last one was, by weft_copy_tuning_clock */
-    uint64_t data_copied;   /* the same of a message in the data area */
-    uint32_t offer;         /* the last one in share_in */
-    uint32_t pushes, taken; /* offered to it so far; of these taken when it was looked for last */
-    uint64_t offered_at;    /* when it took the last one, or nothing was offered before */
+    uint64_t piece_pushed; /* when the last one was, by weft_nanoseconds */
+    uint64_t data_copied;  /* the same of a message in the data area */
+    uint32_t share_number; /* of the last message in share_in */
+    uint32_t pushes,
+        taken; /* revocable CTS sent to it so far; of these taken when it was looked for last */
+    uint64_t revocable_at; /* when it took the last one, or the first was sent */
     _Alignas(WEFT_RING_LINE) struct weft_ring_reader in;
     struct weft_peer *peer;
     int32_t pid;
-    bool dead;      /* its process has ended */
-    bool no_read;   /* its memory cannot be read */
-    bool no_import; /* its device memory cannot be mapped */
-    bool listed;    /* in the VCI's list busy */
-    bool offering;  /* in the VCI's list offering */
-    bool core_each; /* of stream 0, with a core for each rank: copies are tuned */
-    struct weft_shm_link *next_busy, *next_offering;
+    bool dead;         /* its process has ended */
+    bool no_read;      /* its memory cannot be read */
+    bool no_import;    /* its device memory cannot be mapped */
+    bool listed;       /* in the VCI's list busy */
+    bool in_revocable; /* in the VCI's list revocable */
+    bool core_each;    /* of VCI number 0, with a core for each rank: copies are tuned */
+    struct weft_shm_link *next_busy, *next_revocable;
     struct weft_request *pushed;        /* sends to it, in order of their CTS */
     struct weft_request *pushed_at;     /* receives from it */
     uint64_t controls_out, controls_in; /* lines that were no messages */
@@ -185,9 +189,9 @@ struct weft_shm_link {
 struct weft_shm_vci {
     _Alignas(WEFT_RING_LINE) struct weft_shm_link **active; /* links, the ones to poll */
     int nactive, space, look; /* space: entries of active; look: index of the ring polled last */
-    int first_contacts, contacts;   /* its words of contacts */
-    struct weft_shm_link *busy;     /* links with a backlog or pushed sends */
-    struct weft_shm_link *offering; /* links with pushes that their peer may take */
+    int first_contacts, contacts;    /* its words of contacts */
+    struct weft_shm_link *busy;      /* links with a backlog or pushed sends */
+    struct weft_shm_link *revocable; /* links with pushes that their peer may take */
     struct weft_shm_path path;
 };
 
@@ -195,7 +199,7 @@ struct weft_shm {
     struct weft_shm_vci vcis[WEFT_LOCKS_MAX];
     _Atomic uint64_t *contacts; /* this member's, and those that have a link */
     uint64_t *accepted;
-    int contact_words; /* of each stream */
+    int contact_words; /* of each VCI number */
 
     size_t eager_limit, piece, short_piece;
     bool open;
@@ -207,7 +211,7 @@ struct weft_shm {
     struct weft_shm_head *head; /* where the segment is mapped */
     struct weft_segment segment;
     struct weft_ring_geometry shape;
-    unsigned rings, streams; /* of the head */
+    unsigned rings, vci_numbers; /* of the head */
 
     /* The rank does not sleep once *awaited has reached the value: area.h. NULL: nothing. */
     const _Atomic uint64_t *awaited;
@@ -246,9 +250,10 @@ static inline struct weft_shm_body *weft_shm_body(struct weft_ring_line *line)
 
 /* segment.c, for the lane's object: core/message/lane.h. Publish makes the node's segment, if this
  * rank is the lowest, and publishes where it is: at once where weft_shm_expects_all, else together
- * with the addresses of other lanes. streams: that the maker wants. Join waits for the maker. */
+ * with the addresses of other lanes. vci_numbers: that the maker wants. Join waits for the maker.
+ * */
 bool weft_shm_expects_all(const struct weft_job *job);
-void weft_shm_publish(const struct weft_job *job, unsigned streams);
+void weft_shm_publish(const struct weft_job *job, unsigned vci_numbers);
 bool weft_shm_join(const struct weft_job *job);
 bool weft_shm_has_all(void);
 void weft_shm_begin(void);
@@ -260,8 +265,9 @@ void weft_shm_close(void);
 
 struct weft_shm_member *weft_shm_member(int index);
 
-/* The shared offers of messages from one member to another in a stream; the ring follows them. */
-struct weft_shm_share *weft_shm_share(int from, int to, unsigned stream);
+/* The messages that both ends copy, from one member to another for a VCI number; the ring follows
+ * them. */
+struct weft_shm_share *weft_shm_share(int from, int to, unsigned vci_number);
 
 /* The member that is a world rank, or -1. */
 int weft_shm_index(int world);
@@ -293,7 +299,7 @@ void weft_shm_await_doorbell(unsigned microseconds);
 void weft_shm_wake_self(void);
 
 /* To be called after writing to a peer's ring. */
-static inline void weft_shm_ring_doorbell(const struct weft_shm_link *link)
+static inline void weft_shm_signal(const struct weft_shm_link *link)
 {
     atomic_signal_fence(memory_order_seq_cst);
     if (weft_unlikely(atomic_load_explicit(link->doorbell, memory_order_relaxed)))
@@ -320,8 +326,8 @@ void weft_shm_set_limit(struct weft_shm_link *link);
 /* Writes what waits. Returns the number of events. */
 WEFT_COLD int weft_shm_retry(struct weft_shm_vci *vci);
 
-/* CTS or OFFER: pushes a message to the receive that a cookie of the receiver names. */
-void weft_shm_push(struct weft_request *request, const struct weft_shm_body *body, bool offered);
+/* CTS or CTS_REVOCABLE: pushes a message to the receive that a cookie of the receiver names. */
+void weft_shm_push(struct weft_request *request, const struct weft_shm_body *body, bool revocable);
 
 /* Removes an entry from the backlog. False if it is not there. */
 bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_entry *out);
@@ -349,12 +355,12 @@ void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_bo
 WEFT_COLD void weft_shm_export_arrived(struct weft_shm_link *link, const struct weft_shm_body *body,
                                        const void *data);
 
-/* A peer offers to be pushed at. */
-void weft_shm_offered(struct weft_shm_link *link, struct weft_request *request,
-                      const struct weft_shm_body *body);
+/* A peer requests a push, unless it revokes that before. */
+void weft_shm_revocable_cts(struct weft_shm_link *link, struct weft_request *request,
+                            const struct weft_shm_body *body);
 
 /* Reads the messages whose senders do not push them. Returns the number of events. */
-WEFT_COLD int weft_shm_take_offers_back(struct weft_shm_vci *vci);
+WEFT_COLD int weft_shm_revoke(struct weft_shm_vci *vci);
 
 /* Ends the receives that a dead peer was pushing to. */
 void weft_shm_drop_pushed(struct weft_shm_link *link);
@@ -368,9 +374,9 @@ int weft_shm_read_memory(int pid, uint64_t address, void *to, size_t bytes);
 int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t address, void *to,
                         size_t bytes);
 
-/* The receiver of a send offers to share the copying. */
-void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_request *request,
-                            const struct weft_shm_body *body);
+/* The receiver of a send requests that its sender shares the copying. */
+void weft_shm_share_requested(struct weft_shm_link *link, const struct weft_request *request,
+                              const struct weft_shm_body *body);
 
 /* cancel.c */
 void weft_shm_cancel_requested(struct weft_shm_link *link, const struct weft_shm_body *body);

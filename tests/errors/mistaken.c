@@ -28,7 +28,7 @@ static void receive(void)
     int code = MPI_Recv(&got, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Error_class(code, &class);
     MPI_Error_string(code, text, &length);
-    fprintf(stderr, "aborted: %d, %s\n", class == MPI_ERR_PROC_ABORTED, text);
+    fprintf(stderr, "aborted: %d, %s\n", class == MPIX_ERR_PROC_FAILED, text);
     code = MPI_Recv(&got, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     fprintf(stderr, "then: code %d, value %d\n", code, got);
 }
@@ -37,7 +37,7 @@ static void send_in_the_name_of(int other)
 {
     static const int wrong = 666, right = 4711;
     const struct weft_channel *channel = &weft_comm_world.p2p;
-    struct weft_peer *peer = weft_peer_get(channel->stream, 0);
+    struct weft_peer *peer = weft_peer_get(channel->vci_number, 0);
     MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     while (weft_net_send_own(peer, &wrong, sizeof wrong,
                              (uint64_t)weft_net_mark(other) << weft_net.rank_shift,

@@ -67,7 +67,8 @@ static int write_as(MPI_File file, enum kind kind, MPI_Status *status)
         code = MPI_File_iwrite_at_all(file, 0, data, BYTES, MPI_BYTE, &request);
         return code ? code : MPI_Wait(&request, status);
     case SPLIT:
-        return MPI_File_write_at_all_begin(file, 0, data, BYTES, MPI_BYTE);
+        code = MPI_File_write_at_all_begin(file, 0, data, BYTES, MPI_BYTE);
+        return code ? code : MPI_File_write_at_all_end(file, data, status);
     case SHARED:
         return MPI_File_write_shared(file, data, BYTES, MPI_BYTE, status);
     default:

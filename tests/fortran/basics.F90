@@ -488,11 +488,18 @@ contains
     subroutine processes()
         HANDLE(MPI_Comm) :: children
         integer :: class, unused
+        character(len=MPI_MAX_PORT_NAME) :: port
+        call MPI_Open_port(MPI_INFO_NULL, port, code)
+        call expect(index(port, 'weft1/'), 1, 'the name of a port')
+        call MPI_Close_port(port, code)
         call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, code)
         call MPI_Comm_spawn('nothing', MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &
             children, MPI_ERRCODES_IGNORE, code)
         call MPI_Error_class(code, class, unused)
-        call expect(class, MPI_ERR_UNSUPPORTED_OPERATION, 'the class of MPI_Comm_spawn')
+        call expect(class, MPI_ERR_SPAWN, 'the class of MPI_Comm_spawn')
+        call MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, children, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_PORT, 'the class of MPI_Comm_connect to a closed port')
         call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL, code)
     end subroutine processes
 

@@ -35,6 +35,7 @@ enum kind {
     TEXT,         /* a string that is read */
     ROOM,         /* one that is written */
     WORDS,        /* an array of strings */
+    WORD_LISTS,   /* an array of these */
     STATUS,       /* one or several statuses, or MPI_STATUS_IGNORE */
     STATUS_GIVEN, /* a status that is read or changed */
     INTS,         /* an array of int */
@@ -377,9 +378,11 @@ static void predefined_handles(struct list *list, enum of of)
 {
     switch (of) {
     case OF_Comm:
+        ADD_HANDLE(list, MAYBE, MPI_COMM_NULL);
+        if (now.function && strcmp(now.function->name, "MPIX_Comm_revoke") == 0)
+            break; /* objects are made of these */
         ADD_HANDLE(list, GOOD, MPI_COMM_WORLD);
         ADD_HANDLE(list, GOOD, MPI_COMM_SELF);
-        ADD_HANDLE(list, MAYBE, MPI_COMM_NULL);
         break;
     case OF_Datatype:
         ADD_HANDLE(list, GOOD, MPI_INT);
@@ -536,10 +539,12 @@ static void pointer_values(struct list *list, int i, enum kind kind, const char 
                            bool takes_in_place)
 {
     bool tool = strncmp(function, "MPI_T_", 6) == 0;
-    enum verdict null = kind == STATUS || kind == ANYTHING || kind == ALLOCATED       ? GOOD
-                        : kind == BUFFER || kind == FUNCTION || kind == WORDS || tool ? MAYBE
-                                                                                      : WRONG;
+    enum verdict null =
+        kind == STATUS || kind == ANYTHING || kind == ALLOCATED                             ? GOOD
+        : kind == BUFFER || kind == FUNCTION || kind == WORDS || kind == WORD_LISTS || tool ? MAYBE
+                                                                                            : WRONG;
     static char *words[] = {"a", "b", "c", "d", NULL};
+    static char **lists[] = {words, words, words, words, NULL};
     add(list, null, 0, "NULL");
     switch (kind) {
     case PLACE:
@@ -565,6 +570,9 @@ static void pointer_values(struct list *list, int i, enum kind kind, const char 
         return;
     case WORDS:
         add(list, GOOD, address(words), "words");
+        return;
+    case WORD_LISTS:
+        add(list, GOOD, address(lists), "lists of words");
         return;
     case FUNCTION:
         add(list, GOOD, address((void *)(uintptr_t)nothing), "a function");

@@ -50,6 +50,8 @@ def kind_of(function, p):
     word, flow = p.kind.word, p.kind.flow
     if word == "handle":
         return kind_of_handle(p)
+    if word == "strings" and p.type.count("*") > 1:
+        return "WORD_LISTS"
     if word in PASSED:
         return PASSED[word]
     if word == "status":

@@ -9,7 +9,8 @@
  *
  * As a stranger it does not have the job's key; its messages are right in every other field. What
  * it sends as a peer in the name of another rank has one field that no rank sends: a perfect copy
- * with the job's key cannot be told from the message itself.
+ * with the job's key cannot be told from the message itself. So have its revocations of
+ * communicators, because each member may revoke one.
  *
  * WEFT_TEST_FORGED: how many messages; WEFT_TEST_SEED repeats a run.
  */
@@ -92,7 +93,7 @@ static void spoil(struct weft_net_control *control, size_t *bytes)
         control->version = (uint8_t)(control->version + 1 + any(255));
         return;
     case 1:
-        control->stream = (uint8_t)(1 + any(255));
+        control->vci_number = (uint8_t)(1 + any(255));
         return;
     case 2:
         control->kind = (uint8_t)(WEFT_NET_RAIL + 1 + any(255 - WEFT_NET_RAIL));
@@ -139,7 +140,8 @@ static void forge_control(int to)
     if (any(2))
         control->from =
             (int)any((uint64_t)hostile.rank); /* some victim, perhaps the receiver itself */
-    if (!as_stranger && (control->from != check.rank || any(4) == 0)) {
+    if (!as_stranger &&
+        (control->from != check.rank || control->kind == WEFT_NET_REVOKE || any(4) == 0)) {
         spoil(control, &bytes);
         certain = true;
     }
@@ -276,7 +278,7 @@ static void deceive_a_receive(void)
         CHECK(code == MPI_SUCCESS && got == value, "received %d, code %d", got, code);
     } else if (check.rank == hostile.rank) {
         const struct weft_channel *channel = &weft_comm_resolve(comm)->p2p;
-        struct weft_peer *peer = weft_peer_get(channel->stream, 0);
+        struct weft_peer *peer = weft_peer_get(channel->vci_number, 0);
         static const int forged = 666;
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
         send_raw(0, false, &forged, sizeof forged,
@@ -312,7 +314,7 @@ static void deceive_as_stranger(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     const struct weft_channel *channel = &weft_comm_resolve(comm)->p2p;
-    unsigned stream = channel->stream;
+    unsigned vci_number = channel->vci_number;
     MPI_Barrier(comm);
     if (check.rank == 0) {
         MPI_Request request;
@@ -330,14 +332,15 @@ static void deceive_as_stranger(void)
         CHECK(code == MPI_SUCCESS && got == value, "received %d, code %d", got, code);
     } else if (check.rank == VICTIM) {
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
-        next = weft_peer_get(stream, 0)->sequence;
+        next = weft_peer_get(vci_number, 0)->sequence;
         MPI_Send(&next, 1, MPI_UINT32_T, hostile.rank, TICK, comm);
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
         MPI_Send(&value, 1, MPI_INT, 0, TICK, comm);
     } else if (check.rank == hostile.rank) {
         static const int forged = 666;
         uint64_t senders = ((UINT64_C(1) << weft_net.sender_bits) - 1) << weft_net.sender_shift;
-        uint64_t victim = (uint64_t)weft_net_sender_number(stream, VICTIM) << weft_net.sender_shift;
+        uint64_t victim = (uint64_t)weft_net_sender_number(vci_number, VICTIM)
+                          << weft_net.sender_shift;
         MPI_Recv(&next, 1, MPI_UINT32_T, VICTIM, TICK, comm, MPI_STATUS_IGNORE);
         uint64_t claimed = weft_net_mark(VICTIM) ^ wrong_key();
         if (forger.objects.ep)

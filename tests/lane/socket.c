@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { NUMBER = WEFT_LANE_NET + 1, SHORT = 16 << 10, FETCH_SECONDS = 60, SEGMENT_HEAD = 64 };
+enum { NUMBER = WEFT_LANE_TCP + 1, SHORT = 16 << 10, FETCH_SECONDS = 60, SEGMENT_HEAD = 64 };
 enum kind { EAGER, ANNOUNCED, ACK, CANCEL, CANCELLED, TOO_LATE };
 
 struct head {
@@ -280,7 +280,7 @@ static int connect_peer(struct weft_peer *peer, char *why, size_t len)
     return weft_boot_fetch(peer->world, "lane", peer_of(peer), &bytes, FETCH_SECONDS, why, len);
 }
 
-static unsigned one_stream(void)
+static unsigned one_vci(void)
 {
     return 1;
 }
@@ -288,7 +288,7 @@ static unsigned one_stream(void)
 // clang-format off
 static const struct weft_lane socket_lane = {
     .name = "socket", .expects_all = is_one_node, .open = open_lane, .reaches = reaches,
-    .connect = connect_peer, .close_dead = empty_backlog, .streams = one_stream,
+    .connect = connect_peer, .close_dead = empty_backlog, .vci_numbers = one_vci,
     .send = start_send, .cancel = cancel_send, .fetch = fetch, .matched = report_match,
     .waits_for_peer = waits_for_peer, .abandon = end_wait, .describe = describe,
     .progress = progress, .is_idle = is_idle};

@@ -3,11 +3,42 @@
 /*
  * Calls that make something for all ranks of a communicator, of which one rank passes a wrong
  * argument: all ranks get the error class of that rank and a sentence that names it, blocking or
- * not; the same calls made rightly afterwards are in step. Each rank in turn refuses.
+ * not; the same calls made rightly afterwards are in step. Each rank in turn refuses. So does a
+ * rank without memory for the group that a split makes.
  */
-#include "check.h"
+#include "file.h"
 
-enum { KINDS = 19, MANY = 16 };
+#include <dlfcn.h>
+
+enum { KINDS = 19, NO_MEMORY = KINDS, MANY = 16 };
+
+static bool lacks_memory; /* for the next long piece of memory */
+enum { LONG_PIECE = 900 };
+
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+void *malloc(size_t bytes)
+{
+    static void *(*next)(size_t);
+    if (!next) {
+        void *found = dlsym(RTLD_NEXT, "malloc");
+        memcpy(&next, &found, sizeof next);
+    }
+    if (!lacks_memory || bytes < LONG_PIECE)
+        return next(bytes);
+    lacks_memory = false;
+    return NULL;
+}
+#endif
+
+/* False under sanitizers and Valgrind, which have their own malloc. */
+static bool can_lack_memory(void)
+{
+    lacks_memory = true;
+    void *volatile piece = malloc(LONG_PIECE);
+    free(piece);
+    lacks_memory = false;
+    return !piece;
+}
 
 struct arguments {
     MPI_Comm over;
@@ -77,6 +108,10 @@ static int call(int kind, const struct arguments *a, MPI_Comm *made, int *expect
         return MPI_Comm_dup_with_info(a->over, a->wrong ? (MPI_Info)a : MPI_INFO_NULL, made);
     case 18:
         return MPI_Comm_dup(a->over, place(a, made));
+    case NO_MEMORY:
+        *expected = MPI_ERR_NO_MEM;
+        lacks_memory = a->wrong;
+        return MPI_Comm_split(a->over, 0, 0, made);
     default:
         return MPI_ERR_OTHER;
     }
@@ -101,7 +136,8 @@ static void check_error(int code, int expected, int refuser, const char *what)
 
 static void communicators(int refuser, struct arguments *a)
 {
-    for (int kind = 0; kind < KINDS; kind++) {
+    int kinds = can_lack_memory() ? NO_MEMORY + 1 : KINDS;
+    for (int kind = 0; kind < kinds; kind++) {
         MPI_Comm made = MPI_COMM_NULL;
         int expected = MPI_SUCCESS;
         char what[64];
@@ -144,6 +180,29 @@ static void windows(int refuser)
         check_error(code, kind == 2 ? MPI_ERR_DISP : MPI_ERR_ARG, refuser, "a window");
         CHECK_CLASS(window(kind, 0, &win), MPI_SUCCESS);
         MPI_Win_free(&win);
+    }
+}
+
+/* Rank 0 opens the file before it receives that another rank refuses: nothing stays. */
+static void files(int refuser)
+{
+    MPI_File file = MPI_FILE_NULL;
+    const char *name = file_name("refused");
+    bool refuses = check.rank == refuser;
+    for (int kind = 0; kind < 2; kind++) {
+        MPI_Info info = refuses && kind == 0 ? (MPI_Info)&file : MPI_INFO_NULL;
+        MPI_File *at = refuses && kind == 1 ? NULL : &file;
+        check_step("a file %d, refused by rank %d", kind, refuser);
+        int code = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, info, at);
+        check_error(code, kind == 0 ? MPI_ERR_INFO : MPI_ERR_ARG, refuser, "a file");
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK(access(name, F_OK), "%s was made", name);
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, name,
+                                  MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                                  MPI_INFO_NULL, &file),
+                    MPI_SUCCESS);
+        MPI_File_close(&file);
     }
 }
 
@@ -194,15 +253,18 @@ int main(int argc, char **argv)
         a.ones[i] = 1;
     a.ones[MANY - 1] = 12345; /* no rank */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    file_begin();
     MPI_Comm_dup(MPI_COMM_WORLD, &a.over);
     MPI_Comm_group(a.over, &a.group);
     for (int refuser = 0; refuser < check.size; refuser++) {
         communicators(refuser, &a);
         windows(refuser);
+        files(refuser);
         in_the_background(refuser, &a);
         with_intercomm(refuser);
     }
     MPI_Group_free(&a.group);
     MPI_Comm_free(&a.over);
+    file_end();
     return check_done();
 }

@@ -4,9 +4,12 @@
 /*
  * Error handlers: a user's function is called once for each error, with the communicator and a code
  * of the right class, on the communicator that the error belongs to; what it left is what the call
- * returns; handlers can be asked for, replaced and freed while they are set.
+ * returns; handlers can be asked for, replaced and freed while they are set. A handler may leave by
+ * longjmp.
  */
 #include "check.h"
+
+#include <setjmp.h>
 
 static int world_calls, self_calls;
 static int last_code;
@@ -40,6 +43,36 @@ static void expect(int code, int class, int world, int self, const char *what)
               "%s: the handler got another communicator", what);
     }
     world_calls = self_calls = 0;
+}
+
+static jmp_buf back;
+
+static void leave(MPI_Comm *comm, int *code, ...)
+{
+    last_comm = *comm;
+    last_code = *code;
+    longjmp(back, 1);
+}
+
+static void left_by_longjmp(void)
+{
+    MPI_Comm dup;
+    MPI_Errhandler leaves;
+    static volatile int left;
+    int value = 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Comm_create_errhandler(leave, &leaves);
+    MPI_Comm_set_errhandler(dup, leaves);
+    MPI_Errhandler_free(&leaves);
+    left = 0;
+    if (setjmp(back))
+        left++;
+    if (left < 3)
+        MPI_Send(&value, -1, MPI_INT, 0, 1, dup);
+    CHECK(left == 3 && last_comm == dup && check_class(last_code) == MPI_ERR_COUNT,
+          "the handler was left %d times", left);
+    MPI_Comm_free(&dup);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* What is made of a communicator has its handler, until it gets another. */
@@ -102,6 +135,9 @@ int main(int argc, char **argv)
            "success");
     MPI_Request garbage = (MPI_Request)0x1ff;
     expect(MPI_Test(&garbage, &flag, MPI_STATUS_IGNORE), MPI_ERR_REQUEST, 0, 1, "no request");
+
+    check_step("a handler that does not return");
+    left_by_longjmp();
 
     check_step("an error of a receive that shows when it is waited for");
     MPI_Request request;

@@ -71,6 +71,24 @@ static void wrong_arguments(void)
     MPI_File_close(&file);
 }
 
+/* Rank 0 begins a split access a second time: an error of all, which others have from their _end.
+ */
+static void begin_twice(void)
+{
+    MPI_File file = file_open("a", MPI_MODE_RDWR);
+    MPI_Offset at = check.rank * BYTES;
+    MPI_Status status;
+    CHECK_CLASS(MPI_File_write_at_all_begin(file, at, data, BYTES, MPI_BYTE), MPI_SUCCESS);
+    if (check.rank)
+        CHECK_CLASS(MPI_File_write_at_all_end(file, data, &status), MPI_SUCCESS);
+    CHECK_CLASS(MPI_File_write_at_all_begin(file, at, data, BYTES, MPI_BYTE),
+                check.rank ? MPI_SUCCESS : MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_write_at_all_end(file, data, &status),
+                check.rank ? MPI_ERR_IO : MPI_SUCCESS);
+    CHECK(file_bytes(&status) == BYTES, "%d bytes", file_bytes(&status));
+    CHECK_CLASS(MPI_File_close(&file), MPI_SUCCESS);
+}
+
 static void modes(void)
 {
     MPI_Status status;
@@ -100,7 +118,8 @@ static void full_disk(void)
     CHECK(file_bytes(&status) == 0, "%d bytes were written", file_bytes(&status));
     same_at_all(MPI_File_write_at_all(file, 0, data, n, MPI_BYTE, &status), MPI_ERR_NO_SPACE,
                 words);
-    CHECK_CLASS(MPI_File_write_all_begin(file, data, BYTES, MPI_BYTE), MPI_ERR_NO_SPACE);
+    CHECK_CLASS(MPI_File_write_all_begin(file, data, BYTES, MPI_BYTE), MPI_SUCCESS);
+    CHECK_CLASS(MPI_File_write_all_end(file, data, &status), MPI_ERR_NO_SPACE);
     CHECK_CLASS(MPI_File_iwrite_at(file, 0, data, BYTES, MPI_BYTE, &request), MPI_SUCCESS);
     CHECK_CLASS(MPI_Wait(&request, &status), MPI_ERR_NO_SPACE);
     CHECK_CLASS(MPI_File_close(&file), MPI_SUCCESS);
@@ -111,6 +130,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 1);
     file_begin();
     wrong_arguments();
+    begin_twice();
     modes();
     full_disk();
     file_end();

@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
-/* Every rank has a window of 256 KiB to write. */
+/* Every rank has a domain of 256 KiB to write. */
 enum { RECORD = 96, RECORDS = 3000, BYTES = RECORD * RECORDS, SPARE = 7 };
 
 /* ---- The system calls */

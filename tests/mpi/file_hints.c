@@ -157,8 +157,8 @@ static void check_data(int salt, const char *what)
     CHECK(!wrong, "%s: %d bytes are wrong", what, wrong);
 }
 
-/* One rank writes and reads, windows of half of 64 KiB. */
-static void windows(void)
+/* One rank writes and reads, domains of half of 64 KiB. */
+static void domains(void)
 {
     MPI_Status status;
     MPI_Info info;
@@ -271,7 +271,7 @@ int main(int argc, char **argv)
     of_setting();
     of_program();
     of_file();
-    windows();
+    domains();
     sieve();
     side_by_side();
     file_end();

@@ -62,7 +62,9 @@ static void ranks_differ(void)
         return;
     CHECK_CLASS(open_class("b", last ? CREATE | MPI_MODE_APPEND : CREATE), MPI_ERR_NOT_SAME);
     CHECK_CLASS(open_class("b", last ? 0 : CREATE), MPI_ERR_AMODE);
+    MPI_Barrier(MPI_COMM_WORLD); /* rank 0 has made a file, and removed it */
     CHECK(access(file_name("b"), F_OK), "a file was left");
+    MPI_Barrier(MPI_COMM_WORLD); /* it makes the next one */
     int code = MPI_File_open(MPI_COMM_WORLD, file_name(last ? "none/b" : "b"), CREATE,
                              MPI_INFO_NULL, &file);
     CHECK_CLASS(code, MPI_ERR_NO_SUCH_FILE);

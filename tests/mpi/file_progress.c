@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1,2,3 lanes=self,shm,rxm seconds=60
 /*
- * A nonblocking access, collective or not, returns before its data are moved, and progress moves
- * them: in tests of its request, in other calls, and at the latest in the wait. Several are pending
- * at once, with views and types that have holes; the data end before the end of the access; a write
- * fails behind its first bytes; a view is set while data are left to move.
+ * A nonblocking access, collective or not, or the begin of a split one, returns before its data are
+ * moved, and progress moves them: in tests of its request, in other calls, and at the latest in the
+ * wait. Several are pending at once, with views and types that have holes; the data end before the
+ * end of the access; a write fails behind its first bytes; a view is set while data are left to
+ * move.
  */
 #include "file.h"
 
@@ -51,6 +52,12 @@ static void return_at_once(MPI_File file)
     check_step("a write that tests move along");
     while (!done)
         MPI_Test(&request, &done, &status);
+    CHECK(file_bytes(&status) == sizeof out, "%d bytes", file_bytes(&status));
+    CHECK(int_at(last) == out[LONG - 1], "%d is the last int", int_at(last));
+    fill(out, LONG, 9);
+    CHECK_CLASS(MPI_File_write_at_all_begin(file, begin, out, LONG, MPI_INT), MPI_SUCCESS);
+    CHECK(int_at(last) != out[LONG - 1], "a split access has written all in its first call");
+    CHECK_CLASS(MPI_File_write_at_all_end(file, out, &status), MPI_SUCCESS);
     CHECK(file_bytes(&status) == sizeof out, "%d bytes", file_bytes(&status));
     CHECK(int_at(last) == out[LONG - 1], "%d is the last int", int_at(last));
     CHECK_CLASS(MPI_File_iread_at_all(file, begin, in, LONG, MPI_INT, &request), MPI_SUCCESS);

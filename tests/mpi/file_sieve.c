@@ -18,20 +18,6 @@ static long bytes;
 
 static unsigned char data[8 * MOST], back[8 * MOST];
 
-/* System calls that wrote, so far; -1: the kernel does not count them. */
-static long writes(void)
-{
-    char line[100];
-    long n = -1;
-    FILE *file = fopen("/proc/self/io", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "syscw: %ld", &n) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return n;
-}
-
 static unsigned char value_of(int writer, long i)
 {
     return (unsigned char)(1 + (writer * 91 + i * 3 + i / 253) % 255);
@@ -78,7 +64,7 @@ static void all_ranks(int collective, int few)
     long before;
     set_view(file, check.rank, check.size + 1);
     fill(check.rank);
-    before = writes();
+    before = file_writes();
     if (collective)
         CHECK_CLASS(MPI_File_iwrite_at_all(file, 0, data, records, MPI_DOUBLE, &request),
                     MPI_SUCCESS);
@@ -86,7 +72,8 @@ static void all_ranks(int collective, int few)
         CHECK_CLASS(MPI_File_iwrite_at(file, 0, data, records, MPI_DOUBLE, &request), MPI_SUCCESS);
     CHECK_CLASS(MPI_Wait(&request, &status), MPI_SUCCESS);
     CHECK(file_bytes(&status) == bytes, "%d bytes were written", file_bytes(&status));
-    CHECK(!few || before < 0 || writes() - before < 1000, "%ld system calls", writes() - before);
+    CHECK(!few || before < 0 || file_writes() - before < 1000, "%ld system calls",
+          file_writes() - before);
     MPI_Barrier(MPI_COMM_WORLD);
     check_records("all ranks", check.rank, check.rank, check.size + 1);
     CHECK_CLASS(MPI_File_read_at(file, 0, back, records, MPI_DOUBLE, &status), MPI_SUCCESS);

@@ -2,8 +2,9 @@
 // run: ranks=2 lanes=rxm,net-soft,rxm-soft,rxm-small,rxm-push,rxm-hip seconds=120
 /*
  * Messages from GPU memory over the network: up to 2 MiB are copied to the host at once, and longer
- * ones in pieces of a ring, which the receiver reads. So many at once that some have no ring. Data
- * with holes at either end, short receives, both directions at once, cancelled and freed sends.
+ * ones in pieces of a pipeline, which the receiver reads. So many at once that some have no
+ * pipeline. Data with holes at either end, short receives, both directions at once, cancelled and
+ * freed sends.
  */
 #include "gpu.h"
 #include "tool.h"
@@ -157,7 +158,7 @@ int main(int argc, char **argv)
 {
     const char *rendezvous = getenv("WEFT_RENDEZVOUS");
     bool pushed = rendezvous && !strcmp(rendezvous, "push");
-    setenv("WEFT_GPU_DIRECT", "off", 1); /* else some providers of tests/strict need no ring */
+    setenv("WEFT_GPU_DIRECT", "off", 1); /* else some providers of tests/strict need no pipeline */
     gpu_begin();
     tool_begin();
     check_begin(&argc, &argv, 2);
@@ -166,18 +167,19 @@ int main(int argc, char **argv)
     bounce = tool_pvar(session, "weft_net_bounce_bytes", NULL);
     controls = tool_pvar(session, "weft_net_controls_sent", NULL);
     count_t before = tool_read(session, controls), reserves = tool_read(session, bounce);
-    count_t ring = exchange(GPU_DEVICE, GPU_DEVICE, LONGER, 1) - reserves;
+    count_t pipeline = exchange(GPU_DEVICE, GPU_DEVICE, LONGER, 1) - reserves;
     count_t reports = tool_read(session, controls) - before;
     CHECK(pushed ? reports < LONGER / PIECE : reports >= LONGER / PIECE,
           "%llu control messages about %d pieces", reports, (int)(LONGER / PIECE));
-    CHECK(check.rank > 0 || (pushed ? ring < LONG : ring >= LONG && ring < LONG + PIECE),
-          "bounce buffers of %llu bytes after a message through a ring", ring);
+    CHECK(check.rank > 0 ||
+              (pushed ? pipeline < LONG : pipeline >= LONG && pipeline < LONG + PIECE),
+          "bounce buffers of %llu bytes after a message through a pipeline", pipeline);
     exchange(GPU_DEVICE, GPU_HOST, LONGER, 2);
     exchange(GPU_HOST, GPU_DEVICE, LONGER, 3);
     exchange(GPU_DEVICE, GPU_DEVICE, LONG + 1, 4);
     before = tool_read(session, controls);
     exchange(GPU_DEVICE, GPU_HOST, LONG, 5);
-    CHECK(tool_read(session, controls) - before <= 3, "a message of %d bytes took a ring",
+    CHECK(tool_read(session, controls) - before <= 3, "a message of %d bytes took a pipeline",
           (int)LONG);
     exchange(GPU_DEVICE, GPU_HOST, 100000, 6);
     for (int kind = GPU_HOST; kind <= GPU_DEVICE; kind++) {

@@ -80,7 +80,7 @@ static void describe_all(void)
 {
     int num = 0, sources = 0;
     CHECK_CODE(MPI_T_event_get_num(&num), MPI_SUCCESS);
-    CHECK(num == 5, "%d event types", num);
+    CHECK(num == 6, "%d event types", num);
     for (int i = 0; i < num; i++) {
         char name[64], desc[512], item[64];
         int name_len = sizeof name, desc_len = sizeof desc, verbosity, bind, elements = 8, index;

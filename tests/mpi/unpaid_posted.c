@@ -59,6 +59,13 @@ static void leave_backlog(MPI_T_pvar_session session)
         MPI_Iprobe(MPI_ANY_SOURCE, MESSAGES, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
+static volatile sig_atomic_t receiver_waits;
+
+static void on_signal(int number)
+{
+    receiver_waits = number == SIGUSR2;
+}
+
 static void send_all(int peer)
 {
     static unsigned char *out[MESSAGES];
@@ -67,11 +74,16 @@ static void send_all(int peer)
     MPI_Type_create_resized(MPI_BYTE, 0, 2, &gaps);
     MPI_Type_commit(&gaps);
     MPI_T_pvar_session session;
-    pid_t pid;
+    pid_t own = getpid(), pid;
     tool_begin();
     CHECK_CODE(MPI_T_pvar_session_create(&session), MPI_SUCCESS);
     MPI_T_pvar_handle handle = tool_pvar(session, "weft_net_credit_waits", NULL);
+    receiver_waits = 0;
+    signal(SIGUSR2, on_signal);
+    MPI_Send(&own, sizeof own, MPI_BYTE, peer, ANOTHER, MPI_COMM_WORLD);
     MPI_Recv(&pid, sizeof pid, MPI_BYTE, peer, ANOTHER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    while (!receiver_waits)
+        usleep(1000);
     for (int k = 0; k < MESSAGES; k++) {
         out[k] = make_message(k);
         MPI_Isend(out[k], size_of(k), has_gaps(k) ? gaps : MPI_BYTE, peer, k, MPI_COMM_WORLD,
@@ -115,6 +127,8 @@ static void receive_all(int peer)
     static unsigned char shared[70000];
     struct check_buffer in[MESSAGES];
     MPI_Request requests[MESSAGES];
+    pid_t own = getpid(), pid;
+    MPI_Recv(&pid, sizeof pid, MPI_BYTE, peer, ANOTHER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int k = 0; k < MESSAGES; k++) {
         int room = is_shared(k) ? size_of(k) : room_of(k);
         in[k] = is_shared(k) ? (struct check_buffer){.data = shared}
@@ -122,14 +136,14 @@ static void receive_all(int peer)
         MPI_Irecv(in[k].data, room, MPI_BYTE, k % 7 == 2 ? MPI_ANY_SOURCE : peer, k, MPI_COMM_WORLD,
                   &requests[k]);
     }
-    pid_t pid = getpid();
     int got;
     sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, SIGUSR2);
     sigprocmask(SIG_BLOCK, &one, NULL);
-    MPI_Send(&pid, sizeof pid, MPI_BYTE, peer, ANOTHER, MPI_COMM_WORLD);
+    MPI_Send(&own, sizeof own, MPI_BYTE, peer, ANOTHER, MPI_COMM_WORLD);
     check_step("waiting outside of MPI until all is sent");
+    kill(pid, SIGUSR2);
     sigwait(&one, &got);
     for (int k = MESSAGES - 1; k >= 0; k--) {
         check_step("message %d", k);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Each rank writes 3 records of 1000 bytes and one of 100 KiB, and reads 500 bytes. A put has 80
- * bytes. All ranks pass 12 bytes to the neighbor's rank in an alltoallv. */
+ * bytes, and goes to the next rank of MPI_COMM_WORLD, and of one in reverse order. All ranks pass
+ * 12 bytes to the neighbor's rank in an alltoallv, and blocks of 16 bytes to their neighbors on a
+ * line. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -20,11 +22,14 @@ static void use_file(const char *name, int rank)
     MPI_File_close(&file);
 }
 
-static void put(int rank, int size)
+static void put(MPI_Comm comm)
 {
     double memory[10], from[10] = {0};
+    int rank, size;
     MPI_Win window;
-    MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, comm, &window);
     MPI_Win_fence(0, window);
     MPI_Put(from, 10, MPI_DOUBLE, (rank + 1) % size, 0, 10, MPI_DOUBLE, window);
     MPI_Win_fence(0, window);
@@ -44,6 +49,16 @@ static void exchange(int rank, int size)
     free(counts);
 }
 
+static void exchange_on_line(MPI_Comm comm, int size)
+{
+    int open = 0, sends[8] = {0}, receives[8];
+    MPI_Comm line;
+    MPI_Cart_create(comm, 1, &size, &open, 0, &line);
+    MPI_Neighbor_alltoall(sends, 4, MPI_INT, receives, 4, MPI_INT, line);
+    MPI_Neighbor_allgather(sends, 4, MPI_INT, receives, 4, MPI_INT, line);
+    MPI_Comm_free(&line);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size;
@@ -51,8 +66,13 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     use_file(argv[1], rank);
-    put(rank, size);
+    MPI_Comm reverse;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reverse);
+    put(MPI_COMM_WORLD);
+    put(reverse);
     exchange(rank, size);
+    exchange_on_line(reverse, size);
+    MPI_Comm_free(&reverse);
     MPI_Finalize();
     return 0;
 }

@@ -10,7 +10,7 @@
 build=$(cd "${1:?usage: $(basename "$0") BUILD-DIR}" && pwd)
 scratch=$(mktemp -d "$build/slurm.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-for program in abort die rails traffic where; do
+for program in abort die rails survive traffic where; do
     "${CC:-cc}" -I"$source_dir/include" "$source_dir/tests/slurm/$program.c" \
         "$build/lib/libmpi_abi.so.1" -o "$scratch/$program"
 done

@@ -44,28 +44,26 @@ static const char *folder(void)
     return path;
 }
 
-static struct strict_exposed *map(const char *path, int flags)
+/* Maps the file and closes it. */
+static struct strict_exposed *map(int file)
 {
-    int file = open(path, O_RDWR | O_CLOEXEC | flags, 0600);
-
-    if (file < 0)
-        return NULL;
-    if (flags & O_CREAT && ftruncate(file, sizeof(struct strict_exposed)))
-        strict_die("cannot make %s: %s", path, strerror(errno));
     void *memory =
         mmap(NULL, sizeof(struct strict_exposed), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
     close(file);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* The name is new: a process of another node may have the same process id. */
 struct strict_exposed *strict_exposed_open(void)
 {
-    static unsigned serial;
+    struct strict_exposed *exposed = NULL;
     char path[200];
 
-    snprintf(path, sizeof path, "%s/domain.%d.%u", folder(), (int)getpid(),
-             __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
-    struct strict_exposed *exposed = map(path, O_CREAT | O_TRUNC);
+    snprintf(path, sizeof path, "%s/domain.XXXXXX", folder());
+    int file = mkostemp(path, O_CLOEXEC);
+    if (file >= 0 && !ftruncate(file, sizeof *exposed))
+        exposed = map(file);
     if (!exposed)
         strict_die("cannot make %s: %s", path, strerror(errno));
     snprintf(exposed->path, sizeof exposed->path, "%s", path);
@@ -102,7 +100,8 @@ struct strict_exposed *strict_exposed_of(const void *name, size_t bytes)
     char path[256];
 
     link_path(name, bytes, path, sizeof path);
-    struct strict_exposed *exposed = map(path, 0);
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    struct strict_exposed *exposed = file < 0 ? NULL : map(file);
     if (!exposed)
         strict_die("no %s: the peer does not run under the checker with the same STRICT_DIR", path);
     return exposed;

@@ -35,18 +35,22 @@ static const struct {
     } at[MOST_SIZES];
 } choices[] = {
     {WEFT_COLL_BCAST,
-     {{8, WEFT_ALGORITHM_BINOMIAL},
+     {{8, WEFT_ALGORITHM_QUADNOMIAL},
+      {16 * KiB - 16, WEFT_ALGORITHM_QUADNOMIAL},
+      {16 * KiB, WEFT_ALGORITHM_BINOMIAL},
       {128 * KiB - 16, WEFT_ALGORITHM_BINOMIAL},
       {128 * KiB, WEFT_ALGORITHM_SCATTER_RING},
       {64 * MiB, WEFT_ALGORITHM_SCATTER_RING}}},
     {WEFT_COLL_REDUCE,
-     {{8, WEFT_ALGORITHM_BINOMIAL},
+     {{8, WEFT_ALGORITHM_QUADNOMIAL},
+      {16 * KiB - 16, WEFT_ALGORITHM_QUADNOMIAL},
+      {16 * KiB, WEFT_ALGORITHM_BINOMIAL},
       {128 * KiB - 16, WEFT_ALGORITHM_BINOMIAL},
       {128 * KiB, WEFT_ALGORITHM_HALVING}}},
     {WEFT_COLL_ALLREDUCE,
      {{8, WEFT_ALGORITHM_DOUBLING},
-      {128 * KiB - 16, WEFT_ALGORITHM_DOUBLING},
-      {128 * KiB, WEFT_ALGORITHM_HALVING}}},
+      {64 * KiB - 16, WEFT_ALGORITHM_DOUBLING},
+      {64 * KiB, WEFT_ALGORITHM_HALVING}}},
     {WEFT_COLL_GATHER,
      {{8, WEFT_ALGORITHM_BINOMIAL},
       {4 * KiB - 16, WEFT_ALGORITHM_BINOMIAL},
@@ -75,7 +79,7 @@ static enum weft_algorithm algorithm_of(enum weft_coll_kind kind, size_t count,
     static const uintptr_t in = 1 << 20, out = (uintptr_t)1 << 50;
     struct weft_comm comm = {.rank = RANKS - 1, .size = RANKS, .vci = &weft.vcis[0]};
     comm.coll.comm = &comm;
-    comm.group = group;
+    comm.group = comm.remote = group;
     struct weft_coll_args args = {.kind = kind, .comm = &comm, .op = weft_handle_object(MPI_SUM)};
     bool sum = kind == WEFT_COLL_REDUCE_SCATTER_BLOCK;
     args.in =

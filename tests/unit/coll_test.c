@@ -513,7 +513,7 @@ static void stage(struct job *job, int r)
     struct rank *rank = &job->ranks[r];
     rank->comm = (struct weft_comm){.rank = r, .size = job->size, .vci = &weft.vcis[0]};
     rank->comm.coll.comm = &rank->comm;
-    rank->comm.group = rank->group = weft_group_run(job->size, 0, 1);
+    rank->comm.group = rank->comm.remote = rank->group = weft_group_run(job->size, 0, 1);
     assert_non_null(rank->group);
     rank->group->nodes = weft_nodes_arrange(job->node, job->size, r);
     rank->args = (struct weft_coll_args){
@@ -702,29 +702,28 @@ static void test_settings(void **unused)
         assert_int_equal(row->offset, f->setting);
         assert_string_equal(row->choices, choices);
     }
-    assert_int_equal(families, 9);
+    assert_int_equal(families, 10);
 }
 
 /* A setting that cannot be followed leaves the choice to the table. */
 static void test_needs(void **unused)
 {
     (void)unused;
-    struct weft_choice odd = {WEFT_COLL_ALLGATHER, 5, 8, WEFT_NEED_EQUAL_BLOCKS};
-    struct weft_choice even = {WEFT_COLL_ALLGATHER, 8, 8,
-                               WEFT_NEED_EQUAL_BLOCKS | WEFT_NEED_POWER_OF_TWO};
+    struct weft_choice odd = {WEFT_COLL_ALLGATHER, 5, 8, WEFT_NEED_EQUAL_BLOCKS, false};
+    struct weft_choice even = {WEFT_COLL_ALLGATHER, 8, 8, WEFT_NEED_EQUAL_BLOCKS, false};
     weft_settings.coll_allgather = 3;
     assert_int_equal(weft_coll_choose(&odd), WEFT_ALGORITHM_BRUCK);
     assert_int_equal(weft_coll_choose(&even), WEFT_ALGORITHM_DOUBLING);
     weft_settings.coll_allgather = 1;
     assert_int_equal(weft_coll_choose(&even), WEFT_ALGORITHM_RING);
     weft_settings.coll_allgather = 0;
-    struct weft_choice ring = {WEFT_COLL_ALLREDUCE, 4, 8, 0};
-    weft_settings.coll_allreduce = 3;
-    assert_int_equal(weft_coll_choose(&ring), WEFT_ALGORITHM_DOUBLING);
-    ring.gives = WEFT_NEED_COMMUTATIVE;
-    assert_int_equal(weft_coll_choose(&ring), WEFT_ALGORITHM_RING);
-    weft_settings.coll_allreduce = 0;
-    struct weft_choice barrier = {WEFT_COLL_BARRIER, 4, 0, WEFT_NEED_POWER_OF_TWO};
+    struct weft_choice pairwise = {WEFT_COLL_REDUCE_SCATTER, 4, 8, 0, false};
+    weft_settings.coll_reduce_scatter = 2;
+    assert_int_equal(weft_coll_choose(&pairwise), WEFT_ALGORITHM_HALVING);
+    pairwise.gives = WEFT_NEED_COMMUTATIVE;
+    assert_int_equal(weft_coll_choose(&pairwise), WEFT_ALGORITHM_PAIRWISE);
+    weft_settings.coll_reduce_scatter = 0;
+    struct weft_choice barrier = {WEFT_COLL_BARRIER, 4, 0, 0, false};
     assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_DOUBLING);
     weft_settings.coll_barrier = 4; /* a crowd is what rules ask for, not what it needs */
     assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_QUADNOMIAL);
@@ -754,7 +753,7 @@ static void test_nodes(void **unused)
     nodes = weft_nodes_arrange(rows, 5, 0);
     assert_true(nodes->in_order);
     weft_nodes_forget(nodes);
-    struct weft_choice reduce = {WEFT_COLL_ALLREDUCE, 5, 8, 0};
+    struct weft_choice reduce = {WEFT_COLL_ALLREDUCE, 5, 8, 0, false};
     assert_int_equal(weft_coll_choose(&reduce), WEFT_ALGORITHM_DOUBLING);
     reduce.gives = WEFT_NEED_NODES;
     assert_int_equal(weft_coll_choose(&reduce), WEFT_ALGORITHM_NODES);
@@ -773,8 +772,8 @@ static void test_table(void **unused)
             for (int o = 0; o < WEFT_COLL_OPTIONS; o++)
                 if (f->options[o].algorithm == f->rules[i].algorithm) {
                     listed = true;
-                    always =
-                        f->rules[i].below == SIZE_MAX && !f->rules[i].ranks && !f->options[o].needs;
+                    always = f->rules[i].below == SIZE_MAX && !f->rules[i].ranks &&
+                             !f->rules[i].needs && !f->options[o].needs;
                 }
             assert_true(listed);
         }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Bids for context ids, in one process; the test makes up the offers of the other members. No block
- * is offered by two bids at a time, or taken twice; a freed one is taken again after all others;
- * the waiting bid with the lowest key goes first; all blocks can be taken, and then a bid is
- * exhausted. Members whose clocks differ, in one process each here, agree on a block after all of
- * them.
+ * Bids for context ids, in one process; the test makes up the proposals of the other members. No
+ * block is proposed by two bids at a time, or taken twice; a freed one is taken again after all
+ * others; the waiting bid with the lowest key goes first; all blocks can be taken, and then a bid
+ * is exhausted. Members whose clocks differ, in one process each here, agree on a block after all
+ * of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,11 +25,11 @@ static int reset(void **state)
     return 0;
 }
 
-/* What comes back when every other member offers all, or nothing. */
+/* What comes back when every other member proposes all, or nothing. */
 static enum weft_bid_result settle_alone(struct weft_bid *bid, int *block)
 {
     uint64_t words[WEFT_CONTEXT_WORDS];
-    memcpy(words, bid->offer, sizeof words);
+    memcpy(words, bid->proposal, sizeof words);
     return weft_bid_settle(bid, words, block);
 }
 
@@ -41,10 +41,10 @@ static enum weft_bid_result settle_refused(struct weft_bid *bid)
     return weft_bid_settle(bid, words, &block);
 }
 
-static bool offers_anything(const struct weft_bid *bid)
+static bool proposes_anything(const struct weft_bid *bid)
 {
     for (int i = 1; i < WEFT_CONTEXT_WORDS; i++)
-        if (bid->offer[i])
+        if (bid->proposal[i])
             return true;
     return false;
 }
@@ -52,7 +52,7 @@ static bool offers_anything(const struct weft_bid *bid)
 static bool overlap(const struct weft_bid *a, const struct weft_bid *b)
 {
     for (int i = 1; i < WEFT_CONTEXT_WORDS; i++)
-        if (a->offer[i] & b->offer[i])
+        if (a->proposal[i] & b->proposal[i])
             return true;
     return false;
 }
@@ -64,7 +64,7 @@ static int take_one(void)
     int block = -1;
     weft_bid_open(&bid, 1);
     do {
-        weft_bid_offer(&bid);
+        weft_bid_propose(&bid);
         result = settle_alone(&bid, &block);
     } while (result == WEFT_BID_AGAIN);
     assert_int_equal(result, WEFT_BID_TAKEN);
@@ -99,7 +99,7 @@ static void alone(void **state)
     assert_int_equal(take_one(), 0);
 }
 
-/* The words that the others offer were made by a process with another clock. */
+/* The words that the others propose were made by a process with another clock. */
 static void different_clocks(void **state)
 {
     static const int ahead[] = {3, 40, 5000, WEFT_CONTEXT_BLOCKS - 10, WEFT_CONTEXT_BLOCKS + 7};
@@ -113,16 +113,16 @@ static void different_clocks(void **state)
         for (int k = 0; k < ahead[i]; k++)
             weft_context_free(take_one());
         weft_bid_open(&theirs, 1);
-        weft_bid_offer(&theirs);
-        memcpy(words, theirs.offer, sizeof words);
+        weft_bid_propose(&theirs);
+        memcpy(words, theirs.proposal, sizeof words);
         weft_context_reset(); /* from here on a process whose clock is 0 */
         weft_bid_open(&mine, 1);
         do {
-            weft_bid_offer(&mine);
+            weft_bid_propose(&mine);
             if (rounds++)
-                memcpy(words, mine.offer, sizeof words);
+                memcpy(words, mine.proposal, sizeof words);
             else
-                weft_bid_combine(words, mine.offer);
+                weft_bid_combine(words, mine.proposal);
             result = weft_bid_settle(&mine, words, &block);
         } while (result == WEFT_BID_AGAIN);
         assert_int_equal(result, WEFT_BID_TAKEN);
@@ -138,8 +138,8 @@ static void no_overlap(void **state)
     int blocks[5];
     for (int i = 0; i < 5; i++) {
         weft_bid_open(&bids[i], (uint64_t)i);
-        weft_bid_offer(&bids[i]);
-        assert_true(offers_anything(&bids[i]));
+        weft_bid_propose(&bids[i]);
+        assert_true(proposes_anything(&bids[i]));
         for (int k = 0; k < i; k++)
             assert_false(overlap(&bids[i], &bids[k]));
     }
@@ -157,40 +157,40 @@ static void lowest_key_first(void **state)
     int block;
     weft_bid_open(&high, 9);
     weft_bid_open(&low, 3);
-    weft_bid_offer(&high);
-    weft_bid_offer(&low);
+    weft_bid_propose(&high);
+    weft_bid_propose(&low);
     assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
-    /* No other bid waits: the bid is exclusive and offers all free blocks of the window but those
+    /* No other bid waits: the bid is exclusive and proposes all free blocks of the range but those
      * of low. */
-    weft_bid_offer(&high);
+    weft_bid_propose(&high);
     assert_true(high.exclusive);
     assert_false(overlap(&high, &low));
     assert_int_equal(settle_refused(&low), WEFT_BID_AGAIN);
     /* The lower key waits for one round of the exclusive bid only. */
-    weft_bid_offer(&low);
-    assert_false(low.exclusive || offers_anything(&low));
+    weft_bid_propose(&low);
+    assert_false(low.exclusive || proposes_anything(&low));
     assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
-    weft_bid_offer(&high);
+    weft_bid_propose(&high);
     assert_false(high.exclusive);
     assert_int_equal(settle_refused(&low), WEFT_BID_AGAIN);
-    weft_bid_offer(&low);
+    weft_bid_propose(&low);
     assert_true(low.exclusive);
-    /* A bid that begins now finds no block that the exclusive bid has not offered. */
+    /* A bid that begins now finds no block that the exclusive bid has not proposed. */
     weft_bid_open(&late, 1);
-    weft_bid_offer(&late);
+    weft_bid_propose(&late);
     assert_false(overlap(&late, &low));
     assert_int_equal(settle_alone(&low, &block), WEFT_BID_TAKEN);
     assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
     assert_int_equal(settle_refused(&late), WEFT_BID_AGAIN);
-    weft_bid_offer(&high);
+    weft_bid_propose(&high);
     assert_false(high.exclusive);
-    weft_bid_offer(&late);
+    weft_bid_propose(&late);
     assert_true(late.exclusive);
     int other;
     assert_int_equal(settle_alone(&late, &other), WEFT_BID_TAKEN);
     assert_int_not_equal(block, other);
     assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
-    weft_bid_offer(&high);
+    weft_bid_propose(&high);
     assert_true(high.exclusive);
     assert_int_equal(settle_alone(&high, &other), WEFT_BID_TAKEN);
 }
@@ -205,7 +205,7 @@ static void all_and_no_more(void **state)
         enum weft_bid_result result;
         weft_bid_open(&bid, 1);
         do {
-            weft_bid_offer(&bid);
+            weft_bid_propose(&bid);
             result = settle_alone(&bid, &block);
         } while (result == WEFT_BID_AGAIN);
         assert_int_equal(result, WEFT_BID_TAKEN);
@@ -215,14 +215,14 @@ static void all_and_no_more(void **state)
     enum weft_bid_result result;
     weft_bid_open(&bid, 1);
     do {
-        weft_bid_offer(&bid);
+        weft_bid_propose(&bid);
         result = settle_alone(&bid, &block);
     } while (result == WEFT_BID_AGAIN);
     assert_int_equal(result, WEFT_BID_EXHAUSTED);
     weft_context_free(WEFT_CONTEXT_BLOCKS - 1);
     weft_bid_open(&bid, 1);
     do {
-        weft_bid_offer(&bid);
+        weft_bid_propose(&bid);
         result = settle_alone(&bid, &block);
     } while (result == WEFT_BID_AGAIN);
     assert_int_equal(result, WEFT_BID_TAKEN);
@@ -236,14 +236,14 @@ static void failure_is_common(void **state)
     uint64_t words[WEFT_CONTEXT_WORDS];
     int block;
     weft_bid_open(&bid, 1);
-    weft_bid_offer(&bid);
+    weft_bid_propose(&bid);
     memset(words, 0, sizeof words);
     assert_int_equal(weft_bid_settle(&bid, words, &block), WEFT_BID_FAILED);
     weft_bid_open(&bid, 1);
     bid.failed = true;
-    weft_bid_offer(&bid);
-    assert_int_equal(bid.offer[0], 0);
-    assert_false(offers_anything(&bid));
+    weft_bid_propose(&bid);
+    assert_int_equal(bid.proposal[0], 0);
+    assert_false(proposes_anything(&bid));
     assert_int_equal(settle_alone(&bid, &block), WEFT_BID_FAILED);
     assert_int_equal(weft_context_in_use(), 0);
 }

@@ -61,10 +61,10 @@ static int set_up(void **state)
     (void)state;
     memcpy(weft_lanes, weft_lane_list, sizeof weft_lanes);
     weft_lane_opened(WEFT_LANE_NET);
-    weft.job.size = RANKS;
+    weft.job.size = weft.processes = RANKS;
     weft_net.nvcis = 1;
     weft_net.job_key = 0x5eedf00d;
-    weft_net.streams = 2; /* of a rank without threads in a job with threads */
+    weft_net.vci_numbers = 2; /* of a rank without threads in a job with threads */
     weft.peers[0] = peers;
     weft_net_peer_init(&peer);
     for (int i = 0; i < REQUESTS; i++) {
@@ -183,9 +183,9 @@ static void other_keys(void **state)
         }
 }
 
-/* The peer of another stream, whom this rank has no contact with, and streams that there are not.
- * With several endpoints, a message of another VCI's stream too. */
-static void other_deals(void **state)
+/* The peer of another VCI number, whom this rank has no contact with, and VCI numbers that there
+ * are not. With several endpoints, a message of another VCI too. */
+static void other_vci_numbers(void **state)
 {
     static const uint8_t others[] = {1, 2, UINT8_MAX};
     (void)state;
@@ -193,12 +193,12 @@ static void other_deals(void **state)
         for (int i = 0; i < REQUESTS; i++)
             for (size_t o = 0; o < sizeof others / sizeof others[0]; o++) {
                 struct weft_net_control control = about(about_requests[kind], requests[i]->number);
-                control.stream = others[o];
+                control.vci_number = others[o];
                 expect_dropped(control, data_of(&control));
             }
     struct weft_net_control misdirected = about(WEFT_NET_FLOW_CHECK, 0);
     weft_net.nvcis = 2;
-    misdirected.stream = 1;
+    misdirected.vci_number = 1;
     expect_dropped(misdirected, 0);
     assert_null(weft_net.vcis[0].queries);
     weft_net.nvcis = 1;
@@ -229,8 +229,9 @@ static void other_lengths(void **state)
     expect_dropped(control, 8);
 }
 
-/* A piece of a ring: no bytes, more than a piece has, more than the receive has or may still get,
- * more pieces than a ring has, a rank that does not read; a piece that this rank has not filled. */
+/* A piece of a pipeline: no bytes, more than a piece has, more than the receive has or may still
+ * get, more pieces than a pipeline has, a rank that does not read; a piece that this rank has not
+ * filled. */
 static void other_pieces(void **state)
 {
     static struct fi_ep_attr endpoint;
@@ -243,7 +244,7 @@ static void other_pieces(void **state)
     weft_net.can_read = true;
     control.length = 0;
     expect_dropped(control, 0);
-    control.length = WEFT_NET_RING_PIECE + 1;
+    control.length = WEFT_NET_PIPELINE_PIECE + 1;
     expect_dropped(control, 0);
     control.length = UINT64_MAX;
     expect_dropped(control, 0);
@@ -256,10 +257,10 @@ static void other_pieces(void **state)
     weft_net_state(receive)->moved = BYTES - 7;
     expect_dropped(control, 0);
     weft_net_state(receive)->moved = 0;
-    weft_net_state(receive)->reads_out = WEFT_NET_RING_PIECES;
+    weft_net_state(receive)->reads_out = WEFT_NET_PIPELINE_PIECES;
     expect_dropped(control, 0);
     weft_net_state(receive)->reads_out = 0;
-    endpoint.max_msg_size = WEFT_NET_RING_PIECE - 1;
+    endpoint.max_msg_size = WEFT_NET_PIPELINE_PIECE - 1;
     expect_dropped(control, 0);
     weft_net.can_read = false;
     expect_dropped(about(WEFT_NET_EMPTY, requests[1]->number), 0);
@@ -315,7 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_phases), cmocka_unit_test(other_rails),
-        cmocka_unit_test(other_ranks),  cmocka_unit_test(other_deals),
+        cmocka_unit_test(other_ranks),  cmocka_unit_test(other_vci_numbers),
         cmocka_unit_test(no_requests),  cmocka_unit_test(other_lengths),
         cmocka_unit_test(other_fields), cmocka_unit_test(other_messages),
         cmocka_unit_test(other_keys),   cmocka_unit_test(other_pieces),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The sums of blocks of a window: a block is the sum of its runs, runs that join are one run, and
+ * The sums of blocks of a domain: a block is the sum of its runs, runs that join are one run, and
  * runs that leave holes are not.
  */
-#include "core/file/windows_internal.h"
+#include "core/file/two_phase_internal.h"
 
 // clang-format off
 #include <setjmp.h>
@@ -80,15 +80,16 @@ static void ranks_add(void **state)
 {
     (void)state;
     struct weft_file_sums whole = {0}, even = {0}, odd = {0};
-    weft_file_add_block(&even, (struct weft_file_block){0, 16, 8, WEFT_FILE_WINDOW_MOST / 16});
-    weft_file_add_block(&odd, (struct weft_file_block){8, 16, 8, WEFT_FILE_WINDOW_MOST / 16});
-    add_run(&whole, 0, WEFT_FILE_WINDOW_MOST);
+    weft_file_add_block(&even, (struct weft_file_block){0, 16, 8, WEFT_FILE_DOMAIN_MOST / 16});
+    weft_file_add_block(&odd, (struct weft_file_block){8, 16, 8, WEFT_FILE_DOMAIN_MOST / 16});
+    add_run(&whole, 0, WEFT_FILE_DOMAIN_MOST);
     assert_int_equal(weft_file_add_hash(even.hash, odd.hash), whole.hash);
-    assert_int_equal(odd.end, WEFT_FILE_WINDOW_MOST);
+    assert_int_equal(odd.end, WEFT_FILE_DOMAIN_MOST);
 }
 
 int main(void)
 {
+    weft_file_make_powers();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_runs),
         cmocka_unit_test(runs_join),

@@ -37,7 +37,7 @@ struct machine {
     char root[64];
     struct weft_settings settings;
     struct weft_candidate candidates[NICS];
-    struct weft_verdict verdicts[NICS];
+    struct weft_score scores[NICS];
 };
 
 static void add_file(const struct machine *m, const char *name, const char *line)
@@ -156,11 +156,11 @@ static const char *choose(struct machine *m, enum binding binding, int rank, int
     CPU_ZERO(&self.cores);
     for (int core = first; core < first + count; core++)
         CPU_SET(core, &self.cores);
-    if (weft_provider_score(&m->settings, false, m->candidates, (size_t)m->nics, NULL, 0,
-                            m->verdicts, why, sizeof why))
+    if (weft_provider_score(&m->settings, false, m->candidates, (size_t)m->nics, NULL, 0, m->scores,
+                            why, sizeof why))
         return "";
-    weft_nic_choose(&m->settings, &self, m->verdicts, (size_t)m->nics, reason);
-    return m->verdicts[0].candidate->domain;
+    weft_nic_choose(&m->settings, &self, m->scores, (size_t)m->nics, reason);
+    return m->scores[0].candidate->domain;
 }
 
 /* Reads the number of the NIC that each rank takes, all at the same time. */
@@ -306,9 +306,9 @@ static const char *rails_of(struct machine *m, enum binding binding, int rank, i
     text[0] = '\0';
     for (int rail = 1; rail <= m->nics; rail++)
         for (int i = 0; i < m->nics; i++)
-            if (m->verdicts[i].rail == rail)
+            if (m->scores[i].rail == rail)
                 snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
-                         rail > 1 ? " " : "", m->verdicts[i].candidate->domain + strlen(m->domain));
+                         rail > 1 ? " " : "", m->scores[i].candidate->domain + strlen(m->domain));
     return text;
 }
 
@@ -351,8 +351,8 @@ static void test_equal(void **state)
     struct weft_candidate *nics = m.candidates; /* mlx5_3, mlx5_0, mlx5_1, mlx5_2 */
     (void)state;
     assert_choice(&m, 2, 2, "NIC 3 of 4, which the ranks of the node take in turn");
-    assert_non_null(strstr(m.verdicts[0].reason, "NIC 3 of 4"));
-    assert_non_null(strstr(m.verdicts[1].reason, "for other ranks"));
+    assert_non_null(strstr(m.scores[0].reason, "NIC 3 of 4"));
+    assert_non_null(strstr(m.scores[1].reason, "for other ranks"));
     nics[2].down = true;
     assert_choice(&m, 2, 3, "NIC 3 of 3, which the ranks of the node take in turn");
     nics[3].speed = 100;
@@ -361,10 +361,10 @@ static void test_equal(void **state)
     assert_choice(&m, 2, 1, "");
     nics[1].speed = 50;
     assert_choice(&m, 2, 3, "the fastest NIC of its network");
-    assert_non_null(strstr(m.verdicts[1].reason, "slower"));
+    assert_non_null(strstr(m.scores[1].reason, "slower"));
     nics[1].ib_address = true;
     assert_choice(&m, 0, 3, "the fastest NIC of its network");
-    assert_non_null(strstr(m.verdicts[1].reason, "down"));
+    assert_non_null(strstr(m.scores[1].reason, "down"));
     remove_machine(&m);
 }
 

@@ -19,10 +19,10 @@ enum { LONG = 300000, MANY = 400 };
 static void open_lane(int rank)
 {
     static char why[512];
-    unsigned streams;
+    unsigned vci_numbers;
     open_process(rank, WEFT_LANE_NET, &weft_net_lane);
     if (weft_net_open(&weft.job, 1, 0, why, sizeof why) ||
-        weft_net_agree(&weft.job, &streams, why, sizeof why)) {
+        weft_net_agree(&weft.job, &vci_numbers, why, sizeof why)) {
         fprintf(stderr, "%s\n", why);
         _exit(1);
     }
@@ -146,14 +146,14 @@ static void run_dead_peer(int rank)
     CHECK(finish_request(received) == MPI_SUCCESS && value == 42);
     struct weft_request *announced = start_send(out, LONG, 3, WEFT_SEND_STANDARD);
     fence(weft_progress);
-    CHECK(finish_request(waiting) == MPI_ERR_PROC_ABORTED);
-    CHECK(finish_request(announced) == MPI_ERR_PROC_ABORTED);
+    CHECK(finish_request(waiting) == MPIX_ERR_PROC_FAILED);
+    CHECK(finish_request(announced) == MPIX_ERR_PROC_FAILED);
     CHECK(weft_peer_find(0, 1)->dead && !weft_peer_find(0, 1)->send_limit);
 }
 
 /* ---- Device memory */
 
-enum { DEVICE_LONG = 9 * WEFT_NET_RING_PIECE / 2 + 13, DYING = 32 * WEFT_NET_RING_PIECE };
+enum { DEVICE_LONG = 9 * WEFT_NET_PIPELINE_PIECE / 2 + 13, DYING = 32 * WEFT_NET_PIPELINE_PIECE };
 
 static struct {
     int (*retain)(void **context, int device);
@@ -217,9 +217,9 @@ static struct weft_request *start_device_receive(void *data, size_t bytes, int t
 /* The peer names pieces that this rank has not filled: each is dropped. */
 static void forge_empty(const struct weft_request *send)
 {
-    static const uint64_t offsets[] = {1, WEFT_NET_RING_PIECE - 1, UINT64_MAX,
-                                       (uint64_t)DEVICE_LONG / WEFT_NET_RING_PIECE *
-                                           WEFT_NET_RING_PIECE};
+    static const uint64_t offsets[] = {1, WEFT_NET_PIPELINE_PIECE - 1, UINT64_MAX,
+                                       (uint64_t)DEVICE_LONG / WEFT_NET_PIPELINE_PIECE *
+                                           WEFT_NET_PIPELINE_PIECE};
     uint64_t dropped = weft_counts.net_dropped;
     struct weft_net_control control = {.version = WEFT_NET_WIRE_VERSION,
                                        .kind = WEFT_NET_EMPTY,
@@ -246,7 +246,7 @@ static void run_ring(int rank)
         host[i] = (unsigned char)(i * 7 + i / 4096);
     unsigned char *out = new_device_memory(host, DEVICE_LONG),
                   *to = new_device_memory(in, DEVICE_LONG);
-    for (size_t bytes = DEVICE_LONG; bytes > WEFT_NET_RING_BYTES / 2; bytes /= 2) {
+    for (size_t bytes = DEVICE_LONG; bytes > WEFT_NET_PIPELINE_BYTES / 2; bytes /= 2) {
         memset(in, 0, DEVICE_LONG);
         CHECK(!driver.copy((uintptr_t)to, (uintptr_t)in, DEVICE_LONG));
         struct weft_request *receive = start_device_receive(rank ? in : to, bytes, 5);
@@ -274,15 +274,15 @@ static void run_dead_in_ring(int rank)
     struct weft_request *receive = start_device_receive(in, DYING, 1);
     struct weft_request *send = start_device_send(out, DYING, 1);
     if (rank == 1) {
-        while (weft_net_state(send)->moved <= WEFT_NET_RING_BYTES ||
-               weft_net_state(receive)->arrived < WEFT_NET_RING_PIECE)
+        while (weft_net_state(send)->moved <= WEFT_NET_PIPELINE_BYTES ||
+               weft_net_state(receive)->arrived < WEFT_NET_PIPELINE_PIECE)
             weft_progress();
         CHECK(send->pending && receive->pending);
         atomic_store(&board->dead[1], 1);
         _exit(0);
     }
     int sent = finish_request(send), received = finish_request(receive);
-    CHECK(sent == MPI_ERR_PROC_ABORTED && received == MPI_ERR_PROC_ABORTED);
+    CHECK(sent == MPIX_ERR_PROC_FAILED && received == MPIX_ERR_PROC_FAILED);
     CHECK(!weft_net.vcis[0].stalled);
 }
 
@@ -320,13 +320,13 @@ static void operations_with_a_dead_peer_fail(void **state)
     assert_int_equal(fork_ranks(run_dead_peer), 0);
 }
 
-static void messages_of_device_memory_pass_through_rings(void **state)
+static void messages_of_device_memory_pass_through_pipelines(void **state)
 {
     (void)state;
     assert_int_equal(fork_ranks(run_ring), 0);
 }
 
-static void rings_wait_for_a_busy_provider(void **state)
+static void pipelines_wait_for_a_busy_provider(void **state)
 {
     (void)state;
     setenv("STRICT_EAGAIN", "500", 1);
@@ -334,7 +334,7 @@ static void rings_wait_for_a_busy_provider(void **state)
     unsetenv("STRICT_EAGAIN");
 }
 
-static void rings_of_a_dead_peer_end(void **state)
+static void pipelines_of_a_dead_peer_end(void **state)
 {
     (void)state;
     assert_int_equal(fork_ranks(run_dead_in_ring), 0);
@@ -368,9 +368,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(messages_wait_in_order_for_a_busy_provider),
         cmocka_unit_test(receives_that_the_provider_cancels_end),
         cmocka_unit_test(operations_with_a_dead_peer_fail),
-        cmocka_unit_test(messages_of_device_memory_pass_through_rings),
-        cmocka_unit_test(rings_wait_for_a_busy_provider),
-        cmocka_unit_test(rings_of_a_dead_peer_end),
+        cmocka_unit_test(messages_of_device_memory_pass_through_pipelines),
+        cmocka_unit_test(pipelines_wait_for_a_busy_provider),
+        cmocka_unit_test(pipelines_of_a_dead_peer_end),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (system("rm -rf \"$STRICT_DIR\"")) /* ranks that died leave files */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The record of received messages (src/ofi/replay.c) beside a model, which keeps all numbers: each
- * sender has at most a window of messages in flight, which arrive in random order, some of them
+ * sender has a limited number of messages in flight, which arrive in random order, some of them
  * again, at once or much later.
  *
  * Invariant: a failed check prints the seed; WEFT_TEST_SEED repeats the run.
@@ -42,14 +42,14 @@ static void arrive_in_disorder(struct weft_replays *replays, uint32_t sender, ui
         uint32_t most = MESSAGES - lowest < disorder ? MESSAGES - lowest : disorder;
         uint32_t i = draw(4) ? lowest + draw(most) : lowest;
         if (draw(3) == 0)
-            i = draw(highest + 1); /* also far behind the window */
+            i = draw(highest + 1); /* also far behind the record */
         bool is_copy = arrived[i];
         if (!is_copy && i >= lowest + disorder)
             continue;
-        enum weft_replay_verdict verdict = weft_replay_take(replays, sender, first + i);
-        if (verdict != (is_copy ? WEFT_REPLAY_AGAIN : WEFT_REPLAY_FIRST))
-            fail_msg("sender %u, message %u of those from %u on, %s: verdict %d", sender, i, first,
-                     is_copy ? "a copy" : "not a copy", (int)verdict);
+        enum weft_replay_result result = weft_replay_take(replays, sender, first + i);
+        if (result != (is_copy ? WEFT_REPLAY_AGAIN : WEFT_REPLAY_FIRST))
+            fail_msg("sender %u, message %u of those from %u on, %s: result %d", sender, i, first,
+                     is_copy ? "a copy" : "not a copy", (int)result);
         arrived[i] = 1;
         left -= !is_copy;
         if (i > highest)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The ring between two processes (src/shm/ring.h): what one thread writes, another reads, in order
- * and unharmed, through rings of several shapes, with lines and pieces of data. Build it with
+ * and unharmed, through rings of several shapes, with lines and their data. Build it with
  * -fsanitize=thread to see its memory order judged.
  *
  * Invariant: both threads draw the same numbers from the same seed, so the reader knows every byte
@@ -46,10 +46,10 @@ struct message {
 
 static struct message next_message(const struct run *run, uint64_t *state)
 {
-    uint32_t piece = (uint32_t)weft_ring_piece(run->shape), kind = draw(state) % 2;
+    uint32_t longest = (uint32_t)weft_ring_data_max(run->shape), kind = draw(state) % 2;
     struct message message = {0, (unsigned char)draw(state)};
     if (kind)
-        message.bytes = 1 + (uint32_t)(draw(state) % piece);
+        message.bytes = 1 + (uint32_t)(draw(state) % longest);
     return message;
 }
 
@@ -209,9 +209,9 @@ static void full_ring(void **state)
     free(memory);
 }
 
-/* Pieces of medium size begin at a page each while there are pages, and then one behind the other.
+/* Data of medium size begin at a page each while there are pages, and then one behind the other.
  */
-static void medium_pieces_are_apart(void **state)
+static void medium_data_are_apart(void **state)
 {
     (void)state;
     enum { DATA = 32768, BYTES = 1024, PAGES = DATA / WEFT_RING_PAGE };
@@ -236,7 +236,7 @@ static void medium_pieces_are_apart(void **state)
     free(memory);
 }
 
-/* Whatever was written, a ring that was read to its end has space for the longest piece, wherever
+/* Whatever was written, a ring that was read to its end has space for the longest data, wherever
  * it stands: else both sides would wait for each other. */
 static void read_ring_has_room(void **state)
 {
@@ -251,10 +251,10 @@ static void read_ring_has_room(void **state)
     weft_ring_open_writer(&w, memory, shape);
     weft_ring_open_reader(&r, memory, shape);
     for (int i = 0; i < 10000; i++) {
-        uint32_t at = 0, probe, bytes = 1 + (uint32_t)(draw(&numbers) % weft_ring_piece(shape));
+        uint32_t at = 0, probe, bytes = 1 + (uint32_t)(draw(&numbers) % weft_ring_data_max(shape));
         struct weft_ring_writer copy = w;
         assert_true(weft_ring_make_line(&copy));
-        assert_non_null(weft_ring_reserve(&copy, (uint32_t)weft_ring_piece(shape), &probe));
+        assert_non_null(weft_ring_reserve(&copy, (uint32_t)weft_ring_data_max(shape), &probe));
         assert_true(weft_ring_make_line(&w));
         assert_non_null(weft_ring_reserve(&w, bytes, &at));
         weft_ring_line(&w)->at = at;
@@ -268,7 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(full_ring),
                                        cmocka_unit_test(read_ring_has_room),
-                                       cmocka_unit_test(medium_pieces_are_apart),
+                                       cmocka_unit_test(medium_data_are_apart),
                                        cmocka_unit_test(smallest_ring),
                                        cmocka_unit_test(usual_rings),
                                        cmocka_unit_test(positions_wrap)};

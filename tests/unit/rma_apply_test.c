@@ -297,7 +297,7 @@ static void die(enum death death)
 
 static void count_aborted(int code)
 {
-    if (code == MPI_ERR_PROC_ABORTED)
+    if (code == MPIX_ERR_PROC_FAILED)
         shared->aborted[me]++;
     else if (code != MPI_SUCCESS)
         _exit(5);
@@ -390,6 +390,7 @@ static void test_death_at_any_time(void **state)
 
 int main(void)
 {
+    weft.job.size = RANKS;
     const char *text = getenv("WEFT_TEST_SEED");
     seed = text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
     printf("seed %llu (repeat with WEFT_TEST_SEED=%llu)\n", (unsigned long long)seed,

@@ -34,7 +34,7 @@ struct machine {
     struct weft_interface interfaces[MANY];
     struct weft_candidate candidates[MANY];
     size_t interface_count, count;
-    struct weft_verdict verdicts[MANY];
+    struct weft_score scores[MANY];
     char why[1024];
 };
 
@@ -84,8 +84,8 @@ static struct weft_candidate *add_candidate(struct machine *m, const char *provi
     return candidate;
 }
 
-/* Offers an IP provider on every interface, as libfabric does. */
-static void offer_everywhere(struct machine *m, const char *provider)
+/* Adds an IP provider on every interface, as libfabric does. */
+static void add_everywhere(struct machine *m, const char *provider)
 {
     for (size_t i = 0; i < m->interface_count; i++) {
         char text[INET6_ADDRSTRLEN];
@@ -115,10 +115,10 @@ static struct machine laptop(void)
 static int judge(struct machine *m, bool one_node)
 {
     int rc = weft_provider_score(&m->settings, one_node, m->candidates, m->count, m->interfaces,
-                                 m->interface_count, m->verdicts, m->why, sizeof m->why);
+                                 m->interface_count, m->scores, m->why, sizeof m->why);
 
     for (size_t i = 0; i < m->count; i++)
-        assert_true(m->verdicts[i].reason[0] != '\0');
+        assert_true(m->scores[i].reason[0] != '\0');
     return rc;
 }
 
@@ -129,7 +129,7 @@ static void assert_chosen(struct machine *m, bool one_node, const char *provider
 
     if (judge(m, one_node) != 0)
         fail_msg("nothing was chosen: %s", m->why);
-    const struct weft_candidate *candidate = m->verdicts[0].candidate;
+    const struct weft_candidate *candidate = m->scores[0].candidate;
     assert_string_equal(candidate->provider, provider);
     assert_string_equal(candidate->domain, domain);
     assert_string_equal(
@@ -140,12 +140,12 @@ static void assert_chosen(struct machine *m, bool one_node, const char *provider
 static const char *reason_of(const struct machine *m, const char *provider, const char *domain)
 {
     for (size_t i = 0; i < m->count; i++) {
-        const struct weft_candidate *candidate = m->verdicts[i].candidate;
+        const struct weft_candidate *candidate = m->scores[i].candidate;
 
         if (strcmp(candidate->provider, provider) == 0 && strcmp(candidate->domain, domain) == 0)
-            return m->verdicts[i].reason;
+            return m->scores[i].reason;
     }
-    fail_msg("no verdict on %s on %s", provider, domain);
+    fail_msg("no score on %s on %s", provider, domain);
     return "";
 }
 
@@ -160,10 +160,10 @@ static void test_one_node(void **state)
     struct machine m = laptop();
 
     (void)state;
-    offer_everywhere(&m, "tcp;ofi_rxm");
-    offer_everywhere(&m, "sockets");
+    add_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "sockets");
     assert_chosen(&m, true, "tcp;ofi_rxm", "lo", "127.0.0.1");
-    assert_says(m.verdicts[0].reason, "loopback");
+    assert_says(m.scores[0].reason, "loopback");
     assert_says(reason_of(&m, "sockets", "eth1"), "tcp;ofi_rxm is preferred: higher rank");
     assert_says(reason_of(&m, "tcp;ofi_rxm", "eth0"), "loopback is always there");
 }
@@ -173,25 +173,25 @@ static void test_several_nodes(void **state)
     struct machine m = laptop();
 
     (void)state;
-    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "tcp;ofi_rxm");
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "192.0.2.7");
-    assert_says(m.verdicts[0].reason, "default route");
+    assert_says(m.scores[0].reason, "default route");
     assert_says(reason_of(&m, "tcp;ofi_rxm", "lo"), "loopback does not reach other nodes");
     assert_says(reason_of(&m, "tcp;ofi_rxm", "docker0"), "container");
     assert_says(reason_of(&m, "tcp;ofi_rxm", "tun0"), "tunnel");
     assert_says(reason_of(&m, "tcp;ofi_rxm", "eth0"), "default route");
 }
 
-/* The order of the offers must not matter: every rotation and its mirror choose the same. */
+/* The order of the candidates must not matter: every rotation and its mirror choose the same. */
 static void test_order_does_not_matter(void **state)
 {
     struct machine m = laptop();
     struct weft_candidate original[MANY];
 
     (void)state;
-    offer_everywhere(&m, "sockets");
-    offer_everywhere(&m, "net");
-    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "sockets");
+    add_everywhere(&m, "net");
+    add_everywhere(&m, "tcp;ofi_rxm");
     memcpy(original, m.candidates, sizeof original);
     for (size_t shift = 0; shift < 2 * m.count; shift++) {
         for (size_t i = 0; i < m.count; i++) {
@@ -211,7 +211,7 @@ static void test_no_default_route(void **state)
     (void)state;
     for (size_t i = 0; i < m.interface_count; i++)
         m.interfaces[i].default_route = false;
-    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "tcp;ofi_rxm");
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.1.2.3");
 }
 
@@ -223,7 +223,7 @@ static void test_only_ipv6(void **state)
     add_interface(&m, "lo", LOOPBACK, false, "::1");
     add_interface(&m, "eth0", NORMAL, true, "fe80::7");
     add_interface(&m, "eth0", NORMAL, true, "2001:db8::7");
-    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "tcp;ofi_rxm");
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "2001:db8::7");
     assert_chosen(&m, true, "tcp;ofi_rxm", "lo", "::1");
 }
@@ -235,9 +235,9 @@ static void test_poor_is_the_last_resort(void **state)
     (void)state;
     add_interface(&m, "lo", LOOPBACK, false, "127.0.0.1");
     add_interface(&m, "docker0", NORMAL, true, "172.17.0.1");
-    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "tcp;ofi_rxm");
     assert_chosen(&m, false, "tcp;ofi_rxm", "docker0", "172.17.0.1");
-    assert_says(m.verdicts[0].reason, "container");
+    assert_says(m.scores[0].reason, "container");
 
     add_interface(&m, "eth3", NORMAL, false, "10.0.0.3");
     add_candidate(&m, "sockets", "eth3", "10.0.0.3"); /* a lower rank on a better interface */
@@ -251,7 +251,7 @@ static void test_unfit_everywhere(void **state)
     (void)state;
     add_interface(&m, "lo", LOOPBACK, false, "127.0.0.1");
     add_interface(&m, "eth0", 0, true, "10.0.0.1");
-    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "tcp;ofi_rxm");
     assert_int_equal(judge(&m, false), -1);
     assert_says(m.why, "several nodes");
     assert_says(reason_of(&m, "tcp;ofi_rxm", "eth0"), "down");
@@ -262,10 +262,10 @@ static void test_iface_setting(void **state)
     struct machine m = laptop();
 
     (void)state;
-    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "tcp;ofi_rxm");
     m.settings.iface = "eth0";
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.1.2.3");
-    assert_says(m.verdicts[0].reason, "WEFT_IFACE");
+    assert_says(m.scores[0].reason, "WEFT_IFACE");
     assert_says(reason_of(&m, "tcp;ofi_rxm", "eth1"), "WEFT_IFACE=eth0 names another");
     m.settings.iface = "10.1.0.0/16";
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.1.2.3");
@@ -294,11 +294,11 @@ static void test_provider_setting(void **state)
     struct machine m = laptop();
 
     (void)state;
-    offer_everywhere(&m, "tcp;ofi_rxm");
-    offer_everywhere(&m, "sockets");
+    add_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "sockets");
     m.settings.provider = "sockets";
     assert_chosen(&m, false, "sockets", "eth1", "192.0.2.7");
-    assert_says(m.verdicts[0].reason, "WEFT_PROVIDER");
+    assert_says(m.scores[0].reason, "WEFT_PROVIDER");
     assert_says(reason_of(&m, "tcp;ofi_rxm", "eth1"), "WEFT_PROVIDER=sockets names another");
     m.settings.provider = "tcp";
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "192.0.2.7");
@@ -306,6 +306,23 @@ static void test_provider_setting(void **state)
     assert_int_equal(judge(&m, false), -1);
     assert_says(m.why, "WEFT_PROVIDER=psm*");
     assert_says(m.why, "tcp;ofi_rxm, sockets");
+}
+
+/* net and tcp are faster than tcp;ofi_rxm, but lose messages after a death. */
+static void test_keep_going(void **state)
+{
+    struct machine m = laptop();
+
+    (void)state;
+    add_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "net");
+    assert_chosen(&m, false, "net", "eth1", "192.0.2.7");
+    m.settings.keep_going = 1;
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "192.0.2.7");
+    assert_says(reason_of(&m, "net", "eth1"), "WEFT_KEEP_GOING");
+    m.settings.provider = "net"; /* the user knows better */
+    assert_chosen(&m, false, "net", "eth1", "192.0.2.7");
+    assert_true(weft_provider_row_of("tcp", FI_VERSION(206, 0))->flags & WEFT_PROVIDER_CONFUSES);
 }
 
 /* From libfabric 1.18 on there are both: "tcp" must then mean the very thing. */
@@ -320,10 +337,10 @@ static void test_exact_name_wins(void **state)
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.0.0.1");
     m.settings.provider = "tcp";
     assert_chosen(&m, false, "tcp", "eth0", "10.0.0.1");
-    assert_true(m.verdicts[0].software);
+    assert_true(m.scores[0].software);
     m.settings.provider = "rxm;tcp";
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.0.0.1");
-    assert_false(m.verdicts[0].software);
+    assert_false(m.scores[0].software);
 }
 
 static void test_fabric_without_ip(void **state)
@@ -331,7 +348,7 @@ static void test_fabric_without_ip(void **state)
     struct machine m = laptop();
 
     (void)state;
-    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "tcp;ofi_rxm");
     add_candidate(&m, "cxi", "cxi1", NULL);
     add_candidate(&m, "cxi", "cxi0", NULL);
     assert_chosen(&m, false, "cxi", "cxi0", "");
@@ -349,7 +366,7 @@ static struct machine cluster_node(void)
     add_candidate(&m, "verbs;ofi_rxm", "rxe0", NULL)->ib_address = true;
     add_candidate(&m, "verbs;ofi_rxm", "rxe0", "192.0.2.7");
     add_candidate(&m, "verbs;ofi_rxm", "rxe0", "fe80::7");
-    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "tcp;ofi_rxm");
     add_candidate(&m, "psm3", "psm3_0", NULL);
     m.candidates[m.count - 1].tag_format = TAG64 >> 17;
     return m;
@@ -362,10 +379,10 @@ static void test_adapter_by_ip_address(void **state)
     (void)state;
     assert_chosen(&m, true, "verbs;ofi_rxm", "rxe0", "192.0.2.7");
     assert_chosen(&m, false, "verbs;ofi_rxm", "rxe0", "192.0.2.7");
-    assert_says(m.verdicts[1].reason, "it has an IP address");
+    assert_says(m.scores[1].reason, "it has an IP address");
 }
 
-/* Tries verdicts after one another, all of which fail: writes the providers in this order. */
+/* Tries scores after one another, all of which fail: writes the providers in this order. */
 static void try_all(struct machine *m, char *order, size_t len)
 {
     size_t at = 0, used = 0;
@@ -373,14 +390,14 @@ static void try_all(struct machine *m, char *order, size_t len)
     order[0] = '\0';
     assert_int_equal(judge(m, false), 0);
     while (at < m->count) {
-        const struct weft_candidate *candidate = m->verdicts[at].candidate;
+        const struct weft_candidate *candidate = m->scores[at].candidate;
 
-        assert_true(m->verdicts[at].usable);
+        assert_true(m->scores[at].usable);
         used += (size_t)snprintf(order + used, len - used, "%s%s%s", used > 0 ? " " : "",
                                  candidate->provider, candidate->ib_address ? "/ib" : "");
         assert_true(used < len);
-        m->verdicts[at].usable = false;
-        at = weft_provider_score_next(&m->settings, m->verdicts, m->count, at);
+        m->scores[at].usable = false;
+        at = weft_provider_score_next(&m->settings, m->scores, m->count, at);
     }
 }
 
@@ -411,8 +428,8 @@ static void test_same_provider_first(void **state)
     (void)state;
     add_interface(&m, "eth0", NORMAL, true, "10.0.0.1");
     add_interface(&m, "docker0", NORMAL, false, "172.17.0.1");
-    offer_everywhere(&m, "tcp;ofi_rxm");
-    offer_everywhere(&m, "sockets");
+    add_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "sockets");
     try_all(&m, order, sizeof order);
     assert_string_equal(order, "tcp;ofi_rxm tcp;ofi_rxm sockets sockets");
 }
@@ -577,17 +594,17 @@ static void test_capabilities(void **state)
     add_interface(&m, "eth0", NORMAL, true, "10.0.0.1");
     candidate = add_candidate(&m, "tcp;ofi_rxm", "eth0", "10.0.0.1");
     assert_int_equal(judge(&m, false), 0);
-    assert_false(m.verdicts[0].software);
-    assert_false(m.verdicts[0].push);
+    assert_false(m.scores[0].software);
+    assert_false(m.scores[0].push);
     m.settings.matching = WEFT_MATCHING_SOFTWARE;
     assert_int_equal(judge(&m, false), 0);
-    assert_true(m.verdicts[0].software);
+    assert_true(m.scores[0].software);
     m.settings.matching = WEFT_MATCHING_AUTO;
     candidate->directed = false;
     candidate->read = false;
     assert_int_equal(judge(&m, false), 0);
-    assert_true(m.verdicts[0].software);
-    assert_true(m.verdicts[0].push);
+    assert_true(m.scores[0].software);
+    assert_true(m.scores[0].push);
     m.settings.matching = WEFT_MATCHING_PROVIDER;
     assert_int_equal(judge(&m, false), -1);
     assert_says(m.why, "WEFT_MATCHING=provider");
@@ -644,7 +661,7 @@ static void test_rows(void **state)
     }
 }
 
-static void test_better_offer(void **state)
+static void test_better_candidate(void **state)
 {
     struct weft_candidate wide = {.directed = true, .read = true, .tag_format = TAG64};
     struct weft_candidate narrow = wide, bare = wide;
@@ -677,13 +694,13 @@ static struct weft_network_list networks_of(const struct node *node, uint64_t ho
         add_interface(&m, node->interface[i], NORMAL, i == node->gateway, node->address[i]);
         m.interfaces[m.interface_count - 1].gateway[0] = i == node->gateway;
     }
-    offer_everywhere(&m, "net");
-    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "net");
+    add_everywhere(&m, "tcp;ofi_rxm");
     if (node->adapter != NULL)
         add_candidate(&m, node->adapter, "adapter0", NULL);
     assert_int_equal(judge(&m, false), 0);
-    weft_provider_score_nics(&m.settings, m.verdicts, m.count);
-    weft_network_describe(m.verdicts, m.count, 0, host, &list);
+    weft_provider_score_nics(&m.settings, m.scores, m.count);
+    weft_network_describe(m.scores, m.count, 0, host, &list);
     assert_true(weft_network_list_valid(&list, offsetof(struct weft_network_list, networks) +
                                                    list.count * sizeof list.networks[0]));
     return list;
@@ -702,7 +719,7 @@ static struct weft_network_search search_of(const struct node *nodes, int count)
     return search;
 }
 
-/* The index in the verdicts' order at a node of the network that all share, or -1. */
+/* The index in the scores' order at a node of the network that all share, or -1. */
 static int shared_at(const struct node *nodes, int count, int at, bool *moves)
 {
     struct weft_network_search search = search_of(nodes, count);
@@ -831,7 +848,7 @@ static void test_named_without_carrier(void **state)
     struct machine m = laptop();
 
     (void)state;
-    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_everywhere(&m, "tcp;ofi_rxm");
     m.settings.iface = "eth1,eth0";
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "192.0.2.7");
     for (size_t i = 5; i < m.interface_count; i++)
@@ -906,6 +923,7 @@ int main(void)
         cmocka_unit_test(test_unfit_everywhere),
         cmocka_unit_test(test_iface_setting),
         cmocka_unit_test(test_provider_setting),
+        cmocka_unit_test(test_keep_going),
         cmocka_unit_test(test_exact_name_wins),
         cmocka_unit_test(test_fabric_without_ip),
         cmocka_unit_test(test_adapter_by_ip_address),
@@ -918,7 +936,7 @@ int main(void)
         cmocka_unit_test(test_capabilities),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_better_offer),
+        cmocka_unit_test(test_better_candidate),
         cmocka_unit_test(test_shared_network),
         cmocka_unit_test(test_lacking_node),
         cmocka_unit_test(test_shared_nics),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Delivery by sequence number (src/ofi/sequence.c) beside a model: senders that have at most a
- * window of messages undelivered, a network that completes them in random order, some of them
- * twice, and adds messages that nobody sent. A delivery sometimes makes progress, as the real one
- * does, and so receives further messages before it returns.
+ * limited number of messages undelivered, a network that completes them in random order, some of
+ * them twice, and adds messages that nobody sent. A delivery sometimes makes progress, as the real
+ * one does, and so receives further messages before it returns.
  *
  * Invariant: a failed check prints the seed; WEFT_TEST_SEED repeats the run.
  */
@@ -61,7 +61,7 @@ static uint64_t cq_data_of(uint32_t number)
 
 static void deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data, size_t bytes);
 
-static enum weft_sequence_verdict arrive(struct flying message)
+static enum weft_sequence_result arrive(struct flying message)
 {
     /* The number again, and so many bytes that lengths differ. */
     uint32_t payload[4] = {message.number, message.number, message.number, message.number};
@@ -76,12 +76,12 @@ static void complete_one(void)
     size_t i = draw((uint32_t)world.in_flight);
     struct flying message = world.flying[i];
     world.flying[i] = world.flying[--world.in_flight];
-    enum weft_sequence_verdict verdict = arrive(message);
-    assert_true(verdict == WEFT_SEQUENCE_DELIVERED || verdict == WEFT_SEQUENCE_KEPT);
+    enum weft_sequence_result result = arrive(message);
+    assert_true(result == WEFT_SEQUENCE_DELIVERED || result == WEFT_SEQUENCE_KEPT);
     if (draw(64))
         return;
-    verdict = arrive(message);
-    assert_true(verdict == WEFT_SEQUENCE_TWICE || verdict == WEFT_SEQUENCE_IMPOSSIBLE);
+    result = arrive(message);
+    assert_true(result == WEFT_SEQUENCE_TWICE || result == WEFT_SEQUENCE_IMPOSSIBLE);
     world.twice++;
 }
 
@@ -104,8 +104,8 @@ static void send_impossible(void)
 {
     uint32_t sender = draw(SENDERS + 1);
     uint32_t beyond =
-        world.sequences.window +
-        draw((world.sequences.mask == UINT8_MAX ? 256 : 1 << 20) - world.sequences.window);
+        world.sequences.limit +
+        draw((world.sequences.mask == UINT8_MAX ? 256 : 1 << 20) - world.sequences.limit);
     uint32_t next = sender < SENDERS ? world.first + world.delivered[sender] : 0;
     assert_int_equal(arrive((struct flying){sender, next + beyond}), WEFT_SEQUENCE_IMPOSSIBLE);
     world.impossible++;
@@ -113,9 +113,9 @@ static void send_impossible(void)
 
 static void send_one(uint32_t sender)
 {
-    if (world.sent[sender] - world.answered[sender] >= world.sequences.window)
+    if (world.sent[sender] - world.answered[sender] >= world.sequences.limit)
         world.answered[sender] = world.delivered[sender];
-    if (world.sent[sender] - world.answered[sender] >= world.sequences.window)
+    if (world.sent[sender] - world.answered[sender] >= world.sequences.limit)
         return;
     world.flying[world.in_flight++] = (struct flying){sender, world.first + world.sent[sender]++};
 }
@@ -125,9 +125,9 @@ static void check_reached(void)
     uint32_t sender = draw(SENDERS), next = world.first + world.delivered[sender];
     assert_true(weft_sequence_reached(&world.sequences, sender * SPREAD, next - draw(1000)));
     assert_false(weft_sequence_reached(&world.sequences, sender * SPREAD,
-                                       next + 1 + draw(world.sequences.window)));
+                                       next + 1 + draw(world.sequences.limit)));
     assert_true(weft_sequence_reached(&world.sequences, sender * SPREAD,
-                                      next + world.sequences.window + 1 + draw(1000)));
+                                      next + world.sequences.limit + 1 + draw(1000)));
 }
 
 /* As if each sender had sent so many messages. */
@@ -142,12 +142,12 @@ static void begin_at(uint32_t first)
         *weft_sequence_next(&world.sequences, (uint32_t)i * SPREAD) = first;
 }
 
-static void run(uint64_t seed, uint32_t mask, uint32_t window, uint32_t first, int steps)
+static void run(uint64_t seed, uint32_t mask, uint32_t limit, uint32_t first, int steps)
 {
     memset(&world, 0, sizeof world);
     world.random = seed;
     world.first = first;
-    weft_sequences_open(&world.sequences, RANKS, mask, mask == UINT8_MAX ? 0 : 32, window);
+    weft_sequences_open(&world.sequences, RANKS, mask, mask == UINT8_MAX ? 0 : 32, limit);
     if (first)
         begin_at(first);
     for (int step = 0; step < steps; step++) {

@@ -32,8 +32,8 @@ static void channels(void **state)
 {
     (void)state;
     static const unsigned expected[] = {1, 1, 2, 2, 4, 4, 4, 4, 8};
-    for (unsigned streams = 1; streams <= WEFT_LOCKS_MAX; streams++)
-        assert_int_equal(weft_spread_channels(streams), expected[streams]);
+    for (unsigned vci_numbers = 1; vci_numbers <= WEFT_LOCKS_MAX; vci_numbers++)
+        assert_int_equal(weft_spread_channels(vci_numbers), expected[vci_numbers]);
 }
 
 static void both_ends(void **state)

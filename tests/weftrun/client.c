@@ -45,6 +45,26 @@ static void need(pmix_status_t rc, const char *what)
     _exit(FAILED);
 }
 
+/* The name of a result in what the cases compare: PMIx_Error_string's depends on the version. */
+static const char *name_of(pmix_status_t rc)
+{
+    static const struct {
+        pmix_status_t rc;
+        const char *name;
+    } names[] = {{PMIX_SUCCESS, "SUCCESS"},
+                 {PMIX_ERR_DUPLICATE_KEY, "DUPLICATE KEY"},
+                 {PMIX_ERR_NOT_FOUND, "NOT FOUND"},
+                 {PMIX_ERR_NO_PERMISSIONS, "NO PERMISSIONS"},
+                 {PMIX_ERR_NOT_SUPPORTED, "NOT SUPPORTED"},
+                 {PMIX_ERR_JOB_EXE_NOT_FOUND, "EXECUTABLE NOT FOUND"},
+                 {PMIX_ERR_JOB_APP_NOT_EXECUTABLE, "NOT EXECUTABLE"},
+                 {PMIX_ERR_JOB_FAILED_TO_LAUNCH, "FAILED TO LAUNCH"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].rc == rc)
+            return names[i].name;
+    return PMIx_Error_string(rc);
+}
+
 static uint32_t fetch_u32(const char *key)
 {
     pmix_proc_t job = me;
@@ -336,15 +356,201 @@ static int do_lines(char **args)
     return 0;
 }
 
+/* Reads one program of a spawn: [wdir=DIR host=H hostfile=F env=VAR=VAL need=KEY...] N WORDS...
+ * Returns the word behind it. */
+static char **read_app(char **args, pmix_app_t *app)
+{
+    static const char *const keys[][2] = {
+        {"wdir=", PMIX_WDIR}, {"host=", PMIX_HOST}, {"hostfile=", PMIX_HOSTFILE}};
+    PMIX_APP_CONSTRUCT(app);
+    if (strchr(*args, '=')) /* libpmix looks for an end mark in an array of no keys */
+        PMIX_INFO_CREATE(app->info, 8);
+    for (; strchr(*args, '='); args++) {
+        pmix_status_t rc = PMIX_SUCCESS;
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            if (strncmp(*args, keys[i][0], strlen(keys[i][0])) == 0)
+                PMIX_INFO_LOAD(&app->info[app->ninfo++], keys[i][1], *args + strlen(keys[i][0]),
+                               PMIX_STRING);
+        if (strncmp(*args, "env=", 4) == 0)
+            PMIX_ARGV_APPEND(rc, app->env, *args + 4);
+        if (strncmp(*args, "need=", 5) == 0) {
+            PMIX_INFO_LOAD(&app->info[app->ninfo], *args + 5, "x", PMIX_STRING);
+            PMIX_INFO_REQUIRED(&app->info[app->ninfo]);
+            app->ninfo++;
+        }
+        need(rc, *args);
+    }
+    app->maxprocs = atoi(*args++);
+    app->cmd = strdup(*args);
+    for (; *args && strcmp(*args, "::") != 0; args++) {
+        pmix_status_t rc;
+        PMIX_ARGV_APPEND(rc, app->argv, *args);
+        need(rc, *args);
+    }
+    return args;
+}
+
+/* spawn TIMES APP [:: APP]: rank 0 spawns the programs, as often, and prints the results. */
+static int do_spawn(char **args)
+{
+    pmix_app_t apps[4];
+    pmix_nspace_t name = "";
+    size_t n = 0;
+    join();
+    int times = atoi(*args++);
+    while (me.rank == 0 && n < 4 && *args) {
+        args = read_app(args, &apps[n++]);
+        args += *args != NULL;
+    }
+    for (int i = 0; me.rank == 0 && i < times; i++) {
+        pmix_status_t rc = PMIx_Spawn(NULL, 0, apps, n, name);
+        if (times == 1 || rc != PMIX_SUCCESS)
+            printf("spawn: %s\n", name_of(rc));
+    }
+    for (size_t i = 0; i < n; i++)
+        PMIX_APP_DESTRUCT(&apps[i]);
+    fflush(stdout);
+    need(fence(), "PMIx_Fence");
+    leave();
+    return 0;
+}
+
+/* child [WORDS...]: a spawned rank prints what it knows of itself. */
+static int do_child(char **args)
+{
+    char here[4096], words[256] = "";
+    join();
+    pmix_value_t *parent, *app;
+    need(PMIx_Get(&me, PMIX_APPNUM, NULL, 0, &app), PMIX_APPNUM);
+    pmix_proc_t job = me;
+    job.rank = PMIX_RANK_WILDCARD;
+    need(PMIx_Get(&job, PMIX_PARENT_ID, NULL, 0, &parent), PMIX_PARENT_ID);
+    for (; *args; args++)
+        snprintf(words + strlen(words), sizeof words - strlen(words), " %s", *args);
+    const char *color = getenv("COLOR");
+    printf("child %u of %u, program %u, parent %u, in %s, color %s:%s\n", me.rank, size,
+           app->data.uint32, parent->data.proc->rank, getcwd(here, sizeof here),
+           color ? color : "none", words);
+    fflush(stdout);
+    need(fence(), "PMIx_Fence");
+    leave();
+    return 0;
+}
+
+/* names: rank 0 publishes, rank 1 looks the name up; only rank 0 may remove it. */
+static int do_names(char **args)
+{
+    (void)args;
+    pmix_info_t info;
+    pmix_pdata_t data;
+    char *keys[] = {"test.name", NULL};
+    join();
+    if (me.rank == 0) {
+        PMIX_INFO_LOAD(&info, keys[0], "a value", PMIX_STRING);
+        need(PMIx_Publish(&info, 1), "PMIx_Publish");
+        printf("again: %s\n", name_of(PMIx_Publish(&info, 1)));
+        PMIX_INFO_DESTRUCT(&info);
+    }
+    need(fence(), "PMIx_Fence");
+    PMIX_PDATA_CONSTRUCT(&data);
+    PMIX_LOAD_KEY(data.key, keys[0]);
+    if (me.rank == 1) {
+        need(PMIx_Lookup(&data, 1, NULL, 0), "PMIx_Lookup");
+        printf("found: %s of %u\n", data.value.data.string, data.proc.rank);
+        printf("stranger: %s\n", name_of(PMIx_Unpublish(keys, NULL, 0)));
+        fflush(stdout);
+    }
+    need(fence(), "PMIx_Fence");
+    if (me.rank == 0) {
+        need(PMIx_Unpublish(keys, NULL, 0), "PMIx_Unpublish");
+        printf("later: %s\n", name_of(PMIx_Lookup(&data, 1, NULL, 0)));
+    }
+    PMIX_PDATA_DESTRUCT(&data);
+    leave();
+    return 0;
+}
+
+/* part: joins, and ends with an unfinished line. */
+static int do_part(char **args)
+{
+    (void)args;
+    join();
+    leave();
+    printf("part");
+    return 0;
+}
+
+static void on_alarm(int sig)
+{
+    raise(sig == SIGALRM ? SIGKILL : sig);
+}
+
+/* deserter: rank 0 is killed while it spawns a program that does not join. */
+static int do_deserter(char **args)
+{
+    pmix_app_t app;
+    pmix_nspace_t name;
+    (void)args;
+    join();
+    if (me.rank == 0) {
+        static char *const words[] = {"1", "sleep", "60", NULL};
+        read_app((char **)(uintptr_t)words, &app);
+        signal(SIGALRM, on_alarm);
+        alarm(1);
+        PMIx_Spawn(NULL, 0, &app, 1, name);
+    }
+    leave();
+    return 0;
+}
+
+/* nothing: a spawn of no program. */
+static int do_nothing(char **args)
+{
+    pmix_app_t app;
+    pmix_nspace_t name;
+    (void)args;
+    join();
+    PMIX_APP_CONSTRUCT(&app);
+    printf("spawn: %s\n", name_of(PMIx_Spawn(NULL, 0, &app, 0, name)));
+    leave();
+    return 0;
+}
+
+/* heir: rank 0 publishes a name and dies; rank 1 publishes it then. */
+static int do_heir(char **args)
+{
+    (void)args;
+    pmix_info_t info;
+    pmix_status_t rc = PMIX_ERR_DUPLICATE_KEY;
+    join();
+    PMIX_INFO_LOAD(&info, "test.name", "a value", PMIX_STRING);
+    if (me.rank == 0)
+        need(PMIx_Publish(&info, 1), "PMIx_Publish");
+    need(fence(), "PMIx_Fence");
+    if (me.rank == 0)
+        raise(SIGKILL);
+    for (int i = 0; i < 50 && rc == PMIX_ERR_DUPLICATE_KEY; i++) {
+        usleep(100000);
+        rc = PMIx_Publish(&info, 1);
+    }
+    printf("heir: %s\n", name_of(rc));
+    fflush(stdout);
+    leave();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         int (*run)(char **args);
         int args; /* at least */
-    } table[] = {{"exchange", do_exchange, 0}, {"keys", do_keys, 0}, {"end", do_end, 3},
-                 {"abort", do_abort, 2},       {"quit", do_quit, 1}, {"event", do_event, 1},
-                 {"lines", do_lines, 2},       {"wait", do_wait, 1}, {"proof", do_proof, 0}};
+    } table[] = {{"exchange", do_exchange, 0}, {"keys", do_keys, 0},   {"end", do_end, 3},
+                 {"abort", do_abort, 2},       {"quit", do_quit, 1},   {"event", do_event, 1},
+                 {"lines", do_lines, 2},       {"wait", do_wait, 1},   {"proof", do_proof, 0},
+                 {"spawn", do_spawn, 3},       {"child", do_child, 0}, {"names", do_names, 0},
+                 {"part", do_part, 0},         {"heir", do_heir, 0},   {"nothing", do_nothing, 0},
+                 {"deserter", do_deserter, 0}};
     for (size_t i = 0; argc > 1 && i < sizeof table / sizeof table[0]; i++)
         if (strcmp(argv[1], table[i].name) == 0 && argc - 2 >= table[i].args)
             return table[i].run(argv + 2);

@@ -5,7 +5,6 @@
  */
 #include "views.h"
 
-#include "core/base/settings.h"
 #include "probes/run.h"
 
 #include <stdio.h>

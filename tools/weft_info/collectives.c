@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE = 400 };
+enum { LINE = 1000 };
 
 __attribute__((format(printf, 2, 3))) static void add(char *line, const char *format, ...)
 {
@@ -56,7 +56,7 @@ static void add_rule(char *line, const struct weft_coll_family *family,
         add(line, " below %zuK", rule->below / 1024);
     else if (rule->below != SIZE_MAX)
         add(line, " below %zu", rule->below);
-    add_needs(line, needs_of(family, rule->algorithm));
+    add_needs(line, needs_of(family, rule->algorithm) | rule->needs);
 }
 
 /* What the user's setting chooses, or NULL. */

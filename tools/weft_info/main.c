@@ -79,6 +79,8 @@ static int show(enum view view, const char *argument, unsigned timeout)
         printf("Weft %s\n", PACKAGE_VERSION);
         if (*PACKAGE_URL)
             printf("Project: %s\n", PACKAGE_URL);
+        if (*WEFT_SECURITY_CONTACT)
+            printf("Security problems are reported to: %s\n", WEFT_SECURITY_CONTACT);
         bad |= weft_view_versions();
         bad |= weft_view_providers(false);
         bad |= weft_view_settings(false);

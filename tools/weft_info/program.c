@@ -6,6 +6,7 @@
  */
 #include "views.h"
 
+#include "core/base/program_path.h"
 #include "tools/weftrun/loader.h"
 #include "tools/weftrun/mpi_library.h"
 
@@ -44,17 +45,13 @@ static bool find_own(char *own)
 /* The program as a shell finds it: in PATH, if the name has no slash. */
 static const char *find_program(const char *name, char *path, size_t size)
 {
-    const char *folder = getenv("PATH");
-    if (strchr(name, '/'))
+    const char *folders = getenv("PATH");
+    char *found = strchr(name, '/') || !folders ? NULL : weft_program_find(folders, name);
+    if (!found)
         return name;
-    while (folder && *folder) {
-        size_t n = strcspn(folder, ":");
-        snprintf(path, size, "%.*s/%s", (int)n, folder, name);
-        if (access(path, X_OK) == 0)
-            return path;
-        folder += n + (folder[n] == ':');
-    }
-    return name;
+    snprintf(path, size, "%s", found);
+    free(found);
+    return path;
 }
 
 /* ---- The loader's list */

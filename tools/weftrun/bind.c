@@ -13,6 +13,7 @@
  *    unless they are mapped to such objects in turn.
  */
 #include "bind.h"
+#include "job.h"
 #include "lines.h"
 #include "rank_file.h"
 
@@ -161,6 +162,20 @@ static bool choose(const struct job *job, int rank, struct objects *o, hwloc_obj
     return job->placement.overload || shared || job->placement.objects <= o->n;
 }
 
+/* Counts the processors of ranks that run as used. */
+static void count_others(hwloc_topology_t topo, struct objects *o, struct job *others)
+{
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    for (const struct rank *r = NULL; (r = weft_job_next_rank(others, r));) {
+        if (!r->running || !r->bound)
+            continue;
+        hwloc_cpuset_from_glibc_sched_affinity(topo, set, &r->cpus, sizeof r->cpus);
+        for (int i = 0; i < o->n; i++)
+            o->uses[i] += hwloc_bitmap_intersects(o->list[i]->cpuset, set);
+    }
+    hwloc_bitmap_free(set);
+}
+
 /* Ranks that the line only maps are bound if there is a core for each. */
 static int refuse(const struct job *job, const struct objects *o, const struct objects *map)
 {
@@ -176,20 +191,23 @@ static int refuse(const struct job *job, const struct objects *o, const struct o
     return -1;
 }
 
-/* Maps and binds all ranks. *unbound: there are too few cores, and the line requests none. */
-static int map_ranks(const struct job *job, hwloc_topology_t topo, struct slot *slots,
-                     bool *unbound)
+/* Maps and binds all ranks. *unbound: there are too few cores, and the line requests none, or the
+ * ranks are spawned beside others. */
+static int map_ranks(const struct job *job, struct job *others, hwloc_topology_t topo,
+                     struct slot *slots, bool *unbound)
 {
     const struct placement *p = &job->placement;
     struct objects bind, map;
     bool good = list_objects(topo, p->bind, &bind) == 0;
     int status = list_objects(topo, p->map, &map) || !good ? -1 : 0;
+    if (good && others)
+        count_others(topo, &bind, others);
     for (int i = 0; good && status == 0 && i < job->size; i++) {
         if (map.n > 0)
             slots[i].mapped = (p->per_object ? i / p->per_object : i) % map.n;
         good = choose(job, i, &bind, map.n > 0 ? map.list[slots[i].mapped] : NULL, &slots[i]);
     }
-    *unbound = status == 0 && !good && !p->binds && !p->elements;
+    *unbound = status == 0 && !good && (others || (!p->binds && !p->elements));
     if (status == 0 && !good && !*unbound)
         status = refuse(job, &bind, &map);
     free_objects(&bind);
@@ -270,9 +288,14 @@ static int bind_in_turn(const struct job *job, hwloc_topology_t topo, struct slo
     return 0;
 }
 
-static int bind_all(struct job *job, hwloc_topology_t topo, struct slot *slots, bool *unbound)
+static int bind_all(struct job *job, struct job *others, hwloc_topology_t topo, struct slot *slots,
+                    bool *unbound)
 {
     const struct placement *p = &job->placement;
+    if (others && (p->rank_file || p->in_turn)) { /* lists of the first job's ranks */
+        *unbound = true;
+        return 0;
+    }
     if (p->rank_file) {
         hwloc_bitmap_t *sets = calloc((size_t)job->size, sizeof *sets);
         for (int i = 0; sets && i < job->size; i++)
@@ -284,7 +307,7 @@ static int bind_all(struct job *job, hwloc_topology_t topo, struct slot *slots, 
     if (p->in_turn)
         return bind_in_turn(job, topo, slots);
     if (p->bind != OBJECT_NONE)
-        return map_ranks(job, topo, slots, unbound) ||
+        return map_ranks(job, others, topo, slots, unbound) ||
                (!*unbound && number_ranks(job, topo, slots));
     *unbound = !p->cpus;
     for (int i = 0; i < job->size; i++)
@@ -299,16 +322,16 @@ static void report(const struct job *job, hwloc_topology_t topo, int rank, const
     hwloc_const_bitmap_t all = hwloc_topology_get_topology_cpuset(topo);
     hwloc_bitmap_list_snprintf(text, sizeof text, bound ? s->set : all);
     if (!bound) {
-        weft_lines_print("rank %d is not bound (processors %s).", rank, text);
+        weft_lines_print("rank %d%s is not bound (processors %s).", rank, job->words, text);
         return;
     }
     if (s->first)
         snprintf(what, sizeof what, " to %s %u", weft_placement_name(job->placement.bind),
                  s->first->logical_index);
-    weft_lines_print("rank %d is bound%s (processors %s).", rank, what, text);
+    weft_lines_print("rank %d%s is bound%s (processors %s).", rank, job->words, what, text);
 }
 
-static int plan(struct job *job, hwloc_topology_t topo)
+static int plan(struct job *job, struct job *others, hwloc_topology_t topo)
 {
     bool unbound = false;
     struct slot *slots = calloc((size_t)job->size, sizeof *slots);
@@ -318,7 +341,7 @@ static int plan(struct job *job, hwloc_topology_t topo)
     }
     for (int i = 0; i < job->size; i++)
         slots[i].set = hwloc_bitmap_alloc();
-    int status = bind_all(job, topo, slots, &unbound);
+    int status = bind_all(job, others, topo, slots, &unbound);
     for (int i = 0; i < job->size; i++) {
         struct rank *r = &job->ranks[i];
         r->bound = status == 0 && !unbound;
@@ -331,7 +354,7 @@ static int plan(struct job *job, hwloc_topology_t topo)
     return status;
 }
 
-int weft_bind_plan(struct job *job)
+int weft_bind_plan_beside(struct job *job, struct job *others)
 {
     const struct placement *p = &job->placement;
     hwloc_topology_t topo;
@@ -339,7 +362,12 @@ int weft_bind_plan(struct job *job)
         return 0;
     if (load(job, &topo))
         return -1;
-    int status = plan(job, topo);
+    int status = plan(job, others, topo);
     hwloc_topology_destroy(topo);
     return status ? -1 : 0;
+}
+
+int weft_bind_plan(struct job *job)
+{
+    return weft_bind_plan_beside(job, NULL);
 }

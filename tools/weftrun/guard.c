@@ -91,8 +91,9 @@ static void remove_stale(const char *base, const char *name)
         closedir(dir);
 }
 
-/* The main function of the guard. pids: space for every rank of the job. */
-_Noreturn static void guard_main(int fd, char *scratch, pid_t *pids)
+/* The main function of the guard. pids: space for `space` ranks, more is made for those that are
+ * spawned. */
+_Noreturn static void guard_main(int fd, char *scratch, pid_t *pids, int space)
 {
     int n = 0, pid;
     ssize_t got;
@@ -103,6 +104,13 @@ _Noreturn static void guard_main(int fd, char *scratch, pid_t *pids)
     while ((got = read(fd, &pid, sizeof pid)) != 0) {
         if (got < 0)
             continue;
+        if (pid > 0 && n == space) {
+            pid_t *more = realloc(pids, 2 * (size_t)space * sizeof *pids);
+            if (!more)
+                continue; /* the kernel kills this rank */
+            pids = more;
+            space *= 2;
+        }
         if (pid > 0) {
             pids[n++] = pid;
             continue;
@@ -233,7 +241,7 @@ int weft_guard_start(struct job *job, char **argv)
     if (guard.pid == 0) {
         guard_rename(argv);
         guard_detach(fds[0]);
-        guard_main(fds[0], job->scratch, pids);
+        guard_main(fds[0], job->scratch, pids, job->size);
     }
     close(fds[0]);
     free(pids);

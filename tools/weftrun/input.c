@@ -57,6 +57,11 @@ static int copy_file(void)
     return input.copy >= 0 ? input.copy : input.null;
 }
 
+int weft_input_none(void)
+{
+    return input.null;
+}
+
 int weft_input_of(int rank)
 {
     if (input.reader == READER_ALL)

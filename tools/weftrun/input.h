@@ -14,6 +14,9 @@ int weft_input_start(int reader);
 /* The descriptor that rank is to read from, until the next call. */
 int weft_input_of(int rank);
 
+/* The descriptor for ranks without input. */
+int weft_input_none(void);
+
 /* Called when a rank runs: closes weftrun's copies of the reader's descriptors. */
 void weft_input_started(int rank);
 

@@ -9,10 +9,12 @@
  *    guard's list before exec.
  */
 #include "launch.h"
+#include "core/base/program_path.h"
 #include "front_end.h"
 #include "guard.h"
 #include "lines.h"
 #include "output_files.h"
+#include "pmix/job_file.h"
 #include "server.h"
 #include "tools.h"
 
@@ -42,51 +44,16 @@ struct complaint {
     bool in_chdir;
 };
 
-/* True if path is an executable file; else errno has the reason. */
-static bool executable(const char *path)
-{
-    struct stat st;
-    if (stat(path, &st))
-        return false;
-    if (!S_ISREG(st.st_mode)) {
-        errno = S_ISDIR(st.st_mode) ? EISDIR : EACCES;
-        return false;
-    }
-    return access(path, X_OK) == 0;
-}
-
-/* Skips a file that is not executable, and returns EACCES if no other is found. */
-char *weft_launch_search(const char *dirs, const char *name)
-{
-    int reason = ENOENT;
-    while (true) {
-        size_t len = strcspn(dirs, ":");
-        char *path;
-        if (asprintf(&path, "%.*s/%s", len ? (int)len : 1, len ? dirs : ".", name) < 0)
-            return NULL;
-        if (executable(path))
-            return path;
-        if (errno == EACCES)
-            reason = EACCES;
-        free(path);
-        if (!dirs[len])
-            break;
-        dirs += len + 1;
-    }
-    errno = reason;
-    return NULL;
-}
-
 /* A name with a slash is relative to weftrun's directory, also with --wdir. */
 static char *location(const struct app *app)
 {
     const char *name = app->argv[0];
     if (!strchr(name, '/')) {
         const char *dirs = getenv("PATH");
-        char *path = app->search ? weft_launch_search(app->search, name) : NULL;
-        return path ? path : weft_launch_search(dirs ? dirs : "/usr/local/bin:/usr/bin:/bin", name);
+        char *path = app->search ? weft_program_find(app->search, name) : NULL;
+        return path ? path : weft_program_find(dirs ? dirs : "/usr/local/bin:/usr/bin:/bin", name);
     }
-    if (!executable(name))
+    if (!weft_program_is_executable(name))
         return NULL;
     if (name[0] == '/' || !app->dir)
         return strdup(name);
@@ -102,7 +69,7 @@ int weft_launch_resolve(struct job *job)
         struct app *app = &job->apps[i];
         struct stat st;
         if (app->dir && (stat(app->dir, &st) || access(app->dir, X_OK))) {
-            weft_lines_print("The directory %s of --wdir cannot be entered: %s.", app->dir,
+            weft_lines_print("The working directory %s cannot be entered: %s.", app->dir,
                              strerror(errno));
             return LAUNCH_NOT_USABLE;
         }
@@ -115,7 +82,8 @@ int weft_launch_resolve(struct job *job)
             continue;
         }
         int error = errno;
-        bool here = error == ENOENT && !strchr(app->argv[0], '/') && executable(app->argv[0]);
+        bool here = error == ENOENT && !strchr(app->argv[0], '/') &&
+                    weft_program_is_executable(app->argv[0]);
         weft_lines_print("The program %s cannot be executed on %s: %s%s%s%s.", app->argv[0],
                          job->host, strerror(error),
                          here ? "; it is not in PATH but in this directory, so write ./" : "",
@@ -126,8 +94,10 @@ int weft_launch_resolve(struct job *job)
     return 0;
 }
 
-void weft_launch_forget_outer(void)
+void weft_launch_forget_outer(const struct job *job)
 {
+    if (!job->joined_fd)
+        unsetenv(WEFT_PARENT_PORT_VARIABLE);
     static const char *const names[] = {
         "PMIX_NAMESPACE",     "PMIX_RANK", "PMIX_HOSTNAME",  "PMIX_VERSION", "PMIX_SERVER_",
         "PMIX_DSTORE_",       "PMIX_GDS_", "PMIX_SECURITY_", "PMIX_PTL_",    "PMIX_BFROP_",
@@ -211,8 +181,8 @@ static int set_rank_variables(const struct job *job, const struct rank *rank, ch
     return failed;
 }
 
-/* Sets the variable of a tool (--check, --profile, --trace), if the job uses it; 0, or -1: no
- * memory. env has space. */
+/* Sets the variable of a tool (--check, --profile, --trace) or of --keep-going, if the job uses it;
+ * 0, or -1: no memory. env has space. */
 static int set_tool(char **env, const char *variable, const char *value, const char *usual)
 {
     char *setting;
@@ -238,13 +208,24 @@ static int set_directory(const struct rank *rank, char **env)
     return failed;
 }
 
+/* Names the job's file; 0, or -1: no memory. env has space. */
+static int set_job_file(const struct job *job, char **env)
+{
+    char *setting;
+    if (asprintf(&setting, "%s=%s", WEFT_JOB_FILE_VARIABLE, job->file_name) < 0)
+        return -1;
+    int failed = set_env(env, setting);
+    free(setting);
+    return failed;
+}
+
 /* A new environment for rank, to be freed by free_env; NULL after printing why. */
 static char **make_env(const struct job *job, const struct rank *rank)
 {
     size_t n = 0;
     while (environ[n])
         n++;
-    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 18, sizeof *env);
+    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 24, sizeof *env);
     bool ok = env != NULL;
     for (size_t i = 0; ok && i < n; i++)
         ok = (env[i] = strdup(environ[i])) != NULL;
@@ -258,13 +239,16 @@ static char **make_env(const struct job *job, const struct rank *rank)
         ok = set_env(env, rank->app->env.list[i]) == 0;
     if (ok)
         ok = set_tool(env, "WEFT_CHECK", job->check, "all") == 0 &&
+             set_tool(env, "WEFT_CHECK_RECORD", job->record, "") == 0 &&
+             set_tool(env, "WEFT_CHECK_REPLAY", job->replay, "") == 0 &&
              set_tool(env, "WEFT_PROFILE", job->profile, "1") == 0 &&
              set_tool(env, "WEFT_TRACE", job->trace, "1") == 0 &&
-             set_tool(env, "WEFT_TRACE_LAST", job->trace_last, "0") == 0;
+             set_tool(env, "WEFT_TRACE_LAST", job->trace_last, "0") == 0 &&
+             set_tool(env, "WEFT_KEEP_GOING", job->keep_going ? "1" : NULL, "1") == 0;
     if (ok)
-        ok = set_env(env, "WEFTRUN_VERSION=" PACKAGE_VERSION) == 0;
+        ok = set_env(env, "WEFTRUN_VERSION=" PACKAGE_VERSION) == 0 && set_job_file(job, env) == 0;
     if (!ok)
-        weft_lines_print("No memory for the environment of rank %d.", rank->rank);
+        weft_lines_print("No memory for the environment of rank %d%s.", rank->rank, job->words);
     else if (weft_server_env(rank, &env))
         ok = false;
     if (ok)
@@ -333,11 +317,11 @@ static int explain(const struct job *job, const struct rank *rank, struct compla
 {
     const char *program = rank->app->argv[0];
     if (why.in_chdir)
-        weft_lines_print("The directory %s of --wdir cannot be entered on %s: %s.", rank->app->dir,
+        weft_lines_print("The working directory %s cannot be entered on %s: %s.", rank->app->dir,
                          job->host, strerror(why.error));
     else
-        weft_lines_print("The program %s of rank %d cannot be executed on %s: %s%s.", program,
-                         rank->rank, job->host, strerror(why.error),
+        weft_lines_print("The program %s of rank %d%s cannot be executed on %s: %s%s.", program,
+                         rank->rank, job->words, job->host, strerror(why.error),
                          why.error == ENOENT    ? "; its interpreter (the #! line, or the dynamic "
                                                   "loader) is missing"
                          : why.error == ENOEXEC ? "; a script needs a #! line, a binary must be "
@@ -354,8 +338,8 @@ int weft_launch_rank(struct job *job, struct rank *rank, int in, const struct la
     struct pipes p;
     char **env = NULL;
     if (open_pipes(&p)) {
-        weft_lines_print("No pipes for rank %d: %s; raise the limit of open files (ulimit -n).",
-                         rank->rank, strerror(errno));
+        weft_lines_print("No pipes for rank %d%s: %s; raise the limit of open files (ulimit -n).",
+                         rank->rank, job->words, strerror(errno));
         goto out;
     }
     env = make_env(job, rank);
@@ -366,9 +350,9 @@ int weft_launch_rank(struct job *job, struct rank *rank, int in, const struct la
         child(rank, env, in, &p, ctx, parent, weft_guard_fd(), job->traced);
     if (pid < 0) {
         weft_lines_print(
-            "Rank %d of %d cannot be started: fork: %s; start fewer ranks or raise the "
+            "Rank %d of %d%s cannot be started: fork: %s; start fewer ranks or raise the "
             "limit of processes (ulimit -u, or the cgroup's pids.max).",
-            rank->rank, job->size, strerror(errno));
+            rank->rank, job->size, job->words, strerror(errno));
         goto out;
     }
     close(p.exec[1]);

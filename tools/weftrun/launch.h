@@ -20,12 +20,9 @@ struct launch_context {
 #define LAUNCH_NOT_USABLE 126
 
 /* Removes the variables of an outer launcher (if weftrun runs inside of another job) from the
- * environment, because weftrun's PMIx server and the ranks would use them. */
-void weft_launch_forget_outer(void);
-
-/* Searches the directories of a list (separated by ':') for an executable file as a shell does. A
- * new string, or NULL with errno. */
-char *weft_launch_search(const char *dirs, const char *name);
+ * environment, because weftrun's PMIx server and the ranks would use them. Keeps the port of
+ * processes that spawn the job (joined_fd). */
+void weft_launch_forget_outer(const struct job *job);
 
 /* Finds the executable of each application. Returns 0, or an exit code after printing why. */
 int weft_launch_resolve(struct job *job);

@@ -43,7 +43,7 @@ int weft_limits_check_stack(void)
     return -1;
 }
 
-static int check_files(int size, int each, struct rlimit *before)
+static int check_files(int size, int others, int each, struct rlimit *before)
 {
     if (getrlimit(RLIMIT_NOFILE, before)) {
         *before = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
@@ -52,10 +52,11 @@ static int check_files(int size, int each, struct rlimit *before)
     struct rlimit raised = {before->rlim_max, before->rlim_max};
     if (setrlimit(RLIMIT_NOFILE, &raised))
         raised = *before;
-    rlim_t need = (rlim_t)size * (rlim_t)each + FILES_BESIDES;
+    int besides = FILES_BESIDES + others * each;
+    rlim_t need = (rlim_t)size * (rlim_t)each + (rlim_t)besides;
     if (raised.rlim_cur == RLIM_INFINITY || raised.rlim_cur >= need)
         return 0;
-    long fit = ((long)raised.rlim_cur - FILES_BESIDES) / each;
+    long fit = ((long)raised.rlim_cur - besides) / each;
     weft_lines_print("%d ranks need %lu open files in weftrun, but the limit (RLIMIT_NOFILE) is "
                      "%lu; raise it (ulimit -Hn) or start at most %ld ranks.",
                      size, (unsigned long)need, (unsigned long)raised.rlim_cur, fit > 0 ? fit : 0);
@@ -143,10 +144,11 @@ static int check_tasks(int size)
     return refuse_tasks(size, "RLIMIT_NPROC", (long)r.rlim_cur, used, need, "raise it (ulimit -u)");
 }
 
-int weft_limits_check(const struct job *job, struct rlimit *before)
+int weft_limits_check(const struct job *job, int others, struct rlimit *before)
 {
     bool files = job->output.out || job->output.err || job->output.dir;
-    if (check_files(job->size, FILES_PER_RANK + (files ? 2 : 0), before) || check_tasks(job->size))
+    if (check_files(job->size, others, FILES_PER_RANK + (files ? 2 : 0), before) ||
+        check_tasks(job->size))
         return -1;
     return 0;
 }

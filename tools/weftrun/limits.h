@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 
 /* Raises weftrun's limit of open files as far as allowed; *before is the old limit, to be restored
- * in the ranks. Returns 0 if job->size ranks fit, or -1 after printing the limit, its value, the
- * requirement and the next step. */
-int weft_limits_check(const struct job *job, struct rlimit *before);
+ * in the ranks. Returns 0 if job->size ranks fit beside the others that run, or -1 after printing
+ * the limit, its value, the requirement and the next step. */
+int weft_limits_check(const struct job *job, int others, struct rlimit *before);
 
 /* Prints a sentence and returns -1 if the stack is too small to start anything. */
 int weft_limits_check_stack(void);

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define QUEUE_HIGH     (1u << 20)   /* bytes queued above which ranks' pipes are not read */
-#define UNFINISHED_MAX (256u << 20) /* bytes of unfinished lines; beyond, pieces are written */
+#define UNFINISHED_MAX (256u << 20) /* bytes of unfinished lines; beyond, all are written */
 #define CHUNK_MIN      4096
 #define CHUNK_MAX      65536
 
@@ -39,6 +39,9 @@ struct queue {
     bool broken;              /* a write failed: all further output is dropped */
     const struct stream *cut; /* the stream whose unfinished line ends the queue, or NULL */
 };
+
+/* In `cut` for streams that are closed: their memory may be that of a later stream. */
+static const struct stream closed;
 
 static struct {
     bool on, tag, single;
@@ -70,6 +73,11 @@ void weft_lines_start(const struct job *job)
         struct stat st;
         lines.regular[fd] = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     }
+}
+
+void weft_lines_share(void)
+{
+    lines.single = false;
 }
 
 /* Appends bytes for fd to q. Lack of memory ends weftrun, because output would be lost. */
@@ -132,7 +140,9 @@ static size_t make_tag(const struct stream *s, char *tag, size_t size)
         len = strftime(tag, size, "%F %T", &local);
         len += (size_t)snprintf(tag + len, size - len, ".%03ld ", now.tv_nsec / 1000000);
     }
-    if (lines.tag)
+    if (lines.tag && s->job > 1)
+        len += (size_t)snprintf(tag + len, size - len, "[%d:%d] ", s->job, s->rank);
+    else if (lines.tag)
         len += (size_t)snprintf(tag + len, size - len, "[%d] ", s->rank);
     return len;
 }
@@ -213,6 +223,8 @@ static void close_stream(struct stream *s)
     if (s->file > 0)
         close(s->file);
     s->file = 0;
+    if (lines.to[s->err]->cut == s)
+        lines.to[s->err]->cut = &closed;
 }
 
 /* Writes to the file of a stream. After a failure it gets no more, and the job is stopped. */
@@ -286,9 +298,9 @@ int weft_lines_poll(struct pollfd *fds)
     return n;
 }
 
-/* Writes one piece of c. A pipe or terminal that polls writable takes PIPE_BUF bytes without
+/* Writes the first bytes of c. A pipe or terminal that polls writable takes PIPE_BUF bytes without
  * blocking; setting O_NONBLOCK instead would change the file for everybody who shares it. */
-static ssize_t write_piece(const struct chunk *c)
+static ssize_t write_some(const struct chunk *c)
 {
     size_t len = c->end - c->begin;
     if (!lines.regular[c->fd]) {
@@ -306,7 +318,7 @@ static int queue_write(struct queue *q)
 {
     for (int i = 0; i < 64 && q->head; i++) {
         struct chunk *c = q->head;
-        ssize_t n = write_piece(c);
+        ssize_t n = write_some(c);
         if (n < 0) {
             int error = errno, fd = c->fd;
             queue_drop(q);

@@ -11,6 +11,9 @@ struct pollfd;
  * interrupt its lines. */
 void weft_lines_start(const struct job *job);
 
+/* A job of one rank gets company. */
+void weft_lines_share(void);
+
 /* Prints one sentence (printf's arguments, no newline) on stderr, after "weftrun: ". Before
  * weft_lines_start and after weft_lines_stop it is written at once. */
 void weft_lines_print(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -11,9 +11,12 @@
 #include "debuggers.h"
 #include "guard.h"
 #include "input.h"
+#include "job.h"
 #include "lines.h"
+#include "phases.h"
 #include "policy.h"
 #include "server.h"
+#include "spawn.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -30,12 +33,15 @@ struct ended {
 };
 
 static struct {
-    struct job *job;
+    struct job *job; /* the first one */
     const struct launch_context *ctx;
     sigset_t handled; /* the signals that are read from the descriptor */
     int signals, wake;
-    int launched, running;
-    struct ended *ended; /* space for all ranks */
+    int running;
+    bool joined;    /* the process that spawns the ranks has the report */
+    bool abandoned; /* it has closed the pipe for it */
+    int ranks;      /* space for so many in the following */
+    struct ended *ended;
     struct pollfd *fds;
     struct stream **polled; /* the stream of each entry of fds, or NULL */
 } loop;
@@ -64,10 +70,10 @@ int weft_loop_block_signals(sigset_t *before)
 
 static struct rank *find_rank(pid_t pid)
 {
-    for (int i = 0; i < loop.launched; i++)
-        if (loop.job->ranks[i].running && loop.job->ranks[i].pid == pid)
-            return &loop.job->ranks[i];
-    return NULL;
+    struct rank *r = NULL;
+    while ((r = weft_job_next_rank(loop.job, r)) && (!r->running || r->pid != pid))
+        ;
+    return r;
 }
 
 /* Kills the process group of a dead rank, and reaps the rank. */
@@ -81,12 +87,14 @@ static int reap(struct rank *rank)
     rank->running = false;
     rank->status = status;
     loop.running--;
+    weft_server_forget_names(rank);
     weft_lines_finish(&rank->out);
     weft_lines_finish(&rank->err);
-    weft_input_ended(rank->rank);
+    if (rank->job == loop.job)
+        weft_input_ended(rank->rank);
     if (loop.job->verbose)
-        weft_lines_print("rank %d (pid %d) ended with wait status 0x%x.", rank->rank,
-                         (int)rank->pid, (unsigned)status);
+        weft_lines_print("rank %d%s (pid %d) ended with wait status 0x%x.", rank->rank,
+                         rank->job->words, (int)rank->pid, (unsigned)status);
     return status;
 }
 
@@ -128,13 +136,13 @@ static void check_ended(void)
 /* Ctrl-Z: the ranks stop and continue together with weftrun. */
 static void pause_all(void)
 {
-    for (int i = 0; i < loop.launched; i++)
-        if (loop.job->ranks[i].running)
-            kill(-loop.job->ranks[i].pid, SIGSTOP);
+    for (struct rank *r = NULL; (r = weft_job_next_rank(loop.job, r));)
+        if (r->running)
+            kill(-r->pid, SIGSTOP);
     raise(SIGSTOP);
-    for (int i = 0; i < loop.launched; i++)
-        if (loop.job->ranks[i].running)
-            kill(-loop.job->ranks[i].pid, SIGCONT);
+    for (struct rank *r = NULL; (r = weft_job_next_rank(loop.job, r));)
+        if (r->running)
+            kill(-r->pid, SIGCONT);
 }
 
 /* Handles the pending signals. True if one of them ends the job. */
@@ -153,22 +161,36 @@ static bool take_signals(void)
     return ending;
 }
 
-static void launch_next(void)
+/* A job with ranks that are to be launched, or NULL. */
+static struct job *find_launching(void)
 {
-    struct rank *rank = &loop.job->ranks[loop.launched];
-    int code = weft_launch_rank(loop.job, rank, weft_input_of(rank->rank), loop.ctx);
-    if (code) {
+    struct job *job = loop.job;
+    while (job && (job->launched == job->size || job->failed))
+        job = job->next;
+    return weft_policy_stopping() ? NULL : job;
+}
+
+static void launch_next(struct job *job)
+{
+    struct rank *rank = &job->ranks[job->launched];
+    bool first = job == loop.job;
+    int in = first ? weft_input_of(rank->rank) : weft_input_none();
+    int code = weft_launch_rank(job, rank, in, loop.ctx);
+    if (code && first)
         weft_policy_stop(code);
+    else if (code)
+        weft_policy_fail_spawn(job, NULL);
+    if (code)
         return;
-    }
-    loop.launched++;
+    job->launched++;
     loop.running++;
-    weft_input_started(rank->rank);
-    if (loop.job->verbose)
-        weft_lines_print("rank %d is pid %d on %s: %s.", rank->rank, (int)rank->pid, loop.job->host,
-                         rank->app->path);
-    if (loop.launched == loop.job->size)
-        weft_debuggers_open(loop.job);
+    if (first)
+        weft_input_started(rank->rank);
+    if (job->verbose)
+        weft_lines_print("rank %d%s is pid %d on %s: %s.", rank->rank, job->words, (int)rank->pid,
+                         job->host, rank->app->path);
+    if (first && job->launched == job->size)
+        weft_debuggers_open(job);
 }
 
 static int add_stream(int n, struct stream *s)
@@ -188,11 +210,13 @@ static int gather(bool *again)
     loop.fds[n++] = (struct pollfd){.fd = loop.wake, .events = POLLIN};
     n += weft_lines_poll(&loop.fds[n]);
     n += weft_input_poll(&loop.fds[n], again);
+    if (loop.job->joined_fd && !loop.joined)
+        loop.fds[n++] = (struct pollfd){.fd = loop.job->joined_fd}; /* POLLERR */
     for (int i = 0; i < n; i++)
         loop.polled[i] = NULL;
-    for (int i = 0; i < loop.launched; i++) {
-        n = add_stream(n, &loop.job->ranks[i].out);
-        n = add_stream(n, &loop.job->ranks[i].err);
+    for (struct rank *r = NULL; (r = weft_job_next_rank(loop.job, r));) {
+        n = add_stream(n, &r->out);
+        n = add_stream(n, &r->err);
     }
     return n;
 }
@@ -210,6 +234,70 @@ static int sooner(int a, int b)
     return b < 0 || (a >= 0 && a < b) ? a : b;
 }
 
+/* Makes space for the ranks of all jobs. 0, or -1 after printing why. */
+static int make_space(void)
+{
+    int ranks = 0;
+    for (const struct job *job = loop.job; job; job = job->next)
+        ranks += job->size;
+    if (ranks <= loop.ranks)
+        return 0;
+    size_t n = (size_t)ranks, space = 2 * n + 8;
+    struct ended *ended = realloc(loop.ended, n * sizeof *ended);
+    loop.ended = ended ? ended : loop.ended;
+    struct pollfd *fds = realloc(loop.fds, space * sizeof *fds);
+    loop.fds = fds ? fds : loop.fds;
+    struct stream **polled = realloc(loop.polled, space * sizeof(struct stream *));
+    loop.polled = polled ? polled : loop.polled;
+    if (!ended || !fds || !polled) {
+        weft_lines_print("No memory for %d ranks.", ranks);
+        return -1;
+    }
+    loop.ranks = ranks;
+    return 0;
+}
+
+static void print_codes(const struct job *job)
+{
+    if (job->prints_codes)
+        weft_policy_print_codes(job);
+}
+
+/* Reports to the process that has started weftrun for its spawn. If that has closed the pipe
+ * before, it has ended, and nobody waits for the ranks. The pipe remains open to weftrun's end,
+ * which ends a spawn whose processes do not connect. */
+static void report_joined(struct job *job)
+{
+    bool all = job->launched == job->size;
+    for (int i = 0; i < job->launched && all; i++)
+        all = weft_phases_update(&job->ranks[i]) != PHASE_STARTED;
+    if (all)
+        loop.joined = write(job->joined_fd, "j", 1) == 1 || errno == EPIPE;
+    if (all || !loop.abandoned || weft_policy_stopping())
+        return;
+    weft_lines_print("The process that spawns the ranks has ended before they joined MPI; they are "
+                     "stopped.");
+    weft_policy_stop(1);
+}
+
+/* Begins the jobs that ranks spawn, and answers and removes those that have got so far. */
+static void serve_spawns(void)
+{
+    struct spawn_call *call;
+    if (loop.job->joined_fd && !loop.joined)
+        report_joined(loop.job);
+    while ((call = weft_server_next_spawn())) {
+        struct job *job = weft_spawn_make(loop.job, call);
+        if (job && make_space())
+            weft_policy_fail_spawn(job, NULL);
+    }
+    for (struct job *job = loop.job->next; job; job = job->next) {
+        weft_spawn_check_caller(loop.job, job);
+        weft_spawn_settle(job);
+    }
+    weft_spawn_remove_ended(loop.job, print_codes);
+}
+
 static void turn(bool launching)
 {
     bool again;
@@ -225,12 +313,15 @@ static void turn(bool launching)
             continue;
         if (loop.polled[i])
             weft_lines_read(loop.polled[i]);
+        else if (loop.job->joined_fd && loop.fds[i].fd == loop.job->joined_fd)
+            loop.abandoned = true;
         else if (loop.fds[i].fd != loop.signals && loop.fds[i].fd != loop.wake &&
                  loop.fds[i].fd != 1 && loop.fds[i].fd != 2)
             weft_input_move();
     }
     take_signals();
     check_ended();
+    serve_spawns();
     write_lines();
 }
 
@@ -250,12 +341,10 @@ static void drain(void)
 
 static int prepare(struct job *job)
 {
-    size_t space = 2 * (size_t)job->size + 8;
-    loop.ended = calloc((size_t)job->size, sizeof *loop.ended);
-    loop.fds = calloc(space, sizeof *loop.fds);
-    loop.polled = calloc(space, sizeof *loop.polled);
     loop.signals = signalfd(-1, &loop.handled, SFD_NONBLOCK | SFD_CLOEXEC);
-    if (loop.ended && loop.fds && loop.polled && loop.signals >= 0)
+    if (make_space())
+        return -1;
+    if (loop.signals >= 0)
         return weft_input_start(job->reader);
     weft_lines_print("The launcher's loop cannot be set up: %s.", strerror(errno));
     return -1;
@@ -270,14 +359,14 @@ int weft_loop_run(struct job *job, const struct launch_context *ctx, int wake)
     if (prepare(job) == 0) {
         weft_lines_start(job);
         weft_policy_start(job);
-        while (loop.running > 0 || (loop.launched < job->size && !weft_policy_stopping())) {
-            bool launching = loop.launched < job->size && !weft_policy_stopping();
+        struct job *launching;
+        while ((launching = find_launching()) || loop.running > 0) {
             if (launching)
-                launch_next();
-            turn(launching);
+                launch_next(launching);
+            turn(launching != NULL);
         }
-        if (job->prints_codes)
-            weft_policy_print_codes();
+        for (const struct job *j = job; j; j = j->next)
+            print_codes(j);
         drain();
         code = weft_policy_exit_code();
     }

@@ -9,6 +9,7 @@
 #include "bind.h"
 #include "debuggers.h"
 #include "guard.h"
+#include "job.h"
 #include "launch.h"
 #include "limits.h"
 #include "lines.h"
@@ -18,54 +19,19 @@
 #include "rank_parent.h"
 #include "server.h"
 #include "starter.h"
+#include "tools.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 /* The exit code of a wrong command line, or of a job beyond the machine's limits. */
 #define EXIT_REFUSED 2
-
-static int make_ranks(struct job *job)
-{
-    job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
-    if (!job->ranks) {
-        weft_lines_print("No memory for %d ranks.", job->size);
-        return -1;
-    }
-    for (int a = 0; a < job->napps; a++) {
-        for (int i = 0; i < job->apps[a].count; i++) {
-            int n = job->apps[a].first + i;
-            struct rank *r = &job->ranks[n];
-            r->rank = n;
-            r->index = i;
-            r->app = &job->apps[a];
-            r->out = (struct stream){.fd = -1, .rank = n};
-            r->err = (struct stream){.fd = -1, .rank = n, .err = true};
-        }
-    }
-    return 0;
-}
-
-/* The name of the job has 128 random bits, because libpmix accepts a process that has the name. */
-static int make_name(struct job *job)
-{
-    uint64_t bits[2];
-    if (getrandom(bits, sizeof bits, 0) != sizeof bits) {
-        weft_lines_print("The system provides no random number: %s.", strerror(errno));
-        return -1;
-    }
-    snprintf(job->nspace, sizeof job->nspace, "weftrun-%016" PRIx64 "%016" PRIx64, bits[0],
-             bits[1]);
-    return 0;
-}
 
 /* libpmix reads files below the home directory, and crashes if there is no HOME and no entry of the
  * user in the password database. */
@@ -102,9 +68,11 @@ static int run(struct job *job, struct launch_context *ctx, char **argv)
         return 1;
     if (weft_guard_start(job, argv))
         return EXIT_REFUSED;
+    weft_tools_begin(job, &ctx->mask);
     int code =
         weft_phases_open(job) || weft_server_start(job, &wake) ? 1 : weft_loop_run(job, ctx, wake);
     weft_lines_stop();
+    weft_tools_end(job, code);
     weft_guard_stop(job);
     return code;
 }
@@ -136,7 +104,7 @@ int main(int argc, char **argv)
         code = weft_starter_run(&job);
         goto out;
     }
-    if (make_name(&job) || make_ranks(&job))
+    if (weft_job_begin(&job, 1))
         goto out;
     if (job.plans) {
         code = weft_bind_plan(&job) ? EXIT_REFUSED : 0;
@@ -146,10 +114,11 @@ int main(int argc, char **argv)
     if (code)
         goto out;
     code = EXIT_REFUSED;
-    if (weft_limits_check(&job, &ctx.nofile) || weft_bind_plan(&job) ||
+    job.answered = true;
+    if (weft_limits_check(&job, 0, &ctx.nofile) || weft_bind_plan(&job) ||
         weft_debuggers_prepare(&job))
         goto out;
-    weft_launch_forget_outer();
+    weft_launch_forget_outer(&job);
     find_home();
     code = run(&job, &ctx, argv);
 out:

@@ -27,7 +27,6 @@ static const char *const replacements[OPTIONS] = {
     [OPT_MEMORY] = "write weftrun --bind numa -n N numactl --localalloc program",
     [OPT_OTHER_NODES] = "name the hosts of the ranks by -H or --hostfile",
     [OPT_MACHINE] = "all ranks are on this machine; leave it out",
-    [OPT_UNIVERSE] = "the universe size is the number of ranks; leave it out",
     [OPT_PID] = "write weftrun ... & echo $! >FILE",
     [OPT_BUILD_INFO] = "weft_info prints how Weft was built",
 };
@@ -40,11 +39,14 @@ static const struct option_row rows[] = {
     {"--timestamp-output", OPT_STAMP, false, NULL},
     {"--keep-going --enable-recovery --continuous --disable-auto-cleanup", OPT_KEEP, false, NULL},
     {"--bind --bind-to --binding", OPT_BIND, true, NULL},
-    {"--debug", OPT_DEBUG, false, NULL},     /* and --debug=RANKS */
-    {"--check", OPT_CHECK, false, NULL},     /* and --check=KINDS */
+    {"--debug", OPT_DEBUG, false, NULL}, /* and --debug=RANKS */
+    {"--check", OPT_CHECK, false, NULL}, /* and --check=KINDS */
+    {"--record", OPT_RECORD, true, NULL},
+    {"--replay", OPT_REPLAY, true, NULL},
     {"--profile", OPT_PROFILE, false, NULL}, /* and --profile=FILE */
     {"--trace", OPT_TRACE, false, NULL},     /* and --trace=FILE */
     {"--trace-last", OPT_TRACE_LAST, true, NULL},
+    {"--top", OPT_TOP, false, NULL},
     {"--report-bindings --display-map --display-devel-map --print-rank-map", OPT_REPORT, false,
      NULL},
     {"--do-not-launch", OPT_PLAN, false, NULL},
@@ -56,6 +58,9 @@ static const struct option_row rows[] = {
     {"--genv", OPT_GLOBAL_ENV, true, NULL},
     {"--here", OPT_HERE, false, NULL},
     {"--abi", OPT_ABI, true, NULL},
+    {"--usize", OPT_UNIVERSE, true, NULL},
+    {"--joined-fd", OPT_JOINED, true, NULL}, /* of MPI_Comm_spawn, as the next */
+    {"--slurm-step", OPT_SLURM_STEP, true, NULL},
     {"-v --verbose", OPT_VERBOSE, false, NULL},
     {"-h --help", OPT_HELP, false, NULL},
     {"-V --version", OPT_VERSION, false, NULL},
@@ -120,7 +125,6 @@ static const struct option_row rows[] = {
     {"--nolocal --skip-launch-node", OPT_OTHER_NODES, false, NULL},
     {"--add-host --add-hostfile --dvm --ompi-server", OPT_OTHER_NODES, true, NULL},
     {"--arch --file", OPT_MACHINE, true, NULL},
-    {"--usize", OPT_UNIVERSE, true, NULL},
     {"--report-pid --report-uri", OPT_PID, true, NULL},
     {"--info", OPT_BUILD_INFO, false, NULL},
 };
@@ -148,14 +152,18 @@ const char weft_option_help[] =
     "  --debug[=RANKS]    open a debugger for all ranks, or for those of a list (0,4-7), in\n"
     "                     windows of tmux or xterm\n"
     "  --check[=KINDS]    find mistakes in the use of MPI: objects, collectives, messages,\n"
-    "                     deadlocks, buffers, windows, all of these (default), and\n"
-    "                     races; with fail (--check=all,fail) the exit code is 1 after a\n"
-    "                     finding\n"
+    "                     deadlocks, buffers, windows, files, all of these (default),\n"
+    "                     and races; with fail (--check=all,fail) the exit code is 1 after a\n"
+    "                     finding; shuffle[,SEED] chooses among legal orders at random\n"
+    "  --record FILE      as --check, and write which message each wildcard, probe, test and\n"
+    "                     MPI_Waitany has taken to FILE.rank*\n"
+    "  --replay FILE      as --check, and repeat the order of the recorded run\n"
     "  --profile[=FILE]   measure time in MPI by call and line: a summary, and a page with\n"
     "                     pictures (default weft-profile.html)\n"
     "  --trace[=FILE]     write a time line of calls and messages for Perfetto (default\n"
     "                     weft-trace.json)\n"
     "  --trace-last S     the same, of the last S seconds\n"
+    "  --top              --profile, and each second a table of what each rank does, on stderr\n"
     "  -H HOST[:N],...    start the ranks on these hosts, N on each (default 1), by ssh and the\n"
     "                     launcher of PRRTE, MPICH or Open MPI; --hostfile FILE reads them\n"
     "  --starter NAME     that launcher: prterun, mpiexec.hydra or mpirun.openmpi\n"
@@ -163,6 +171,7 @@ const char weft_option_help[] =
     "                     batch system has other nodes\n"
     "  --abi NAME         what scripts and interpreters load as another MPI, in every process:\n"
     "                     openmpi, mpich, or none (default: by the names of libraries)\n"
+    "  --usize N          MPI_UNIVERSE_SIZE: how many ranks there may be, with spawned ones\n"
     "  -configfile FILE   read all options and programs from FILE, one program a line\n"
     "  -v, --verbose      print each step on stderr\n"
     "  -h, --help         this text\n"

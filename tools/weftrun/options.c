@@ -18,6 +18,7 @@
 #include "rank_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,6 +260,14 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
     case OPT_CHECK:
         job->check = value;
         return 0;
+    case OPT_RECORD:
+        job->record = value;
+        job->check = job->check ? job->check : "";
+        return 0;
+    case OPT_REPLAY:
+        job->replay = value;
+        job->check = job->check ? job->check : "";
+        return 0;
     case OPT_PROFILE:
         job->profile = value;
         return 0;
@@ -273,6 +282,10 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
         job->trace_last = value;
         job->trace = job->trace ? job->trace : "";
         return 0;
+    case OPT_TOP:
+        job->top = true;
+        job->profile = job->profile ? job->profile : "";
+        return 0;
     case OPT_HERE:
         job->here = true;
         return 0;
@@ -283,6 +296,14 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
             return 0;
         weft_lines_print("--abi takes openmpi, mpich or none, not \"%s\".", value);
         return -1;
+    case OPT_UNIVERSE: /* SYSTEM of MPICH is the default */
+        return strcmp(value, "SYSTEM") == 0 ? 0 : read_count(&job->universe, "--usize", value);
+    case OPT_JOINED:
+        job->joined_fd = atoi(value);
+        return fcntl(job->joined_fd, F_SETFD, FD_CLOEXEC);
+    case OPT_SLURM_STEP:
+        job->slurm_step = value;
+        return 0;
     case OPT_VERBOSE:
         job->verbose = true;
         return 0;
@@ -372,7 +393,7 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
 }
 
 /* Reads one section of the line, from *at to the next lone ':' or the end, into *app. */
-static int read_piece(struct job *job, struct app *app, int argc, char **argv, int *at, bool *done)
+static int read_app(struct job *job, struct app *app, int argc, char **argv, int *at, bool *done)
 {
     *app = (struct app){0};
     if (read_options(job, app, argc, argv, at, done))
@@ -394,6 +415,9 @@ static int read_piece(struct job *job, struct app *app, int argc, char **argv, i
         return -1;
     }
     memcpy(app->argv, argv + begin, (size_t)words * sizeof *app->argv);
+    for (int i = 0; job->joined_fd && i < words; i++) /* see WEFT_COLON */
+        if (app->argv[i][0] == ':' && !app->argv[i][strspn(app->argv[i], ":")])
+            app->argv[i]++;
     return 0;
 }
 
@@ -404,9 +428,11 @@ static int check_allocation(struct job *job, const struct allocation *allocation
     const struct app *app = &job->apps[0];
     char count[32] = "", host[256] = "";
     int n = 0;
+    if (job->slurm_step)
+        job->elsewhere = ELSEWHERE_SLURM;
     if (job->here)
         job->elsewhere = ELSEWHERE_NOT;
-    if (job->here || !allocation->nodes[0] || (job->elsewhere && job->starter))
+    if (job->slurm_step || job->here || !allocation->nodes[0] || (job->elsewhere && job->starter))
         return 0;
     if (strcmp(allocation->system, "Slurm") == 0) {
         job->elsewhere = ELSEWHERE_SLURM;
@@ -508,6 +534,11 @@ static int count_ranks(struct job *job)
             return -1;
         }
     }
+    if (job->joined_fd && job->elsewhere && !job->slurm_step) {
+        weft_lines_print("Processes cannot be spawned on other hosts by a program without a "
+                         "launcher: start it by prterun or srun, or leave out the info key host.");
+        return -1;
+    }
     return job->elsewhere ? 0 : check_cores(job);
 }
 
@@ -532,7 +563,7 @@ int weft_options_read(struct job *job, int argc, char **argv, bool *done)
         job->apps = more;
         if (job->napps > 0)
             at++; /* the ':' */
-        if (read_piece(job, &job->apps[job->napps++], argc, argv, &at, done))
+        if (read_app(job, &job->apps[job->napps++], argc, argv, &at, done))
             return -1;
     } while (!*done && at < argc);
     return *done ? 0 : count_ranks(job);

@@ -293,9 +293,9 @@ static void print_found(const struct job *job, const struct rank *rank, int pid,
     else
         snprintf(remedy, sizeof remedy, "write weftrun --abi %s, which uses Weft's library instead",
                  interface);
-    weft_lines_print("rank %d (pid %d on %s, program %s) has loaded %s, another MPI than Weft, and "
-                     "runs as a job of one rank%s; %s.",
-                     rank->rank, pid, job->host, rank->app->argv[0], library,
+    weft_lines_print("rank %d%s (pid %d on %s, program %s) has loaded %s, another MPI than Weft, "
+                     "and runs as a job of one rank%s; %s.",
+                     rank->rank, job->words, pid, job->host, rank->app->argv[0], library,
                      weft_other_mpi_is_allowed(job) ? "" : ", so the job is stopped", remedy);
 }
 

@@ -2,8 +2,9 @@
 /*
  * Reads the options for the files that ranks' output goes to, names and opens these.
  *
- * --output-filename DIR has Open MPI's layout: DIR/1/rank.N/stdout and stderr, N with as many
- * digits as the last rank. Names of MPICH's patterns have the rank as %r and the host as %h.
+ * --output-filename DIR has Open MPI's layout: DIR/JOB/rank.N/stdout and stderr, N with as many
+ * digits as the last rank, JOB 1 but for spawned jobs. Names of MPICH's patterns have the rank as
+ * %r and the host as %h.
  */
 #include "output_files.h"
 #include "lines.h"
@@ -78,7 +79,8 @@ static void make_directories(char *path)
     }
 }
 
-/* Replaces %r and %h. To be freed. */
+/* Replaces %r and %h. The rank of a spawned job has the job in front, so that no two ranks have the
+ * same file. To be freed. */
 static char *fill_pattern(const struct job *job, const char *pattern, int rank)
 {
     char *text = NULL;
@@ -87,7 +89,9 @@ static char *fill_pattern(const struct job *job, const char *pattern, int rank)
     for (const char *c = pattern; out && *c; c++) {
         if (*c != '%' || !c[1])
             fputc(*c, out);
-        else if (*++c == 'r')
+        else if (*++c == 'r' && job->number > 1)
+            fprintf(out, "%d.%d", job->number, rank);
+        else if (*c == 'r')
             fprintf(out, "%d", rank);
         else if (*c == 'h')
             fputs(job->host, out);
@@ -107,7 +111,7 @@ static char *name_file(const struct job *job, int rank, bool err)
     if (!job->output.dir)
         return pattern ? fill_pattern(job, pattern, rank) : NULL;
     int width = snprintf(digits, sizeof digits, "%d", job->size - 1);
-    if (asprintf(&text, "%s/1/rank.%0*d/%s", job->output.dir, width, rank,
+    if (asprintf(&text, "%s/%d/rank.%0*d/%s", job->output.dir, job->number, width, rank,
                  err ? "stderr" : "stdout") < 0)
         return NULL;
     return text;

@@ -5,9 +5,12 @@
 
 #include "state.h"
 
-/* Makes the file in job->scratch and names it in the environment of the ranks. Returns 0, or -1
- * after printing why. */
-int weft_phases_open(const struct job *job);
+/* Makes the file in job->scratch: job->file and job->file_name. Returns 0, or -1 after printing
+ * why. */
+int weft_phases_open(struct job *job);
+
+/* Removes the file of a job that has ended. */
+void weft_phases_close(struct job *job);
 
 /* Sets rank->phase to the phase that the rank has written, if it has, and returns rank->phase. */
 int weft_phases_update(struct rank *rank);

@@ -10,11 +10,14 @@
  */
 #include "policy.h"
 #include "debuggers.h"
+#include "job.h"
 #include "launch.h"
 #include "lines.h"
 #include "other_mpi.h"
 #include "phases.h"
+#include "spawn.h"
 #include "suspects.h"
+#include "core/base/clock.h"
 
 #include <limits.h>
 #include <math.h>
@@ -22,7 +25,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #define FAILURE_GRACE 2.0 /* seconds between SIGTERM and SIGKILL after a failure */
 #define SIGNAL_GRACE  5.0 /* seconds ranks have to end after a user's signal */
@@ -42,7 +44,7 @@
 #define LOOK_RANKS 2
 
 static struct {
-    struct job *job;
+    struct job *job; /* the first one */
     int code;
     bool code_set;
     bool stopping;     /* weftrun has sent SIGTERM or SIGKILL */
@@ -58,21 +60,19 @@ static struct {
     bool killed;
 } policy;
 
-static double now(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
 void weft_policy_start(struct job *job)
 {
     memset(&policy, 0, sizeof policy);
     policy.job = job;
-    policy.timeout_at = job->timeout > 0 ? now() + job->timeout : INFINITY;
+    policy.timeout_at = job->timeout > 0 ? weft_seconds() + job->timeout : INFINITY;
     policy.kill_at = policy.tell_at = policy.left_at = policy.absent_at = INFINITY;
+    weft_policy_look();
+}
+
+void weft_policy_look(void)
+{
     policy.look_pause = LOOK_EARLY;
-    policy.look_at = now() + LOOK_EARLY;
+    policy.look_at = weft_seconds() + LOOK_EARLY;
     policy.early_looks = (int)(LOOK_FIRST / LOOK_EARLY);
 }
 
@@ -86,18 +86,18 @@ int weft_policy_exit_code(void)
     return policy.code;
 }
 
-void weft_policy_print_codes(void)
+void weft_policy_print_codes(const struct job *job)
 {
     char text[CODES_A_LINE * 8];
-    int size = policy.job->size;
-    for (int first = 0, n; first < size; first += n) {
+    for (int first = 0, n; first < job->size; first += n) {
         size_t len = 0;
-        for (n = 0; n < CODES_A_LINE && first + n < size; n++) {
-            int status = policy.job->ranks[first + n].status;
+        for (n = 0; n < CODES_A_LINE && first + n < job->size; n++) {
+            int status = job->ranks[first + n].status;
             int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
             len += (size_t)snprintf(text + len, sizeof text - len, "%s%d", n ? "," : "", code);
         }
-        weft_lines_print("exit codes of the ranks from %d to %d: %s.", first, first + n - 1, text);
+        weft_lines_print("exit codes of the ranks from %d to %d%s: %s.", first, first + n - 1,
+                         job->words, text);
     }
 }
 
@@ -110,38 +110,49 @@ static void set_code(int code)
 
 static int count_running(void)
 {
+    return weft_job_count_running(policy.job);
+}
+
+/* The ranks of all jobs, one after the other. */
+static struct rank *next_rank(const struct rank *r)
+{
+    return weft_job_next_rank(policy.job, r);
+}
+
+/* The ranks of all jobs, also those that have not been started. */
+static int count_all(void)
+{
     int n = 0;
-    for (int i = 0; i < policy.job->size; i++)
-        n += policy.job->ranks[i].running;
+    for (const struct job *job = policy.job; job; job = job->next)
+        n += job->size;
     return n;
 }
 
-/* Signals the process groups of all running ranks but one (-1: of all). */
-static void signal_ranks(int sig, int except)
+/* Signals the process groups of all running ranks but one (NULL: of all). */
+static void signal_ranks(int sig, const struct rank *except)
 {
-    for (int i = 0; i < policy.job->size; i++) {
-        const struct rank *r = &policy.job->ranks[i];
-        if (r->running && i != except)
+    pid_t spared = except ? except->pid : 0;
+    for (const struct rank *r = NULL; (r = next_rank(r));)
+        if (r->running && r->pid != spared)
             kill(-r->pid, sig);
-    }
 }
 
-static void stop(int code, int except)
+static void stop(int code, const struct rank *except)
 {
     set_code(code);
     if (policy.stopping)
         return;
     policy.stopping = true;
-    double at = now() + FAILURE_GRACE;
+    double at = weft_seconds() + FAILURE_GRACE;
     if (at < policy.kill_at)
         policy.kill_at = at;
     signal_ranks(SIGTERM, except);
-    signal_ranks(SIGCONT, -1);
+    signal_ranks(SIGCONT, NULL);
 }
 
 void weft_policy_stop(int code)
 {
-    stop(code, -1);
+    stop(code, NULL);
 }
 
 static const char *phase_words(const struct rank *r)
@@ -183,9 +194,12 @@ static void report_ended(const struct rank *r, int status, bool go_on)
     } else {
         snprintf(how, sizeof how, "exited with code %d", WEXITSTATUS(status));
     }
-    weft_lines_print("rank %d (pid %d on %s, program %s) %s %s; %s.", r->rank, (int)r->pid,
-                     policy.job->host, r->app->argv[0], how, phase_words(r),
-                     others_words(go_on, others, sizeof others));
+    if (r->job->answered)
+        others_words(go_on, others, sizeof others);
+    else
+        snprintf(others, sizeof others, "the spawn of job %d fails", r->job->number);
+    weft_lines_print("rank %d%s (pid %d on %s, program %s) %s %s; %s.", r->rank, r->job->words,
+                     (int)r->pid, policy.job->host, r->app->argv[0], how, phase_words(r), others);
 }
 
 /* The end of a rank while the job is being stopped: only a crash is reported. */
@@ -209,22 +223,23 @@ static bool has_deserted(const struct rank *r)
 static void deserted_job(const struct rank *r)
 {
     char others[80];
-    int n = 0; /* a quick rank may end before the last ones have been started */
-    for (int i = 0; i < policy.job->size; i++)
-        n += policy.job->ranks[i].running || policy.job->ranks[i].pid <= 0;
+    /* A quick rank may end before the last ones have been started. */
+    int n = count_running();
+    for (const struct job *job = policy.job; job; job = job->next)
+        n += job->size - job->launched;
     if (n == 0)
         snprintf(others, sizeof others, "no other rank was running");
     else if (n == 1)
         snprintf(others, sizeof others, "the other rank has %g s to end", LEFT_GRACE);
     else
         snprintf(others, sizeof others, "the other %d ranks have %g s to end", n, LEFT_GRACE);
-    policy.tell_at = now() + LEFT_TELL;
+    policy.tell_at = weft_seconds() + LEFT_TELL;
     if (isinf(policy.left_at)) {
-        policy.left_at = now() + LEFT_GRACE;
+        policy.left_at = weft_seconds() + LEFT_GRACE;
         weft_lines_print(
-            "rank %d (pid %d on %s, program %s) exited with code 0 after it joined MPI "
+            "rank %d%s (pid %d on %s, program %s) exited with code 0 after it joined MPI "
             "and left out MPI_Finalize; %s.",
-            r->rank, (int)r->pid, policy.job->host, r->app->argv[0], others);
+            r->rank, r->job->words, (int)r->pid, policy.job->host, r->app->argv[0], others);
     }
 }
 
@@ -233,20 +248,20 @@ static void check_deserters(double t)
 {
     if (t >= policy.tell_at) {
         policy.tell_at = INFINITY;
-        for (int i = 0; i < policy.job->size; i++)
-            if (has_deserted(&policy.job->ranks[i]))
-                weft_server_tell_death(&policy.job->ranks[i]);
+        for (const struct rank *r = NULL; (r = next_rank(r));)
+            if (has_deserted(r))
+                weft_server_tell_death(r);
     }
     if (t >= policy.left_at && !policy.stopping) {
         policy.left_at = INFINITY;
         weft_lines_print("%d of %d ranks did not end within %g s of a rank that left out "
                          "MPI_Finalize, and are stopped, exit code 1.",
-                         count_running(), policy.job->size, LEFT_GRACE);
-        stop(1, -1);
+                         count_running(), count_all(), LEFT_GRACE);
+        stop(1, NULL);
     }
 }
 
-/* The first rank that is running and needs all others, or NULL. */
+/* The first rank of the first job that is running and needs all others, or NULL. */
 static const struct rank *find_waiting(void)
 {
     for (int i = 0; i < policy.job->size; i++)
@@ -280,11 +295,23 @@ static void check_absent(double t)
                          others_words(policy.job->keep_going, others, sizeof others));
         set_code(1);
         if (!policy.job->keep_going)
-            stop(1, -1);
+            stop(1, NULL);
         else
             weft_server_tell_death(r);
         return;
     }
+}
+
+void weft_policy_fail_spawn(struct job *job, const struct rank *because)
+{
+    if (job->failed)
+        return;
+    job->failed = true;
+    if (because)
+        report_ended(because, because->status, false);
+    for (int i = 0; i < job->launched; i++)
+        if (job->ranks[i].running)
+            kill(-job->ranks[i].pid, SIGKILL);
 }
 
 void weft_policy_ended(struct rank *r, int status)
@@ -292,12 +319,19 @@ void weft_policy_ended(struct rank *r, int status)
     int phase = weft_phases_update(r);
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     bool deserted = code == 0 && phase == PHASE_JOINED;
+    if (r->job->failed)
+        return;
     if (weft_policy_stopping()) {
         ended_while_stopping(r, status, code == 0 && !deserted);
         return;
     }
+    weft_spawn_settle(r->job);
+    if (!r->job->answered) {
+        weft_policy_fail_spawn(r->job, r);
+        return;
+    }
     if (code == 0 && phase == PHASE_STARTED && isinf(policy.absent_at))
-        policy.absent_at = now() + ABSENT_PAUSE;
+        policy.absent_at = weft_seconds() + ABSENT_PAUSE;
     if (code == 0 && !deserted)
         return;
     if (deserted && !policy.job->keep_going) {
@@ -311,9 +345,18 @@ void weft_policy_ended(struct rank *r, int status)
         report_ended(r, status, go_on);
     set_code(deserted ? 1 : code);
     if (!go_on)
-        stop(code, -1);
+        stop(code, NULL);
     else if (policy.job->keep_going && phase != PHASE_LEFT)
         weft_server_tell_death(r);
+}
+
+/* NULL: there is no such rank, or its job has ended. */
+static const struct rank *find_rank(int job, int rank)
+{
+    const struct rank *r = NULL;
+    while ((r = next_rank(r)) && (r->job->number != job || r->rank != rank))
+        ;
+    return r;
 }
 
 void weft_policy_aborted(const struct abort_call *call)
@@ -323,21 +366,27 @@ void weft_policy_aborted(const struct abort_call *call)
     int code = call->code & 0xff;
     if (code == 0 && call->code != 0)
         code = 1; /* a shell would take 256 for success */
-    if (call->rank >= 0) {
-        const struct rank *r = &policy.job->ranks[call->rank];
-        weft_lines_print("rank %d (pid %d on %s, program %s) aborted the job with code %d%s%s%s.",
-                         r->rank, (int)r->pid, policy.job->host, r->app->argv[0], call->code,
-                         call->text[0] ? " (" : "", call->text, call->text[0] ? ")" : "");
-    }
+    const struct rank *r = find_rank(call->job, call->rank);
+    if (r)
+        weft_lines_print("rank %d%s (pid %d on %s, program %s) aborted the job with code %d%s%s%s.",
+                         r->rank, r->job->words, (int)r->pid, policy.job->host, r->app->argv[0],
+                         call->code, call->text[0] ? " (" : "", call->text,
+                         call->text[0] ? ")" : "");
     weft_debuggers_abort(call->text);
-    stop(code, call->rank); /* the caller exits by itself, and may be printing its reason */
+    stop(code, r); /* the caller exits by itself, and may be printing its reason */
 }
 
 static void kill_all(void)
 {
     policy.killed = true;
     policy.kill_at = INFINITY;
-    signal_ranks(SIGKILL, -1);
+    signal_ranks(SIGKILL, NULL);
+}
+
+static void report_suspects(void)
+{
+    for (const struct job *job = policy.job; job; job = job->next)
+        weft_suspects_report(job);
 }
 
 void weft_policy_signal(int sig)
@@ -345,8 +394,8 @@ void weft_policy_signal(int sig)
     bool ending = sig == SIGINT || sig == SIGTERM || sig == SIGHUP;
     if (!ending) {
         if (sig == SIGUSR1)
-            weft_suspects_report(policy.job);
-        signal_ranks(sig, -1);
+            report_suspects();
+        signal_ranks(sig, NULL);
         return;
     }
     if (weft_policy_stopping()) {
@@ -355,10 +404,10 @@ void weft_policy_signal(int sig)
         return;
     }
     policy.user_signal = sig;
-    policy.kill_at = now() + SIGNAL_GRACE;
+    policy.kill_at = weft_seconds() + SIGNAL_GRACE;
     if (count_running() == 0)
         set_code(128 + sig);
-    signal_ranks(sig, -1);
+    signal_ranks(sig, NULL);
 }
 
 static void report_stubborn(void)
@@ -366,19 +415,33 @@ static void report_stubborn(void)
     char list[256] = "";
     size_t len = 0;
     int n = 0;
-    for (int i = 0; i < policy.job->size; i++) {
-        if (!policy.job->ranks[i].running)
+    for (const struct rank *r = NULL; (r = next_rank(r));) {
+        if (!r->running)
             continue;
         n++;
-        if (len < sizeof list - 16)
-            len += (size_t)snprintf(list + len, sizeof list - len, "%s%d", len ? ", " : "", i);
+        if (len < sizeof list - 48)
+            len += (size_t)snprintf(list + len, sizeof list - len, "%s%d%s", len ? ", " : "",
+                                    r->rank, r->job->words);
         else if (list[len - 1] != '.')
             len += (size_t)snprintf(list + len, sizeof list - len, "...");
     }
     weft_lines_print("%d of %d ranks did not end within %g s of signal %d (%s) and were killed: "
                      "%s.",
-                     n, policy.job->size, SIGNAL_GRACE, policy.user_signal,
+                     n, count_all(), SIGNAL_GRACE, policy.user_signal,
                      strsignal(policy.user_signal), list);
+}
+
+/* The result for all jobs; the first rank that is found ends the search. */
+static enum weft_other_mpi_look look_at_jobs(int ranks)
+{
+    enum weft_other_mpi_look all = WEFT_OTHER_MPI_ALL_JOINED;
+    for (struct job *job = policy.job; job; job = job->next) {
+        enum weft_other_mpi_look seen = weft_other_mpi_look(job, ranks);
+        if (seen == WEFT_OTHER_MPI_FOUND)
+            return seen;
+        all = seen == WEFT_OTHER_MPI_NONE_YET ? seen : all;
+    }
+    return all;
 }
 
 /* Looks for ranks that have loaded another MPI: each would be a job of one. */
@@ -386,8 +449,7 @@ static void look_for_other_mpi(double t)
 {
     bool early = policy.early_looks > 0;
     enum weft_other_mpi_look seen =
-        policy.stopping ? WEFT_OTHER_MPI_ALL_JOINED
-                        : weft_other_mpi_look(policy.job, early ? LOOK_RANKS : policy.job->size);
+        policy.stopping ? WEFT_OTHER_MPI_ALL_JOINED : look_at_jobs(early ? LOOK_RANKS : INT_MAX);
     if (early && --policy.early_looks == 0)
         policy.look_pause = LOOK_FIRST;
     bool last = seen != WEFT_OTHER_MPI_NONE_YET || policy.look_pause > LOOK_LAST;
@@ -395,19 +457,19 @@ static void look_for_other_mpi(double t)
     if (!early)
         policy.look_pause *= 2;
     if (seen == WEFT_OTHER_MPI_FOUND && !weft_other_mpi_is_allowed(policy.job))
-        stop(LAUNCH_NOT_USABLE, -1);
+        stop(LAUNCH_NOT_USABLE, NULL);
 }
 
 int weft_policy_tick(void)
 {
-    double t = now();
+    double t = weft_seconds();
     if (t >= policy.timeout_at) {
         policy.timeout_at = INFINITY;
         if (!policy.stopping) {
             weft_lines_print("the job ran longer than the %g s of %s and is stopped, exit code %d.",
                              policy.job->timeout, policy.job->timeout_from, CODE_TIMEOUT);
-            weft_suspects_report(policy.job);
-            stop(CODE_TIMEOUT, -1);
+            report_suspects();
+            stop(CODE_TIMEOUT, NULL);
         }
     }
     if (t >= policy.kill_at) {

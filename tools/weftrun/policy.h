@@ -32,6 +32,13 @@ bool weft_policy_stopping(void);
 int weft_policy_exit_code(void);
 
 /* Prints the exit code of each rank, 128 + S for signal S. */
-void weft_policy_print_codes(void);
+void weft_policy_print_codes(const struct job *job);
+
+/* A job is spawned: begins to look for ranks with another MPI. */
+void weft_policy_look(void);
+
+/* The spawn of a job fails, because of the end of a rank (NULL: for a reason that is already
+ * printed): kills its ranks, whose ends then have no effect. No effect on a job that has failed. */
+void weft_policy_fail_spawn(struct job *job, const struct rank *because);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The PMIx server; the only file of weftrun that calls libpmix.
+ * The PMIx server. Only the files that include server_internal.h call libpmix.
  *
  * Invariant: functions named on_* run on PMIx's thread. They access only a rank's phase (atomic)
  * and the stored abort call (under its lock), and reply without waiting. All other functions run on
@@ -8,7 +8,7 @@
  * itself; the upcalls handle calls about processes of other jobs. Connections of other users do not
  * reach libpmix (accept.c).
  */
-#include "server.h"
+#include "server_internal.h"
 #include "lines.h"
 
 #include <fcntl.h>
@@ -21,9 +21,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <pmix.h>
-#include <pmix_server.h>
-
 static struct {
     const struct job *job;
     int wake;
@@ -32,6 +29,11 @@ static struct {
     struct abort_call call;
 } server = {.wake = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
+void weft_server_wake(void)
+{
+    eventfd_write(server.wake, 1);
+}
+
 static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_info_t info[],
                                   size_t ninfo, pmix_op_cbfunc_t done, void *arg)
 {
@@ -39,6 +41,8 @@ static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_in
     struct rank *rank = object;
     if (rank)
         atomic_store(&rank->phase, PHASE_JOINED);
+    if (rank && (rank->job->number > 1 || rank->job->joined_fd))
+        weft_server_wake(); /* its spawn may be complete */
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -62,12 +66,13 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
     pthread_mutex_lock(&server.lock);
     if (!server.aborted) {
         server.aborted = true;
+        server.call.job = rank ? rank->job->number : 0;
         server.call.rank = rank ? rank->rank : -1;
         server.call.code = status;
         snprintf(server.call.text, sizeof server.call.text, "%s", msg ? msg : "");
     }
     pthread_mutex_unlock(&server.lock);
-    eventfd_write(server.wake, 1);
+    weft_server_wake();
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -182,7 +187,8 @@ static void free_answer(void *arg)
     PMIX_INFO_FREE(answer, 1);
 }
 
-/* One query at a time, as Weft's library makes them. */
+/* One query at a time, as Weft's library makes them. libpmix passes no name of the process, so a
+ * spawned job gets the sets of the first one; its library drops sets of another job's ranks. */
 static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t queries[], size_t nqueries,
                               pmix_info_cbfunc_t done, void *arg)
 {
@@ -201,7 +207,7 @@ static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t queries[], size_t 
     return PMIX_SUCCESS;
 }
 
-/* For upcalls missing here (publish, lookup, spawn, connect, ...) PMIx replies "not supported". */
+/* For upcalls missing here (connect, ...) PMIx replies "not supported". */
 static pmix_server_module_t module = {
     .client_connected2 = on_connected,
     .client_finalized = on_finalized,
@@ -212,124 +218,11 @@ static pmix_server_module_t module = {
     .deregister_events = on_deregister_events,
     .notify_event = on_notify,
     .query = on_query,
+    .spawn = weft_server_on_spawn,
+    .publish = weft_server_on_publish,
+    .lookup = weft_server_on_lookup,
+    .unpublish = weft_server_on_unpublish,
 };
-
-static void load_u32(pmix_info_t *info, const char *key, uint32_t value)
-{
-    PMIX_INFO_LOAD(info, key, &value, PMIX_UINT32);
-}
-
-static void load_u16(pmix_info_t *info, const char *key, uint16_t value)
-{
-    PMIX_INFO_LOAD(info, key, &value, PMIX_UINT16);
-}
-
-static void load_rank(pmix_info_t *info, const char *key, pmix_rank_t value)
-{
-    PMIX_INFO_LOAD(info, key, &value, PMIX_PROC_RANK);
-}
-
-static void load_text(pmix_info_t *info, const char *key, const char *value)
-{
-    PMIX_INFO_LOAD(info, key, value, PMIX_STRING);
-}
-
-static void load_array(pmix_info_t *info, const char *key, pmix_info_t *members, size_t n)
-{
-    pmix_data_array_t array;
-    array.type = PMIX_INFO;
-    array.size = n;
-    array.array = members;
-    PMIX_INFO_LOAD(info, key, &array, PMIX_DATA_ARRAY);
-    PMIX_INFO_FREE(members, n); /* the load made a copy */
-}
-
-static void load_proc(pmix_info_t *info, const struct job *job, const struct rank *r)
-{
-    pmix_info_t *m;
-    size_t n = 0;
-    PMIX_INFO_CREATE(m, 8);
-    load_rank(&m[n++], PMIX_RANK, (pmix_rank_t)r->rank); /* must be the first */
-    load_rank(&m[n++], PMIX_GLOBAL_RANK, (pmix_rank_t)r->rank);
-    load_rank(&m[n++], PMIX_APP_RANK, (pmix_rank_t)r->index);
-    load_u32(&m[n++], PMIX_APPNUM, (uint32_t)(r->app - job->apps));
-    load_u16(&m[n++], PMIX_LOCAL_RANK, (uint16_t)r->rank);
-    load_u16(&m[n++], PMIX_NODE_RANK, (uint16_t)r->rank);
-    load_u32(&m[n++], PMIX_NODEID, 0);
-    load_text(&m[n++], PMIX_HOSTNAME, job->host);
-    load_array(info, PMIX_PROC_INFO_ARRAY, m, n);
-}
-
-static void load_app(pmix_info_t *info, const struct job *job, int index)
-{
-    pmix_info_t *m;
-    PMIX_INFO_CREATE(m, 3);
-    load_u32(&m[0], PMIX_APPNUM, (uint32_t)index); /* must be the first */
-    load_u32(&m[1], PMIX_APP_SIZE, (uint32_t)job->apps[index].count);
-    load_rank(&m[2], PMIX_APPLDR, (pmix_rank_t)job->apps[index].first);
-    load_array(info, PMIX_APP_INFO_ARRAY, m, 3);
-}
-
-/* "0,1,2,...,n-1", to be freed. */
-static char *list_ranks(int n)
-{
-    char *text = malloc((size_t)n * 11 + 1);
-    if (!text)
-        abort();
-    char *end = text;
-    for (int i = 0; i < n; i++)
-        end += sprintf(end, i ? ",%d" : "%d", i);
-    return text;
-}
-
-/* Fills the job data that are the same for all ranks. Returns the number of entries. */
-static size_t load_job(pmix_info_t *info, const struct job *job)
-{
-    char *peers = list_ranks(job->size), *nodes = NULL, *procs = NULL;
-    uint32_t size = (uint32_t)job->size;
-    size_t n = 0;
-    /* Not from PMIx_generate_regex: libpmix's pattern code overruns its buffer of 50 bytes if a
-     * host's name begins with more letters than that. */
-    if (asprintf(&nodes, "raw:%s", job->host) < 0 || asprintf(&procs, "raw:%s", peers) < 0)
-        abort();
-    PMIX_INFO_LOAD(&info[n++], PMIX_NODE_MAP, nodes, PMIX_REGEX);
-    PMIX_INFO_LOAD(&info[n++], PMIX_PROC_MAP, procs, PMIX_REGEX);
-    load_text(&info[n++], PMIX_JOBID, job->nspace);
-    load_u32(&info[n++], PMIX_JOB_SIZE, size);
-    load_u32(&info[n++], PMIX_UNIV_SIZE, size);
-    load_u32(&info[n++], PMIX_MAX_PROCS, size);
-    load_u32(&info[n++], PMIX_JOB_NUM_APPS, (uint32_t)job->napps);
-    load_u32(&info[n++], PMIX_NUM_NODES, 1);
-    load_u32(&info[n++], PMIX_LOCAL_SIZE, size);
-    load_u32(&info[n++], PMIX_NODE_SIZE, size);
-    load_text(&info[n++], PMIX_LOCAL_PEERS, peers);
-    load_rank(&info[n++], PMIX_LOCALLDR, 0);
-    load_u32(&info[n++], PMIX_NODEID, 0);
-    free(peers);
-    free(nodes);
-    free(procs);
-    return n;
-}
-
-static pmix_status_t register_job(struct job *job)
-{
-    size_t space = 13 + (size_t)job->napps + (size_t)job->size;
-    pmix_info_t *info;
-    PMIX_INFO_CREATE(info, space);
-    size_t n = load_job(info, job);
-    for (int i = 0; i < job->napps; i++)
-        load_app(&info[n++], job, i);
-    for (int i = 0; i < job->size; i++)
-        load_proc(&info[n++], job, &job->ranks[i]);
-    pmix_status_t rc = PMIx_server_register_nspace(job->nspace, job->size, info, n, NULL, NULL);
-    PMIX_INFO_FREE(info, space);
-    for (int i = 0; i < job->size && (rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED); i++) {
-        pmix_proc_t proc;
-        PMIX_LOAD_PROCID(&proc, job->nspace, (pmix_rank_t)i);
-        rc = PMIx_server_register_client(&proc, geteuid(), getegid(), &job->ranks[i], NULL, NULL);
-    }
-    return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
-}
 
 /* Selects the PMIx store "hash", for the ranks too. The other stores share memory and locks with
  * the ranks, and fail in the server if a rank is killed while it holds a lock: the server prints
@@ -393,14 +286,14 @@ int weft_server_start(struct job *job, int *wake)
     }
     pmix_info_t *info;
     PMIX_INFO_CREATE(info, 3);
-    load_text(&info[0], PMIX_SERVER_TMPDIR, job->scratch);
-    load_text(&info[1], PMIX_SYSTEM_TMPDIR, job->scratch);
-    load_text(&info[2], PMIX_HOSTNAME, job->host);
+    weft_server_load_text(&info[0], PMIX_SERVER_TMPDIR, job->scratch);
+    weft_server_load_text(&info[1], PMIX_SYSTEM_TMPDIR, job->scratch);
+    weft_server_load_text(&info[2], PMIX_HOSTNAME, job->host);
     pmix_status_t rc = PMIx_server_init(&module, info, 3);
     unsetenv("PMIX_OUTPUT_STDERR_FD");
     PMIX_INFO_FREE(info, 3);
     if (rc == PMIX_SUCCESS)
-        rc = register_job(job);
+        rc = weft_server_register_job(job);
     if (rc != PMIX_SUCCESS) {
         report_start(job, rc);
         return -1;
@@ -409,14 +302,29 @@ int weft_server_start(struct job *job, int *wake)
     return 0;
 }
 
+int weft_server_add(struct job *job)
+{
+    pmix_status_t rc = weft_server_register_job(job);
+    if (rc == PMIX_SUCCESS)
+        return 0;
+    weft_lines_print("libpmix cannot add job %d: %s.", job->number, PMIx_Error_string(rc));
+    return -1;
+}
+
+void weft_server_remove(const struct job *job)
+{
+    PMIx_server_deregister_nspace(job->nspace, NULL, NULL);
+}
+
 int weft_server_env(const struct rank *rank, char ***env)
 {
     pmix_proc_t proc;
-    PMIX_LOAD_PROCID(&proc, server.job->nspace, (pmix_rank_t)rank->rank);
+    PMIX_LOAD_PROCID(&proc, rank->job->nspace, (pmix_rank_t)rank->rank);
     pmix_status_t rc = PMIx_server_setup_fork(&proc, env);
     if (rc == PMIX_SUCCESS)
         return 0;
-    weft_lines_print("libpmix cannot prepare rank %d: %s.", rank->rank, PMIx_Error_string(rc));
+    weft_lines_print("libpmix cannot prepare rank %d%s: %s.", rank->rank, rank->job->words,
+                     PMIx_Error_string(rc));
     return -1;
 }
 
@@ -439,7 +347,7 @@ void weft_server_tell_death(const struct rank *rank)
     struct notice *notice = calloc(1, sizeof *notice);
     if (!notice)
         return;
-    PMIX_LOAD_PROCID(&notice->dead, server.job->nspace, (pmix_rank_t)rank->rank);
+    PMIX_LOAD_PROCID(&notice->dead, rank->job->nspace, (pmix_rank_t)rank->rank);
     PMIX_INFO_CREATE(notice->info, 1);
     PMIX_INFO_LOAD(&notice->info[0], PMIX_EVENT_AFFECTED_PROC, &notice->dead, PMIX_PROC);
     pmix_status_t rc = PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &notice->dead, PMIX_RANGE_SESSION,
@@ -447,8 +355,8 @@ void weft_server_tell_death(const struct rank *rank)
     if (rc == PMIX_SUCCESS)
         return;
     if (rc != PMIX_OPERATION_SUCCEEDED)
-        weft_lines_print("The death of rank %d cannot be reported to the other ranks: %s.",
-                         rank->rank, PMIx_Error_string(rc));
+        weft_lines_print("The death of rank %d%s cannot be reported to the other ranks: %s.",
+                         rank->rank, rank->job->words, PMIx_Error_string(rc));
     on_notified(rc, notice);
 }
 

@@ -16,6 +16,9 @@
 #include "launch.h"
 #include "lines.h"
 #include "rank_parent.h"
+#include "core/base/clock.h"
+#include "core/base/program_path.h"
+#include "pmix/job_file.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -55,7 +58,7 @@ enum { STARTERS = sizeof starters / sizeof starters[0] };
 static char *find_in_path(const char *name)
 {
     const char *dirs = getenv("PATH");
-    char *path = weft_launch_search(dirs ? dirs : "/usr/local/bin:/usr/bin:/bin", name);
+    char *path = weft_program_find(dirs ? dirs : "/usr/local/bin:/usr/bin:/bin", name);
     struct stat self, file;
     if (!path || stat("/proc/self/exe", &self) || stat(path, &file) || self.st_ino != file.st_ino ||
         self.st_dev != file.st_dev)
@@ -84,6 +87,25 @@ static const struct starter *find_named(const char *name, char **path)
         "path that ends in one of these, not \"%s\".",
         name);
     return NULL;
+}
+
+/* Removes the variables of the outer step, which srun would take for options of the new one. */
+static void forget_outer_step(void)
+{
+    static const char *const kept[] = {
+        "SLURM_CONF=", "SLURM_JOB_ID=", "SLURM_JWT=", "SLURM_CLUSTERS="};
+    static const char *const removed[] = {"SLURM_", "PMIX_", "PMI_", "PMI2_"};
+    for (char **e = environ; *e;) {
+        bool is_kept = false, is_removed = false;
+        for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+            is_kept |= strncmp(*e, kept[i], strlen(kept[i])) == 0;
+        for (size_t i = 0; i < sizeof removed / sizeof removed[0]; i++)
+            is_removed |= strncmp(*e, removed[i], strlen(removed[i])) == 0;
+        char *name = is_kept || !is_removed ? NULL : strndup(*e, strcspn(*e, "="));
+        if (!name || unsetenv(name)) /* which moves the rest of environ down */
+            e++;
+        free(name);
+    }
 }
 
 /* The launcher of the job and its path. NULL after printing why there is none. */
@@ -120,6 +142,7 @@ static const char *find_untranslated(const struct job *job, enum kind kind)
         if (job->apps[i].set)
             return "--pset";
     return job->debug                                               ? "--debug"
+           : job->top                                               ? "--top"
            : p->rank_file                                           ? "--rankfile"
            : p->cpus                                                ? "--cpu-set"
            : p->elements > 1 || p->objects > 1                      ? "a number of cores"
@@ -129,6 +152,7 @@ static const char *find_untranslated(const struct job *job, enum kind kind)
            : job->reader != 0                                       ? "--stdin"
            : job->stamp && kind != OPEN_MPI                         ? "--timestamp-output"
            : job->prints_codes && kind != HYDRA                     ? "--print-all-exitcodes"
+           : job->universe && kind != HYDRA                         ? "--usize"
            : job->report_bindings && !job->plans && kind == HYDRA   ? "--report-bindings"
            : job->by_node && kind == HYDRA && job->apps[0].per_node ? "--map-by node with --ppn"
            : job->remote_shell && kind == SLURM                     ? "--launcher-exec"
@@ -267,6 +291,8 @@ static void add_hydra(struct line *line, const struct job *job)
         add(line, "-disable-auto-cleanup");
     if (job->prints_codes)
         add(line, "-print-all-exitcodes");
+    if (job->universe)
+        add(line, "-usize=%d", job->universe);
 }
 
 /* The slots of each host if all have as many, else 0. */
@@ -280,14 +306,36 @@ static int common_slots(const struct job *job)
     return job->size == slots * list->n ? slots : 0;
 }
 
+/* The processors of the allocation: "4(x2),3" is 11. */
+static int count_processors(void)
+{
+    const char *at = getenv("SLURM_JOB_CPUS_PER_NODE");
+    int n = 0;
+    for (char *end; at && *at; at = end + (*end == ',')) {
+        long number = strtol(at, &end, 10), times = 1;
+        if (end == at)
+            return 0;
+        if (strncmp(end, "(x", 2) == 0)
+            times = strtol(end + 2, &end, 10);
+        end += *end == ')';
+        n += (int)(number * times);
+    }
+    return n;
+}
+
 static void add_slurm(struct line *line, const struct job *job)
 {
-    add(line, "--mpi=pmix");
+    add(line, "--mpi=%s", job->slurm_step ? job->slurm_step : "pmix");
+    if (job->slurm_step)
+        add(line, "--overlap");
     add(line, "--kill-on-bad-exit=%d", !job->keep_going);
+    if (job->keep_going)
+        add(line, "--no-kill");
     add(line, "--input=0");
     if (job->hosts.n > 0)
         add(line, "--nodes=%d", job->hosts.n);
-    if (job->slurm_tasks && job->size > job->slurm_tasks)
+    int most = job->slurm_step ? count_processors() : job->slurm_tasks;
+    if (most > 0 && job->size > most)
         add(line, "--overcommit");
     if (job->by_node)
         add(line, "--distribution=cyclic");
@@ -371,12 +419,18 @@ static void add_program(struct line *line, const struct job *job, const struct a
     }
     if (job->check)
         add(line, "WEFT_CHECK=%s", *job->check ? job->check : "all");
+    if (job->record)
+        add(line, "WEFT_CHECK_RECORD=%s", job->record);
+    if (job->replay)
+        add(line, "WEFT_CHECK_REPLAY=%s", job->replay);
     if (job->profile)
         add(line, "WEFT_PROFILE=%s", *job->profile ? job->profile : "1");
     if (job->trace)
         add(line, "WEFT_TRACE=%s", *job->trace ? job->trace : "1");
     if (job->trace_last)
         add(line, "WEFT_TRACE_LAST=%s", job->trace_last);
+    if (job->keep_going)
+        add(line, "WEFT_KEEP_GOING=1");
     add_variables(line, &job->env);
     add_variables(line, &app->env);
     if (line->n == env + 1 && !line->failed) {
@@ -386,6 +440,63 @@ static void add_program(struct line *line, const struct job *job, const struct a
     add(line, "%s", app->path);
     for (int i = 1; app->argv[i]; i++)
         add(line, "%s", app->argv[i]);
+}
+
+/* Prints words as a shell reads them. */
+static void print_words(char **words, FILE *out)
+{
+    for (int i = 0; words[i]; i++) {
+        const char *word = words[i];
+        fputs(i ? " " : "", out);
+        if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                        "0123456789_-+./:,=@%")]) {
+            fputs(word, out);
+            continue;
+        }
+        fputc('\'', out);
+        for (; *word; word++)
+            fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, out);
+        fputc('\'', out);
+    }
+}
+
+/* True if srun's line cannot express a step: it takes a word ":" for the end of a program, and a
+ * step has one program. */
+static bool needs_shell(const struct job *job)
+{
+    bool colon = false;
+    for (int i = 1; job->apps[0].argv[i]; i++)
+        colon |= strcmp(job->apps[0].argv[i], ":") == 0;
+    return job->slurm_step && (colon || job->napps > 1);
+}
+
+/* The shell of each task executes the program of that task. */
+static void add_shell(struct line *line, const struct job *job)
+{
+    char *script = NULL;
+    size_t size;
+    int below = 0;
+    FILE *out = open_memstream(&script, &size);
+    for (int i = 0; out && i < job->napps; i++) {
+        struct line program = {0};
+        char *folder[] = {job->apps[i].dir ? (char *)job->apps[i].dir : (char *)".", NULL};
+        below += job->apps[i].count;
+        add_program(&program, job, &job->apps[i]);
+        line->failed |= program.failed;
+        fprintf(out, "if [ $SLURM_PROCID -lt %d ]; then export %s=%d; cd ", below,
+                WEFT_APPNUM_VARIABLE, i);
+        print_words(folder, out);
+        fputs(" || exit 1; exec ", out);
+        print_words(program.words, out);
+        fputs("; fi\n", out);
+    }
+    line->failed |= !out || fclose(out);
+    add(line, "-n");
+    add(line, "%d", below);
+    add(line, "/bin/sh");
+    add(line, "-c");
+    add(line, "%s", script ? script : "");
+    free(script);
 }
 
 static void add_apps(struct line *line, const struct job *job, enum kind kind)
@@ -418,34 +529,7 @@ static void add_apps(struct line *line, const struct job *job, enum kind kind)
     }
 }
 
-/* Prints the line as a shell reads it. */
-static void print_line(char **words, FILE *out)
-{
-    for (int i = 0; words[i]; i++) {
-        const char *word = words[i];
-        fputs(i ? " " : "", out);
-        if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                        "0123456789_-+./:,=@%")]) {
-            fputs(word, out);
-            continue;
-        }
-        fputc('\'', out);
-        for (; *word; word++)
-            fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, out);
-        fputc('\'', out);
-    }
-    fputc('\n', out);
-    fflush(out);
-}
-
 /* ---- The run */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static pid_t start(char **words, const sigset_t *mask)
 {
@@ -478,7 +562,7 @@ static void end(struct ending *ending, pid_t pid, int code, bool has_got_it)
         kill(pid, ending->tries++ > 0 ? SIGKILL : SIGTERM);
     if (!ending->code)
         ending->code = code;
-    ending->deadline = now() + GRACE;
+    ending->deadline = weft_seconds() + GRACE;
 }
 
 /* A signal of weftrun. The launcher has got one of the terminal as weftrun has; srun ends its tasks
@@ -495,17 +579,17 @@ static void pass_on(struct ending *ending, pid_t pid, const siginfo_t *info, enu
 /* Waits for the launcher. Returns the exit code of the job. */
 static int wait_for(const struct job *job, pid_t pid, const sigset_t *signals, enum kind kind)
 {
-    struct ending ending = {.deadline = job->timeout > 0 ? now() + job->timeout : 0};
+    struct ending ending = {.deadline = job->timeout > 0 ? weft_seconds() + job->timeout : 0};
     int status;
     while (waitpid(pid, &status, WNOHANG) == 0) {
-        double left = ending.deadline > 0 ? ending.deadline - now() : 1;
+        double left = ending.deadline > 0 ? ending.deadline - weft_seconds() : 1;
         left = left > 1 ? 1 : left < 0 ? 0 : left;
         struct timespec time = {(time_t)left, (long)(1e9 * (left - (double)(time_t)left))};
         siginfo_t info;
         if (sigtimedwait(signals, &info, &time) > 0) {
             if (info.si_signo != SIGCHLD)
                 pass_on(&ending, pid, &info, kind);
-        } else if (ending.deadline > 0 && now() >= ending.deadline) {
+        } else if (ending.deadline > 0 && weft_seconds() >= ending.deadline) {
             if (!ending.code)
                 weft_lines_print("The job is stopped after %g seconds, the limit of %s.",
                                  job->timeout, job->timeout_from);
@@ -543,12 +627,21 @@ int weft_starter_run(struct job *job)
         return code;
     add(&line, "%s", path);
     add_job(&line, job, starter->kind);
-    add_apps(&line, job, starter->kind);
+    if (needs_shell(job))
+        add_shell(&line, job);
+    else
+        add_apps(&line, job, starter->kind);
     if (line.failed) {
         weft_lines_print("No memory for the line of %s.", starter->name);
         return EXIT_REFUSED;
     }
-    if (job->plans || job->verbose)
-        print_line(line.words, job->plans ? stdout : stderr);
+    if (job->plans || job->verbose) {
+        FILE *out = job->plans ? stdout : stderr;
+        print_words(line.words, out);
+        fputc('\n', out);
+        fflush(out);
+    }
+    if (job->slurm_step)
+        forget_outer_step();
     return job->plans ? 0 : run(job, line.words, starter->kind);
 }

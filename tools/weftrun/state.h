@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The state of a job: options, applications (one for each section of the command line between ':'),
- * ranks.
+ * ranks. The first job is that of the command line; those that ranks spawn follow it in a list, and
+ * have its options.
  *
  * Invariants:
  *  - Only the main thread accesses it, except rank.phase, which PMIx's thread sets, too.
- *  - The arrays do not move after start-up, so pointers to ranks and streams stay valid.
+ *  - The arrays of a job do not move after its start, so pointers to ranks and streams stay valid.
  */
 #ifndef WEFTRUN_STATE_H
 #define WEFTRUN_STATE_H
@@ -56,7 +57,7 @@ struct app {
 /* The files that the output of ranks goes to. */
 struct output {
     const char *out, *err; /* names, in which %r is the rank; or NULL */
-    const char *dir;       /* the directory that has DIR/1/rank.N/stdout and stderr, or NULL */
+    const char *dir;       /* the directory that has DIR/JOB/rank.N/stdout and stderr, or NULL */
     bool only;             /* nothing goes to weftrun's stdout and stderr */
 };
 
@@ -67,13 +68,17 @@ struct stream {
     int fd;   /* read end, -1 once closed */
     int file; /* a file that gets all bytes, or 0 */
     int rank;
+    int job;          /* its number */
     bool err;         /* stderr, else stdout */
     bool mid_line;    /* the last byte queued was not a newline */
     char *unfinished; /* bytes of the unfinished line */
     size_t len, cap;
 };
 
+struct job;
+
 struct rank {
+    struct job *job;
     int rank;
     int index; /* of app */
     const struct app *app;
@@ -92,19 +97,22 @@ struct job {
     struct placement placement;
     bool ignores; /* a line about options that tune another MPI has been printed */
     bool report_bindings, tag, keep_going, verbose, here;
-    bool plans;             /* bindings are printed, and nothing is started */
-    bool stamp;             /* lines of output begin with the time */
-    bool prints_codes;      /* the exit codes of all ranks are printed at the end */
-    bool one_each;          /* no more ranks than slots or cores */
-    int reader;             /* the rank that reads stdin; READER_NONE; READER_ALL */
-    struct output output;   /* files of the ranks' output */
-    bool traced;            /* there is to be a debugger of ranks */
-    const char *debug;      /* the ranks of --debug, as typed, "": all; or NULL */
-    struct variables env;   /* for all ranks */
-    const char *abi;        /* --abi: of programs without an MPI of their own; "none"; or NULL */
-    const char *check;      /* the kinds of --check, "": all; or NULL */
+    bool plans;           /* bindings are printed, and nothing is started */
+    bool stamp;           /* lines of output begin with the time */
+    bool prints_codes;    /* the exit codes of all ranks are printed at the end */
+    bool one_each;        /* no more ranks than slots or cores */
+    int reader;           /* the rank that reads stdin; READER_NONE; READER_ALL */
+    struct output output; /* files of the ranks' output */
+    bool traced;          /* there is to be a debugger of ranks */
+    const char *debug;    /* the ranks of --debug, as typed, "": all; or NULL */
+    struct variables env; /* for all ranks */
+    const char *abi;      /* --abi: of programs without an MPI of their own; "none"; or NULL */
+    const char *check;    /* the kinds of --check, "": all; or NULL */
+    const char *record;   /* the files of --record and --replay, or NULL */
+    const char *replay;
     const char *trace;      /* the file of --trace, "": the usual one; or NULL */
     const char *trace_last; /* seconds of --trace-last, or NULL */
+    bool top;               /* a table of what ranks do is printed each second */
     const char *profile;    /* the file of --profile, "": the usual one; or NULL */
     int slots;              /* of --host or a file, 0: not stated */
     enum elsewhere elsewhere;
@@ -116,10 +124,25 @@ struct job {
     double timeout;           /* seconds, 0: none */
     const char *timeout_from; /* the option or variable that set it */
 
+    int universe;           /* of --usize, 0: not stated */
+    int joined_fd;          /* gets a byte when all ranks have joined; 0: none */
+    const char *slurm_step; /* a step in the allocation of an outer one, by this --mpi, or NULL */
+
     struct app *apps;
     int napps;
     struct rank *ranks;
     int size;
+    int launched; /* the ranks below it have been started */
+
+    int number;     /* 1: of the command line */
+    char words[24]; /* of messages about its ranks: " of job 2"; "" for the first job */
+    struct job *next;
+    struct spawn_call *call; /* that made the job, NULL for the first one */
+    bool answered;           /* the call has its result; true for the first job */
+    bool failed;             /* its ranks are killed, because the call failed */
+
+    int file; /* the job file: see phases.h */
+    char *file_name;
 
     char host[256];
     char nspace[256];

@@ -49,8 +49,8 @@ void weft_suspects_report(const struct job *job)
         bool outside = joined && atomic_load(&rank->phase) == PHASE_STARTED;
         if (!rank->running || (!stopped && !outside) || found++ >= SHOWN)
             continue;
-        weft_lines_print("rank %d (pid %d on %s, program %s) %s%s%s.", rank->rank, (int)rank->pid,
-                         job->host, rank->app->argv[0],
+        weft_lines_print("rank %d%s (pid %d on %s, program %s) %s%s%s.", rank->rank, job->words,
+                         (int)rank->pid, job->host, rank->app->argv[0],
                          outside ? "has not joined MPI, and the others wait in MPI_Init for it"
                                  : "",
                          outside && stopped ? "; it " : "",

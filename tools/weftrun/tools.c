@@ -11,6 +11,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static time_t began; /* the job: files of an earlier one are older */
 
 /* Puts a library in front of app->preload. */
 static void put_in_front(struct app *app, const char *library)
@@ -58,6 +64,7 @@ int weft_tools_choose(const struct job *job, struct app *app)
 {
     if (!job->check && !job->profile && !job->trace)
         return 0;
+    began = time(NULL);
     warn_without_mpi(job, app);
     /* The front end stands behind the tools: the program may refer to it only by another library,
      * and MPI_X would be found in libmpi_abi, which the tools refer to. */
@@ -69,4 +76,41 @@ int weft_tools_choose(const struct job *job, struct app *app)
     if (!code && job->check) /* in front: the profile does not count the checker's time */
         code = load(app, "check");
     return code;
+}
+
+void weft_tools_begin(const struct job *job, const sigset_t *mask)
+{
+    char pid[24], *program = job->top ? weft_installed_find("tools/weft_ranks") : NULL;
+    if (!job->top)
+        return;
+    snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    pid_t child = program ? fork() : -1;
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        sigprocmask(SIG_SETMASK, mask, NULL);
+        dup2(STDERR_FILENO, STDOUT_FILENO); /* stdout is the ranks' */
+        execl(program, program, "top", pid, (char *)NULL);
+        _exit(127);
+    }
+    if (child < 0)
+        weft_lines_print("--top cannot start weft_ranks of %s/weft/tools.", WEFT_LIBDIR);
+    free(program);
+}
+
+void weft_tools_end(const struct job *job, int code)
+{
+    const char *file = job->trace && *job->trace ? job->trace : "weft-trace.json";
+    bool found = false;
+    for (int i = 0; code && job->trace && i < job->size && !found; i++) {
+        char *name;
+        struct stat status;
+        if (asprintf(&name, "%s.rank%d", file, i) < 0)
+            return;
+        found = stat(name, &status) == 0 && status.st_mtime >= began;
+        free(name);
+    }
+    if (found)
+        weft_lines_print("The last calls of the ranks are in %s.rank*; weft-report --trace %s "
+                         "writes their time line.",
+                         file, file);
 }

@@ -20,22 +20,11 @@ void weft_callback_end(const struct weft_callback *callback)
     innermost = callback->outer;
 }
 
-static const struct weft_callback *find_callback(const void *object)
+int weft_callback_check(const void *object, int errclass, const char *action)
 {
     const struct weft_callback *callback = innermost;
     while (callback && object && callback->object != object)
         callback = callback->outer;
-    return callback;
-}
-
-bool weft_callback_runs(const void *object)
-{
-    return find_callback(object) != NULL;
-}
-
-int weft_callback_check(const void *object, int errclass, const char *action)
-{
-    const struct weft_callback *callback = find_callback(object);
     if (!callback)
         return MPI_SUCCESS;
     return weft_error_set(errclass, "%s inside of %s; do it after that function has returned",

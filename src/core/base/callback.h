@@ -13,8 +13,6 @@
 #ifndef WEFT_CALLBACK_H
 #define WEFT_CALLBACK_H
 
-#include <stdbool.h>
-
 struct weft_callback {
     const void *object;
     const char *function; /* "the delete function of an attribute" */
@@ -25,12 +23,9 @@ struct weft_callback {
 void weft_callback_begin(struct weft_callback *callback, const void *object, const char *function);
 void weft_callback_end(const struct weft_callback *callback);
 
-/* True if a function of the user runs in this thread inside of a call on the object. */
-bool weft_callback_runs(const void *object);
-
 /* For a call that frees the object: MPI_SUCCESS, or records an error of the class if a function of
- * the user runs inside of a call on it. NULL: any object. action: "the communicator cannot be
- * freed". */
+ * the user runs in this thread inside of a call on it. NULL: any object. action: "the communicator
+ * cannot be freed". */
 int weft_callback_check(const void *object, int errclass, const char *action);
 
 #endif

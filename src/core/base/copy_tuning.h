@@ -5,7 +5,7 @@
  *
  *                                          first                  second
  *     data area (3 KiB and more; send.c)   through the caches     past the caches (copy.h)
- *     pieces of collectives (area.h)       through the caches     past the caches
+ *     chunks of collectives (area.h)       through the caches     past the caches
  *     pieces of messages of 4 MiB          through the caches     past the caches
  *     long messages (fetch.c)              the receiver reads     the sender pushes
  *
@@ -16,26 +16,26 @@
  * copies once, in the kernel; a pushed message is copied twice, by both ends at once: with 1 MiB
  * that takes 0.5 to 0.8 of the time on one processor, and 1.5 on another.
  *
- * The rule: TRIAL pieces are copied by the first method, then TRIAL by the second. The method with
- * the faster best group of pieces is used until the next trial, LEAST pieces after the beginning of
+ * The rule: TRIAL copies are made by the first method, then TRIAL by the second. The method with
+ * the faster best group of copies is used until the next trial, LEAST copies after the beginning of
  * the last one. The interval doubles, up to MOST, while the same method wins, because a trial of a
- * method that is five times slower costs as much as hundreds of pieces. A new trial begins early if
+ * method that is five times slower costs as much as hundreds of copies. A new trial begins early if
  * the winner has become slower than the other was.
  *
- * Invariant: in a trial as many pieces are copied before the measurement as are measured, so that
+ * Invariant: in a trial as many copies are made before the measurement as are measured, so that
  * the measured ones find the caches as this method leaves them.
  */
 #ifndef WEFT_COPY_TUNING_H
 #define WEFT_COPY_TUNING_H
 
 #include "core/base/assert.h"
+#include "core/base/clock.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
-/* In pieces. The best GROUP of those measured in a TRIAL decides, because an interruption disturbs
- * only its own group. From LEAST to MOST pieces from the start of a trial to the next. */
+/* In copies. The best GROUP of those measured in a TRIAL decides, because an interruption disturbs
+ * only its own group. From LEAST to MOST copies from the start of a trial to the next. */
 enum {
     WEFT_COPY_TUNING_TRIAL = 64,
     WEFT_COPY_TUNING_GROUP = 8,
@@ -45,22 +45,15 @@ enum {
 
 /* Begins as zero bytes. */
 struct weft_copy_tuning {
-    uint32_t pieces, period; /* since the trial began; until the next */
+    uint32_t copies, period; /* since the trial began; until the next */
     bool second;             /* the method that won */
-    uint64_t group, best[2]; /* nanoseconds; of the winner, since the last TRIAL pieces began */
+    uint64_t group, best[2]; /* nanoseconds; of the winner, since the last TRIAL copies began */
 };
 
-static inline uint64_t weft_copy_tuning_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* True if the next piece is to be copied by the second method. */
+/* True if the next copy is to be made by the second method. */
 static inline bool weft_copy_tuning_second(const struct weft_copy_tuning *tuning)
 {
-    uint32_t n = tuning->pieces;
+    uint32_t n = tuning->copies;
     return n < 2 * WEFT_COPY_TUNING_TRIAL ? n >= WEFT_COPY_TUNING_TRIAL : tuning->second;
 }
 
@@ -74,11 +67,11 @@ static inline void weft_copy_tuning_decide(struct weft_copy_tuning *tuning)
     tuning->second = second;
 }
 
-/* Counts a piece and its time: since the last piece if they follow each other, because throughput
+/* Counts a copy and its time: since the last copy if they follow each other, because throughput
  * decides. */
 static inline void weft_copy_tuning_note(struct weft_copy_tuning *tuning, uint64_t nanoseconds)
 {
-    uint32_t n = tuning->pieces++;
+    uint32_t n = tuning->copies++;
     bool trial = n < 2 * WEFT_COPY_TUNING_TRIAL;
     uint64_t *best = &tuning->best[trial ? n >= WEFT_COPY_TUNING_TRIAL : tuning->second];
     n %= WEFT_COPY_TUNING_TRIAL;
@@ -95,12 +88,12 @@ static inline void weft_copy_tuning_note(struct weft_copy_tuning *tuning, uint64
     }
     if (n < WEFT_COPY_TUNING_TRIAL - 1)
         return;
-    if (tuning->pieces == 2 * WEFT_COPY_TUNING_TRIAL)
+    if (tuning->copies == 2 * WEFT_COPY_TUNING_TRIAL)
         weft_copy_tuning_decide(tuning);
-    if (tuning->pieces >= tuning->period && tuning->pieces > 2 * WEFT_COPY_TUNING_TRIAL)
-        tuning->pieces = 0;
-    else if (tuning->pieces >= WEFT_COPY_TUNING_LEAST && *best > tuning->best[!tuning->second])
-        tuning->pieces = tuning->period = 0;
+    if (tuning->copies >= tuning->period && tuning->copies > 2 * WEFT_COPY_TUNING_TRIAL)
+        tuning->copies = 0;
+    else if (tuning->copies >= WEFT_COPY_TUNING_LEAST && *best > tuning->best[!tuning->second])
+        tuning->copies = tuning->period = 0;
 }
 
 /* ---- Long messages: throughput decides, of all messages of a period together. A period lasts
@@ -117,7 +110,7 @@ struct weft_shm_path {
 static inline bool weft_shm_path_begin(struct weft_shm_path *path)
 {
     if (!path->active++)
-        path->begun = weft_copy_tuning_clock();
+        path->begun = weft_nanoseconds();
     return weft_copy_tuning_second(&path->tuning);
 }
 
@@ -130,7 +123,7 @@ static inline void weft_shm_path_end(struct weft_shm_path *path, uint64_t bytes)
     path->ended++;
     if (--path->active && path->ended < MESSAGES)
         return;
-    uint64_t now = weft_copy_tuning_clock();
+    uint64_t now = weft_nanoseconds();
     weft_copy_tuning_note(&path->tuning, (now - path->begun) * UNIT / path->bytes);
     path->begun = now;
     path->bytes = path->ended = 0;

@@ -25,7 +25,7 @@ static char last_sentence[SENTENCE], death_sentence[SENTENCE];
 
 struct weft_errhandler weft_errors_are_fatal = {
     .object = {WEFT_KIND_ERRHANDLER, 0}, .refs = 1, .handle = MPI_ERRORS_ARE_FATAL};
-struct weft_errhandler weft_errors_abort = {
+static struct weft_errhandler weft_errors_abort = {
     .object = {WEFT_KIND_ERRHANDLER, 0}, .refs = 1, .handle = MPI_ERRORS_ABORT};
 struct weft_errhandler weft_errors_return = {
     .object = {WEFT_KIND_ERRHANDLER, 0}, .refs = 1, .handle = MPI_ERRORS_RETURN};
@@ -94,6 +94,10 @@ static const char *const class_text[] = {
     [MPI_ERR_SESSION] = "invalid session",
     [MPI_ERR_ERRHANDLER] = "invalid error handler",
     [MPI_ERR_ABI] = "ABI error",
+    [MPIX_ERR_PROC_FAILED] = "a process that the operation needs is dead",
+    [MPIX_ERR_PROC_FAILED_PENDING] =
+        "a process that may have sent the message is dead; the receive goes on",
+    [MPIX_ERR_REVOKED] = "the communicator, window or file is revoked",
 };
 
 struct weft_error_hooks weft_error_hooks;
@@ -112,7 +116,7 @@ __attribute__((format(printf, 3, 0))) WEFT_COLD static int record(bool is_second
     vsnprintf(last_sentence, sizeof last_sentence, format, args);
     last_class = errclass;
     secondary = is_secondary;
-    if (errclass == MPI_ERR_PROC_ABORTED)
+    if (errclass == MPIX_ERR_PROC_FAILED)
         memcpy(death_sentence, last_sentence, sizeof death_sentence);
     pthread_mutex_unlock(&lock);
     return errclass;
@@ -122,7 +126,7 @@ __attribute__((format(printf, 3, 0))) WEFT_COLD static int record(bool is_second
 static const char *sentence_of(int errclass)
 {
     return errclass == last_class             ? last_sentence
-           : errclass == MPI_ERR_PROC_ABORTED ? death_sentence
+           : errclass == MPIX_ERR_PROC_FAILED ? death_sentence
                                               : "";
 }
 

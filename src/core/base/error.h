@@ -39,7 +39,7 @@ struct weft_errhandler {
 };
 
 /* The predefined handlers. Communicators start with MPI_ERRORS_ARE_FATAL. */
-extern struct weft_errhandler weft_errors_are_fatal, weft_errors_abort, weft_errors_return;
+extern struct weft_errhandler weft_errors_are_fatal, weft_errors_return;
 
 /* Records the sentence of an error that will be raised or stored in a status. Returns errclass. */
 __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_error_set(int errclass, const char *format,

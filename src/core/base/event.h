@@ -18,6 +18,7 @@ enum weft_event_type {
     WEFT_EVENT_RENDEZVOUS, /* a send was announced by an RTS */
     WEFT_EVENT_BACKLOG,    /* a send to a rank entered the backlog */
     WEFT_EVENT_DEATH,      /* a rank was reported dead */
+    WEFT_EVENT_HANG,       /* a report of a hang was written */
     WEFT_EVENTS
 };
 

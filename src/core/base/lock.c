@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /* A waiting thread spins SPINS times and yields YIELDS times before it sleeps. A thread that took
- * the lock STREAK times in a row while others waited steps back: it spins, then yields, and then
- * takes the lock after all, because the waiting thread has no core. */
+ * the lock STREAK times in succession while others waited steps back: it spins, then yields, and
+ * then takes the lock after all, because the waiting thread has no core. */
 enum { SPINS = 300, YIELDS = 20, STREAK = 32, STEP_BACK_SPINS = 60, STEP_BACK_YIELDS = 8 };
 enum { SURE_US = 100000, UNSURE_US = 500 };
 

@@ -22,7 +22,7 @@
  *  - alone is true only while the first thread holds the lock without an atomic instruction, or is
  *    about to see that it may not. Another thread first sees alone false after it has set
  *    weft_lock_shared and made every thread pass the fence.
- *  - A thread takes a lock at most STREAK times in a row while others wait for it.
+ *  - A thread takes a lock at most STREAK times in succession while others wait for it.
  *  - A sleeping thread has read owner after it was counted in sleepers; the owner reads sleepers
  *    after it has cleared owner. The sleeper's membarrier orders the two.
  */
@@ -44,7 +44,7 @@ struct weft_lock {
     uint8_t number;
     uint32_t depth; /* calls that the owner has made inside one another */
     uint32_t last,
-        streak; /* the thread that took it last; how often in a row while others waited */
+        streak; /* the thread that took it last; how often in succession while others waited */
     _Atomic uint32_t waiters;  /* threads that wait, asleep or not */
     _Atomic uint32_t sleepers; /* those of them that may sleep */
     _Atomic uint32_t turns;    /* how often a waiting thread has taken it */

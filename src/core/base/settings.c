@@ -69,7 +69,7 @@ const struct weft_setting weft_settings_table[] = {
      "protocol of long messages: the receiver reads them, or the sender pushes eager pieces; auto: "
      "read if the provider supports it",
      WEFT_SETTING_SAME | WEFT_SETTING_TUNES},
-    {"WEFT_READ_WINDOW", WEFT_SETTING_BYTES, FIELD(read_window), "0", 128 << 10, 1 << 30, NULL,
+    {"WEFT_READ_WINDOW", WEFT_SETTING_BYTES, FIELD(read_limit), "0", 128 << 10, 1 << 30, NULL,
      "bytes of long messages, about, that a rank reads from another at the same time, one read at "
      "most half of them; 0: over TCP what arrives in 4 ms or two round trips at the measured rate, "
      "128K at least, else eight reads of each message",
@@ -121,23 +121,31 @@ const struct weft_setting weft_settings_table[] = {
          "one rank of each node sends over the network for all of its node; quadnomial: each rank "
          "sends one message up and one down a tree); the same on all ranks; auto: by nodes, and by "
          "whether there are more ranks than cores"),
-    COLL(BCAST, bcast, "auto|binomial|scatter_ring|chain|nodes", "MPI_Bcast" BY_SIZE),
-    COLL(REDUCE, reduce, "auto|binomial|halving|nodes", "MPI_Reduce" BY_SIZE),
-    COLL(ALLREDUCE, allreduce, "auto|doubling|halving|ring|nodes",
-         "MPI_Allreduce (ring: if the operation is commutative)" BY_SIZE),
-    COLL(GATHER, gather, "auto|linear|binomial", "MPI_Gather" BY_SIZE),
-    COLL(SCATTER, scatter, "auto|linear|binomial", "MPI_Scatter" BY_SIZE),
+    COLL(BCAST, bcast, "auto|binomial|scatter_ring|chain|nodes|quadnomial", "MPI_Bcast" BY_SIZE),
+    COLL(REDUCE, reduce, "auto|binomial|halving|nodes|quadnomial", "MPI_Reduce" BY_SIZE),
+    COLL(ALLREDUCE, allreduce, "auto|doubling|halving|nodes", "MPI_Allreduce" BY_SIZE),
+    COLL(GATHER, gather, "auto|linear|binomial|nodes", "MPI_Gather" BY_SIZE),
+    COLL(SCATTER, scatter, "auto|linear|binomial|nodes", "MPI_Scatter" BY_SIZE),
     COLL(ALLGATHER, allgather, "auto|ring|bruck|doubling|nodes|quadnomial",
          "MPI_Allgather and MPI_Allgatherv (doubling: MPI_Allgather, if the number of ranks is a "
          "power of two)" BY_SIZE),
     COLL(ALLTOALL, alltoall, "auto|linear|pairwise|bruck",
          "MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (bruck: MPI_Alltoall)" BY_SIZE),
-    COLL(REDUCE_SCATTER, reduce_scatter, "auto|halving|pairwise",
-         "MPI_Reduce_scatter and MPI_Reduce_scatter_block (pairwise: if the operation is "
+    COLL(REDUCE_SCATTER, reduce_scatter, "auto|halving|pairwise|nodes",
+         "MPI_Reduce_scatter and MPI_Reduce_scatter_block (pairwise, nodes: if the operation is "
          "commutative)" BY_SIZE),
+    COLL(SCAN, scan, "auto|doubling|nodes",
+         "MPI_Scan and MPI_Exscan (nodes: if the ranks of each node are consecutive); the same on "
+         "all "
+         "ranks; auto: by nodes"),
     {"WEFT_FILE_HINTS", WEFT_SETTING_STRING, FIELD(file_hints), "", 0, STRING_MAX, NULL,
      "hints of all files that the program opens and does not give itself, \"key=value;...\" "
      "(romio_cb_write=disable;cb_nodes=4); those of rank 0 are used",
+     0},
+    {"WEFT_NAMES", WEFT_SETTING_STRING, FIELD(names), "", 0, STRING_MAX, NULL,
+     "folder for the names of MPI_Publish_name that programs of other launchers can look up "
+     "(empty: "
+     "~/.local/state/weft/names)",
      0},
     {"WEFT_GPU", WEFT_SETTING_CHOICE, FIELD(gpu), "auto", 0, 0, "auto|off|on",
      "buffers in GPU memory: auto: if the program has loaded the driver's library when MPI starts, "
@@ -153,6 +161,20 @@ const struct weft_setting weft_settings_table[] = {
      "over cxi, efa and verbs, if they offer it; off: they pass through host memory; on: the "
      "adapter reads GPU memory over any provider that offers it",
      0},
+    {"WEFT_KEEP_GOING", WEFT_SETTING_CHOICE, FIELD(keep_going), "0", 0, 0, "0|1",
+     "1: the job goes on when ranks die: ranks detect deaths by connections of their own, and "
+     "providers which may lose messages then are used only if WEFT_PROVIDER names them; weftrun "
+     "--keep-going sets it",
+     WEFT_SETTING_SAME},
+    {"WEFT_STOPPED_TIMEOUT", WEFT_SETTING_INT, FIELD(stopped_timeout), "600", 0, 86400, NULL,
+     "with WEFT_KEEP_GOING: seconds after which a rank whose process is stopped (SIGSTOP, a "
+     "debugger), while its host answers, counts as dead and has to end; 0: never",
+     WEFT_SETTING_SAME},
+    {"WEFT_SPAWN_TIMEOUT", WEFT_SETTING_INT, FIELD(spawn_timeout), "300", 0, 86400, NULL,
+     "seconds for which MPI_Comm_spawn waits for processes to connect that have joined their job, "
+     "or whose start a launcher other than weftrun has reported, before it returns MPI_ERR_SPAWN; "
+     "0: for ever",
+     WEFT_SETTING_LIVE},
     {"WEFT_CHILD", WEFT_SETTING_CHOICE, FIELD(child), "error", 0, 0, "error|alone",
      "what MPI_Init does in a program that a rank starts between its own MPI_Init and "
      "MPI_Finalize: "
@@ -396,9 +418,11 @@ static bool known(const char *name, size_t len)
 static bool not_a_setting(const char *name, size_t len)
 {
     static const char *const names[] = {
-        "DEBUGGER", "TERMINAL", "CHECK", "CHECK_SARIF", "PROFILE", "TRACE",  "TRACE_LAST", "CC",
-        "CXX",      "FC",       "ROOT",  "DIR",         "HOME",    "PREFIX", "BASE",       "LIB",
-        "INCLUDE",  "PATH",     "INC",   "BIN",         "MAN",     "VERSION"};
+        "DEBUGGER",     "TERMINAL",     "CHECK",   "CHECK_SARIF", "CHECK_SVG",
+        "CHECK_RECORD", "CHECK_REPLAY", "PROFILE", "TRACE",       "TRACE_LAST",
+        "CC",           "CXX",          "FC",      "ROOT",        "DIR",
+        "HOME",         "PREFIX",       "BASE",    "LIB",         "INCLUDE",
+        "PATH",         "INC",          "BIN",     "MAN",         "VERSION"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strlen(names[i]) == len && strncmp(names[i], name, len) == 0)
             return true;

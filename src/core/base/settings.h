@@ -34,7 +34,7 @@ struct weft_settings {
     int64_t eager_limit;     /* bytes; 0 = the limit of the provider table */
     int64_t eager_credits;   /* bytes a sender may have unmatched at a receiver; 0 = by job size */
     int rendezvous;          /* enum weft_rendezvous */
-    int64_t read_window;     /* bytes being read from one peer; 0 = by provider */
+    int64_t read_limit;      /* bytes being read from one peer; 0 = by provider */
     int shm;                 /* 1: shared memory on the node */
     int64_t shm_eager;       /* bytes; longest eager message in shared memory, 0 = choose */
     int shm_copy;            /* enum weft_shm_copy */
@@ -48,14 +48,18 @@ struct weft_settings {
     /* Algorithms of collectives: 0 = by the rules of core/coll/choose.c, i = option i - 1 of the
      * family there */
     int coll_barrier, coll_bcast, coll_reduce, coll_allreduce, coll_gather, coll_scatter,
-        coll_allgather, coll_alltoall, coll_reduce_scatter;
-    const char *file_hints; /* of files: "key=value;..." */
-    int gpu;                /* enum weft_gpu_setting */
-    int gpu_ipc;            /* 1: processes of a node map each other's GPU memory */
-    int gpu_direct;         /* enum weft_gpu_setting: adapters read and write GPU memory */
-    int child;              /* 1: a program that a rank starts is a job of its own */
-    int counters;           /* enum weft_counters */
-    int verbose;            /* 0 silent, 1 one line per job, 2 one line per rank and peer */
+        coll_allgather, coll_alltoall, coll_reduce_scatter, coll_scan;
+    const char *file_hints;  /* of files: "key=value;..." */
+    const char *names;       /* the folder of published names; "" = in the home directory */
+    int gpu;                 /* enum weft_gpu_setting */
+    int gpu_ipc;             /* 1: processes of a node map each other's GPU memory */
+    int gpu_direct;          /* enum weft_gpu_setting: adapters read and write GPU memory */
+    int keep_going;          /* 1: the job goes on when ranks die */
+    int64_t stopped_timeout; /* seconds without running, after which a rank counts as dead then */
+    int64_t spawn_timeout;   /* seconds for which spawned processes may not connect */
+    int child;               /* 1: a program that a rank starts is a job of its own */
+    int counters;            /* enum weft_counters */
+    int verbose;             /* 0 silent, 1 one line per job, 2 one line per rank and peer */
 };
 
 extern struct weft_settings weft_settings;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Pieces: see shared_memory.h.
+ * Allocations: see shared_memory.h.
  */
 #include "core/base/shared_memory.h"
 
@@ -12,18 +12,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A piece of 2 MiB or more costs page faults beside which system calls do not count, and its memory
- * is returned to the system when it is freed. */
+/* An allocation of 2 MiB or more costs page faults beside which system calls do not count, and its
+ * memory is returned to the system when it is freed. */
 enum { PAGE = 4096, SLOTS = 1000, LONGEST = 2 << 20, ARENA = 16 << 20 };
 
-/* The first page of an arena: ranks that use the piece in each slot. */
+/* The first page of an arena: ranks that use the allocation in each slot. */
 struct head {
     _Alignas(64) uint64_t nonce; /* of segment.c */
     _Alignas(64) _Atomic uint32_t users[SLOTS];
 };
 _Static_assert(sizeof(struct head) <= PAGE, "the first page of an arena");
 
-/* A piece of an arena that this rank has made. */
+/* An allocation in an arena that this rank has made. */
 struct span {
     size_t offset, bytes;
     uint32_t slot;
@@ -34,8 +34,8 @@ struct weft_memory_arena {
     struct weft_segment segment;
     struct weft_segment_record record; /* identifies it */
     bool made;                         /* by this rank */
-    bool kept;                         /* mapped also while no piece of it is in use */
-    unsigned uses;                     /* pieces that this rank uses */
+    bool kept;                         /* mapped also while no allocation in it is in use */
+    unsigned uses;                     /* allocations that this rank uses */
     size_t touched;                    /* bytes behind this are zero */
     size_t nspans;
     struct span spans[SLOTS]; /* of an arena made by this rank: ascending */
@@ -106,8 +106,8 @@ static uint32_t free_slot(const struct weft_memory_arena *arena)
     return slot;
 }
 
-/* A piece of an arena that this rank has made, if it has space. */
-static bool cut(struct weft_memory_arena *arena, size_t wanted, struct weft_shared_memory *piece,
+/* An allocation in an arena that this rank has made, if it has space. */
+static bool cut(struct weft_memory_arena *arena, size_t wanted, struct weft_shared_memory *memory,
                 size_t *offset)
 {
     size_t bytes = (wanted + PAGE - 1) & ~(size_t)(PAGE - 1);
@@ -122,12 +122,12 @@ static bool cut(struct weft_memory_arena *arena, size_t wanted, struct weft_shar
     arena->spans[at] = (struct span){*offset, bytes, slot};
     atomic_store_explicit(&head_of(arena)->users[slot], 1, memory_order_release);
     arena->uses++;
-    *piece = (struct weft_shared_memory){.at = arena->segment.at + *offset,
-                                         .bytes = wanted,
-                                         .dirty = *offset < arena->touched,
-                                         .slot = slot,
-                                         .arena = arena,
-                                         .segment.fd = -1};
+    *memory = (struct weft_shared_memory){.at = arena->segment.at + *offset,
+                                          .bytes = wanted,
+                                          .dirty = *offset < arena->touched,
+                                          .slot = slot,
+                                          .arena = arena,
+                                          .segment.fd = -1};
     if (*offset + bytes > arena->touched)
         arena->touched = *offset + bytes;
     return true;
@@ -149,60 +149,60 @@ static struct weft_memory_arena *new_arena(void)
     return arena;
 }
 
-static bool make_pooled(size_t bytes, struct weft_shared_memory *piece,
+static bool make_pooled(size_t bytes, struct weft_shared_memory *memory,
                         struct weft_shared_memory_record *record)
 {
     struct weft_memory_arena *arena = arenas;
     size_t offset;
-    while (arena && !(arena->made && cut(arena, bytes, piece, &offset)))
+    while (arena && !(arena->made && cut(arena, bytes, memory, &offset)))
         arena = arena->next;
-    if (!arena && (!(arena = new_arena()) || !cut(arena, bytes, piece, &offset)))
+    if (!arena && (!(arena = new_arena()) || !cut(arena, bytes, memory, &offset)))
         return false;
     *record = (struct weft_shared_memory_record){.segment = arena->record,
                                                  .offset = offset,
                                                  .bytes = bytes,
-                                                 .slot = piece->slot,
+                                                 .slot = memory->slot,
                                                  .pooled = true,
                                                  .kept = arena->kept,
-                                                 .dirty = piece->dirty};
+                                                 .dirty = memory->dirty};
     return true;
 }
 
-/* Returns false if the piece is long, or there is no memory for an arena. */
-static bool try_pooled(size_t bytes, struct weft_shared_memory *piece,
+/* Returns false if the allocation is long, or there is no memory for an arena. */
+static bool try_pooled(size_t bytes, struct weft_shared_memory *memory,
                        struct weft_shared_memory_record *record)
 {
-    *piece = weft_shared_memory_none();
+    *memory = weft_shared_memory_none();
     *record = (struct weft_shared_memory_record){.bytes = bytes};
     if (!bytes || bytes >= LONGEST)
         return false;
     pthread_mutex_lock(&lock);
-    bool pooled = make_pooled(bytes, piece, record);
+    bool pooled = make_pooled(bytes, memory, record);
     pthread_mutex_unlock(&lock);
     return pooled;
 }
 
-static int use_segment(struct weft_shared_memory *piece, int failed)
+static int use_segment(struct weft_shared_memory *memory, int failed)
 {
-    piece->at = piece->segment.at;
-    piece->bytes = piece->segment.bytes;
+    memory->at = memory->segment.at;
+    memory->bytes = memory->segment.bytes;
     return failed;
 }
 
-int weft_shared_memory_make(size_t bytes, struct weft_shared_memory *piece,
+int weft_shared_memory_make(size_t bytes, struct weft_shared_memory *memory,
                             struct weft_shared_memory_record *record)
 {
-    if (try_pooled(bytes, piece, record))
+    if (try_pooled(bytes, memory, record))
         return 0;
-    return use_segment(piece, weft_segment_make(bytes, &piece->segment, &record->segment));
+    return use_segment(memory, weft_segment_make(bytes, &memory->segment, &record->segment));
 }
 
-int weft_shared_memory_private(size_t bytes, struct weft_shared_memory *piece)
+int weft_shared_memory_private(size_t bytes, struct weft_shared_memory *memory)
 {
     struct weft_shared_memory_record record;
-    if (try_pooled(bytes, piece, &record))
+    if (try_pooled(bytes, memory, &record))
         return 0;
-    return use_segment(piece, weft_segment_private(bytes, &piece->segment));
+    return use_segment(memory, weft_segment_private(bytes, &memory->segment));
 }
 
 /* ---- Joining */
@@ -232,7 +232,7 @@ static int arena_of(const struct weft_shared_memory_record *record, struct weft_
 }
 
 static int join_pooled(const struct weft_shared_memory_record *record,
-                       struct weft_shared_memory *piece)
+                       struct weft_shared_memory *memory)
 {
     struct weft_memory_arena *arena;
     if (record->segment.bytes != ARENA || record->slot >= SLOTS || record->offset < PAGE ||
@@ -243,47 +243,47 @@ static int join_pooled(const struct weft_shared_memory_record *record,
         return failed;
     arena->uses++;
     atomic_fetch_add_explicit(&head_of(arena)->users[record->slot], 1, memory_order_acq_rel);
-    *piece = (struct weft_shared_memory){.at = arena->segment.at + record->offset,
-                                         .bytes = record->bytes,
-                                         .dirty = record->dirty,
-                                         .slot = record->slot,
-                                         .arena = arena,
-                                         .segment.fd = -1};
+    *memory = (struct weft_shared_memory){.at = arena->segment.at + record->offset,
+                                          .bytes = record->bytes,
+                                          .dirty = record->dirty,
+                                          .slot = record->slot,
+                                          .arena = arena,
+                                          .segment.fd = -1};
     return 0;
 }
 
 int weft_shared_memory_join(const struct weft_shared_memory_record *record,
-                            struct weft_shared_memory *piece)
+                            struct weft_shared_memory *memory)
 {
-    *piece = weft_shared_memory_none();
+    *memory = weft_shared_memory_none();
     if (!record->pooled)
-        return use_segment(piece, weft_segment_join(&record->segment, &piece->segment));
+        return use_segment(memory, weft_segment_join(&record->segment, &memory->segment));
     pthread_mutex_lock(&lock);
-    int failed = join_pooled(record, piece);
+    int failed = join_pooled(record, memory);
     pthread_mutex_unlock(&lock);
     return failed;
 }
 
 /* ---- Freeing */
 
-void weft_shared_memory_joined(struct weft_shared_memory *piece)
+void weft_shared_memory_joined(struct weft_shared_memory *memory)
 {
-    weft_segment_close_fd(&piece->segment);
+    weft_segment_close_fd(&memory->segment);
 }
 
-void weft_shared_memory_free(struct weft_shared_memory *piece)
+void weft_shared_memory_free(struct weft_shared_memory *memory)
 {
-    struct weft_memory_arena *arena = piece->arena;
-    weft_segment_unmap(&piece->segment);
+    struct weft_memory_arena *arena = memory->arena;
+    weft_segment_unmap(&memory->segment);
     if (arena) {
         pthread_mutex_lock(&lock);
-        atomic_fetch_sub_explicit(&head_of(arena)->users[piece->slot], 1, memory_order_acq_rel);
+        atomic_fetch_sub_explicit(&head_of(arena)->users[memory->slot], 1, memory_order_acq_rel);
         weft_assert(arena->uses > 0);
         if (--arena->uses == 0 && !arena->kept)
             drop(arena);
         pthread_mutex_unlock(&lock);
     }
-    *piece = weft_shared_memory_none();
+    *memory = weft_shared_memory_none();
 }
 
 void weft_shared_memory_close(void)

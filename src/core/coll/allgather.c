@@ -3,8 +3,8 @@
  * MPI_Allgather and MPI_Allgatherv: short blocks in log2(size) rounds, each of which doubles the
  * blocks of a rank (doubling, Bruck); long blocks around a ring.
  *
- * Invariant: in Bruck's rounds, block i of a rank's row is the i-th after its own; the row is
- * rotated at the end.
+ * Invariant: in Bruck's rounds, block i of a rank's packed form is the i-th after its own; the
+ * packed form is rotated at the end.
  */
 #include "core/coll/nodes.h"
 
@@ -53,7 +53,7 @@ static void doubling(struct weft_schedule *s, struct weft_elements in,
 }
 
 /* The offsets of the packed blocks, from block `mine` on, then the end. */
-static size_t *row_of_blocks(struct weft_schedule *s, const struct weft_blocks *all, int mine)
+static size_t *begins_of_blocks(struct weft_schedule *s, const struct weft_blocks *all, int mine)
 {
     size_t *begin = weft_schedule_memory(s, ((size_t)s->size + 1) * sizeof *begin);
     if (s->failed)
@@ -65,20 +65,21 @@ static size_t *row_of_blocks(struct weft_schedule *s, const struct weft_blocks *
 }
 
 const size_t *weft_build_bruck(struct weft_schedule *s, struct weft_elements own,
-                               const struct weft_blocks *all, int first, struct weft_elements *row)
+                               const struct weft_blocks *all, int first,
+                               struct weft_elements *packed)
 {
-    const size_t *begin = row_of_blocks(s, all, (s->rank - first + s->size) % s->size);
-    *row = weft_schedule_row(s, s->failed ? 0 : begin[s->size]);
+    const size_t *begin = begins_of_blocks(s, all, (s->rank - first + s->size) % s->size);
+    *packed = weft_schedule_buffer(s, s->failed ? 0 : begin[s->size]);
     if (s->failed)
         return NULL;
-    weft_schedule_copy(s, own, weft_elements_slice(*row, 0, begin[1]));
+    weft_schedule_copy(s, own, weft_elements_slice(*packed, 0, begin[1]));
     for (int64_t have = 1; have < s->size; have *= 2) {
         int64_t n = have < s->size - have ? have : s->size - have;
         weft_schedule_receive(
             s, (int)((s->rank + have) % s->size),
-            weft_elements_slice(*row, begin[have], begin[have + n] - begin[have]));
+            weft_elements_slice(*packed, begin[have], begin[have + n] - begin[have]));
         weft_schedule_send(s, (int)((s->rank + s->size - have) % s->size),
-                           weft_elements_slice(*row, 0, begin[n]));
+                           weft_elements_slice(*packed, 0, begin[n]));
         weft_schedule_fence(s);
     }
     return begin;
@@ -86,10 +87,10 @@ const size_t *weft_build_bruck(struct weft_schedule *s, struct weft_elements own
 
 static void bruck(struct weft_schedule *s, struct weft_elements in, const struct weft_blocks *out)
 {
-    struct weft_elements row;
-    const size_t *begin = weft_build_bruck(s, in, out, 0, &row);
+    struct weft_elements packed;
+    const size_t *begin = weft_build_bruck(s, in, out, 0, &packed);
     for (int i = 0; i < s->size && begin; i++)
-        weft_schedule_copy(s, weft_elements_slice(row, begin[i], begin[i + 1] - begin[i]),
+        weft_schedule_copy(s, weft_elements_slice(packed, begin[i], begin[i + 1] - begin[i]),
                            weft_block(out, (s->rank + i) % s->size));
 }
 

@@ -38,44 +38,44 @@ static int end_of_run(int i, int bit, int size)
     return end < size ? end : size;
 }
 
-/* Copies the blocks whose index has this bit set between the row and a contiguous buffer. Returns
- * their bytes. */
-static size_t pack(struct weft_schedule *s, struct weft_elements row, size_t block, int bit,
-                   struct weft_elements packed, bool unpack)
+/* Copies the blocks whose index has this bit set between the packed form and a contiguous buffer.
+ * Returns their bytes. */
+static size_t pack(struct weft_schedule *s, struct weft_elements packed, size_t block, int bit,
+                   struct weft_elements sent, bool unpack)
 {
     size_t used = 0;
     for (int i = bit; i < s->size; i = end_of_run(i, bit, s->size) + bit) {
         size_t bytes = (size_t)(end_of_run(i, bit, s->size) - i) * block;
-        struct weft_elements blocks = weft_elements_slice(row, (size_t)i * block, bytes);
-        struct weft_elements slice = weft_elements_slice(packed, used, bytes);
+        struct weft_elements blocks = weft_elements_slice(packed, (size_t)i * block, bytes);
+        struct weft_elements slice = weft_elements_slice(sent, used, bytes);
         weft_schedule_copy(s, unpack ? slice : blocks, unpack ? blocks : slice);
         used += bytes;
     }
     return used;
 }
 
-/* The block for rank + i is at index i of the row and is sent in the rounds of the bits of i. At
- * the end index i has the block from rank - i. */
+/* The block for rank + i is at index i of the packed form and is sent in the rounds of the bits of
+ * i. At the end index i has the block from rank - i. */
 static void bruck(struct weft_schedule *s, const struct weft_blocks *in,
                   const struct weft_blocks *out)
 {
     size_t block = weft_elements_bytes(weft_block(in, 0)), n = (size_t)s->size;
-    struct weft_elements row = weft_schedule_row(s, n * block);
-    struct weft_elements sent = weft_schedule_row(s, (n / 2 + 1) * block);
-    struct weft_elements received = weft_schedule_row(s, (n / 2 + 1) * block);
+    struct weft_elements packed = weft_schedule_buffer(s, n * block);
+    struct weft_elements sent = weft_schedule_buffer(s, (n / 2 + 1) * block);
+    struct weft_elements received = weft_schedule_buffer(s, (n / 2 + 1) * block);
     for (int i = 0; i < s->size; i++)
         weft_schedule_copy(s, weft_block(in, (s->rank + i) % s->size),
-                           weft_elements_slice(row, (size_t)i * block, block));
+                           weft_elements_slice(packed, (size_t)i * block, block));
     for (int bit = 1; bit < s->size; bit *= 2) {
-        sent.count = received.count = pack(s, row, block, bit, sent, false);
+        sent.count = received.count = pack(s, packed, block, bit, sent, false);
         weft_assert(sent.count <= (n / 2 + 1) * block);
         weft_schedule_receive(s, (s->rank + s->size - bit) % s->size, received);
         weft_schedule_send(s, (s->rank + bit) % s->size, sent);
         weft_schedule_fence(s);
-        pack(s, row, block, bit, received, true);
+        pack(s, packed, block, bit, received, true);
     }
     for (int i = 0; i < s->size; i++)
-        weft_schedule_copy(s, weft_elements_slice(row, (size_t)i * block, block),
+        weft_schedule_copy(s, weft_elements_slice(packed, (size_t)i * block, block),
                            weft_block(out, (s->rank + s->size - i) % s->size));
 }
 
@@ -97,7 +97,7 @@ void weft_build_alltoall_in_place(struct weft_schedule *s, const struct weft_blo
         size_t bytes = weft_elements_bytes(weft_block(blocks, i));
         longest = bytes > longest ? bytes : longest;
     }
-    struct weft_elements copy = weft_schedule_row(s, longest);
+    struct weft_elements copy = weft_schedule_buffer(s, longest);
     for (int t = 0; t < s->size; t++) {
         int partner = (t + s->size - s->rank) % s->size;
         struct weft_elements block = weft_block(blocks, partner);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Many ranks have shorter pieces, because each reads a piece of every other. */
-static size_t piece_of(int n)
+/* Many ranks have shorter chunks, because each reads a chunk of every other. */
+static size_t chunk_of(int n)
 {
     return n <= 16 ? 8 << 10 : 4 << 10;
 }
@@ -21,16 +21,17 @@ static unsigned buffers_of(int n)
     return n <= 8 ? WEFT_AREA_BUFFERS_MAX : WEFT_AREA_BUFFERS_MAX / 4;
 }
 
-/* Seats are apart by one line more than their pages, so that the lines that a rank polls do not all
- * fall into the same set of its cache. */
-static size_t seat_bytes(const struct weft_area *area)
+/* Outboxes are apart by one line more than their pages, so that the lines that a rank polls do not
+ * all fall into the same set of its cache. */
+static size_t outbox_bytes(const struct weft_area *area)
 {
-    return sizeof(struct weft_area_seat) + area->buffers * area->piece + WEFT_AREA_LINE;
+    return sizeof(struct weft_area_outbox) + area->buffers * area->chunk + WEFT_AREA_LINE;
 }
 
 size_t weft_area_bytes(const struct weft_area *area)
 {
-    return WEFT_AREA_LINE + (size_t)area->n * seat_bytes(area); /* the first line is the window's */
+    return WEFT_AREA_LINE +
+           (size_t)area->n * outbox_bytes(area); /* the first line is the allocation's */
 }
 
 struct weft_area *weft_area_new(const struct weft_lane_node *node, int n, int self,
@@ -45,8 +46,8 @@ struct weft_area *weft_area_new(const struct weft_lane_node *node, int n, int se
     area->n = n;
     area->self = self;
     area->buffers = small ? WEFT_AREA_BUFFERS_IN_STEP : buffers_of(n);
-    area->piece = piece_of(n);
-    area->block = area->piece / (size_t)n / WEFT_AREA_LINE * WEFT_AREA_LINE;
+    area->chunk = chunk_of(n);
+    area->block = area->chunk / (size_t)n / WEFT_AREA_LINE * WEFT_AREA_LINE;
     for (int i = 0; i < n; i++)
         area->ranks[i].doorbell = node->doorbell(world[i]);
     return area;
@@ -71,9 +72,10 @@ int weft_area_join(struct weft_area *area, const struct weft_shared_memory_recor
         return EINVAL;
     int failed = area->memory.at ? 0 : weft_shared_memory_join(record, &area->memory);
     for (int i = 0; i < area->n && !failed; i++)
-        area->ranks[i].seat = (struct weft_area_seat *)(void *)(area->memory.at + WEFT_AREA_LINE +
-                                                                (size_t)i * seat_bytes(area));
+        area->ranks[i].outbox =
+            (struct weft_area_outbox *)(void *)(area->memory.at + WEFT_AREA_LINE +
+                                                (size_t)i * outbox_bytes(area));
     if (!failed && area->memory.dirty)
-        memset((void *)area->ranks[area->self].seat, 0, sizeof *area->ranks[0].seat);
+        memset((void *)area->ranks[area->self].outbox, 0, sizeof *area->ranks[0].outbox);
     return failed;
 }

@@ -2,18 +2,18 @@
 /*
  * An area: shared memory of the ranks of one communicator on one node, for its collectives.
  *
- * Each rank has a seat in it: a line with the stamp `done`, then WEFT_AREA_SLOTS slots, and buffers
- * for data that do not fit into a slot. A rank posts data to one slot of its seat; the other ranks
- * poll that slot and copy the data out.
+ * Each rank has an outbox in it: a line with the stamp `done`, then WEFT_AREA_SLOTS slots, and
+ * buffers for data that do not fit into a slot. A rank posts data to one slot of its outbox; the
+ * other ranks poll that slot and copy the data out.
  *
  * Two slots are in a cache line: a root that is ahead of the others moves half as many lines, and a
  * broadcast of 8 bytes takes two thirds of the time (bench/peers_coll --node).
  *
- * A stamp is the number of a collective call times 2^20, plus the index of a piece of its data. All
- * ranks number calls and pieces alike, so all compute the same slot and buffer for a stamp.
+ * A stamp is the number of a collective call times 2^20, plus the index of a chunk of its data. All
+ * ranks number calls and chunks alike, so all compute the same slot and buffer for a stamp.
  *
  * Invariants:
- *  - Only its rank writes to a seat.
+ *  - Only its rank writes to an outbox.
  *  - The stamp of a slot is stored after its data, and grows; `done` grows.
  *  - A rank whose `done` is s reads no slot that was posted with a stamp up to s. A slot or buffer
  * is used again only when `done` of all ranks has reached its former stamp.
@@ -39,7 +39,7 @@ enum {
     WEFT_AREA_LINE = 64,
     WEFT_AREA_INLINE = 16,    /* bytes of data in a slot */
     WEFT_AREA_RANKS_MAX = 64, /* each rank polls the slots of all others */
-    WEFT_AREA_PIECE_BITS = 20
+    WEFT_AREA_CHUNK_BITS = 20
 };
 
 struct weft_area_slot {
@@ -48,14 +48,14 @@ struct weft_area_slot {
     _Alignas(16) unsigned char data[WEFT_AREA_INLINE];
 };
 
-struct weft_area_seat {
+struct weft_area_outbox {
     _Alignas(WEFT_AREA_LINE) _Atomic uint64_t done;
     _Alignas(WEFT_AREA_LINE) struct weft_area_slot slots[WEFT_AREA_SLOTS]; /* buffers follow */
 };
 
 /* A rank, as this process sees it. */
 struct weft_area_rank {
-    struct weft_area_seat *seat;
+    struct weft_area_outbox *outbox;
     _Atomic uint32_t *doorbell;
 };
 
@@ -71,12 +71,12 @@ struct weft_area {
     struct weft_shared_memory memory;
     int n, self;
     unsigned buffers;    /* of a rank */
-    size_t piece, block; /* bytes of a buffer, and of a block if one is cut for all ranks */
+    size_t chunk, block; /* bytes of a buffer, and of a block if one is cut for all ranks */
     uint32_t kinds;      /* of the caller: a bit for each kind of call that takes the area */
     uint64_t call;       /* number of the last call that began */
     uint64_t began;      /* calls that began here; they are executed one after the other */
     _Atomic uint64_t ended;
-    struct weft_area_tuning tuning[2];     /* of calls with one piece, with several */
+    struct weft_area_tuning tuning[2];     /* of calls with one chunk, with several */
     uint64_t known;                        /* `done` of all ranks has reached this stamp */
     uint64_t slot_stamps[WEFT_AREA_SLOTS]; /* the last one of each of this rank's */
     uint64_t buffer_stamps[WEFT_AREA_BUFFERS_MAX];
@@ -101,13 +101,13 @@ int weft_area_join(struct weft_area *area, const struct weft_shared_memory_recor
 /* Notes that so many bytes were copied. */
 static inline void weft_area_note_copy(struct weft_area_tuning *tuning, size_t bytes)
 {
-    uint64_t now = weft_copy_tuning_clock();
+    uint64_t now = weft_nanoseconds();
     weft_copy_tuning_note(&tuning->choice, (now - tuning->copied) / (bytes >> 10));
     tuning->copied = now;
 }
 
 /* To be called after a store that the ranks [first, end) may wait for. */
-static inline void weft_area_ring(const struct weft_area *area, int first, int end)
+static inline void weft_area_wake(const struct weft_area *area, int first, int end)
 {
     atomic_signal_fence(memory_order_seq_cst);
     for (int i = first; i < end; i++)
@@ -116,29 +116,29 @@ static inline void weft_area_ring(const struct weft_area *area, int first, int e
             area->node->wake(area->ranks[i].doorbell);
 }
 
-/* The stamp of the first piece of the call with which a 32-bit counter of calls reached a value,
+/* The stamp of the first chunk of the call with which a 32-bit counter of calls reached a value,
  * and the last stamp of a call. */
 static inline uint64_t weft_area_call(struct weft_area *area, uint32_t counter)
 {
     area->call += (uint32_t)(counter - (uint32_t)area->call);
-    return area->call << WEFT_AREA_PIECE_BITS;
+    return area->call << WEFT_AREA_CHUNK_BITS;
 }
 
 static inline uint64_t weft_area_end(uint64_t stamp)
 {
-    return stamp | ((UINT64_C(1) << WEFT_AREA_PIECE_BITS) - 1);
+    return stamp | ((UINT64_C(1) << WEFT_AREA_CHUNK_BITS) - 1);
 }
 
-/* The index of a stamp among so many slots or buffers, a power of two from 8. The first pieces of
- * calls are one apart; the 2, 4 or 8 pieces of a call are evenly apart, so that the calls that
- * follow reach the slot of a piece as late as possible. */
+/* The index of a stamp among so many slots or buffers, a power of two from 8. The first chunks of
+ * calls are one apart; the 2, 4 or 8 chunks of a call are evenly apart, so that the calls that
+ * follow reach the slot of a chunk as late as possible. */
 static inline unsigned weft_area_index(uint64_t stamp, unsigned n)
 {
-    unsigned piece = (unsigned)stamp & ((1u << WEFT_AREA_PIECE_BITS) - 1);
-    unsigned call = (unsigned)(stamp >> WEFT_AREA_PIECE_BITS);
-    if (weft_unlikely(piece))
-        call += piece % 2 * (n / 2) + piece / 2 % 2 * (n / 4) + piece / 4 % 2 * (n / 8) +
-                piece / 8 * (n / 16);
+    unsigned chunk = (unsigned)stamp & ((1u << WEFT_AREA_CHUNK_BITS) - 1);
+    unsigned call = (unsigned)(stamp >> WEFT_AREA_CHUNK_BITS);
+    if (weft_unlikely(chunk))
+        call += chunk % 2 * (n / 2) + chunk / 2 % 2 * (n / 4) + chunk / 4 % 2 * (n / 8) +
+                chunk / 8 * (n / 16);
     return call & (n - 1);
 }
 
@@ -148,17 +148,17 @@ static inline struct weft_area_slot *weft_area_slot(const struct weft_area *area
                                                     uint64_t stamp)
 {
     weft_assert(rank >= 0 && rank < area->n);
-    return &area->ranks[rank].seat->slots[weft_area_index(stamp, WEFT_AREA_SLOTS)];
+    return &area->ranks[rank].outbox->slots[weft_area_index(stamp, WEFT_AREA_SLOTS)];
 }
 
 static inline unsigned char *weft_area_data(const struct weft_area *area, int rank, uint64_t stamp,
                                             size_t bytes, unsigned buffers)
 {
-    weft_assert(buffers <= area->buffers && bytes <= area->piece);
+    weft_assert(buffers <= area->buffers && bytes <= area->chunk);
     if (bytes <= WEFT_AREA_INLINE)
         return weft_area_slot(area, rank, stamp)->data;
-    return (unsigned char *)(area->ranks[rank].seat + 1) +
-           weft_area_index(stamp, buffers) * area->piece;
+    return (unsigned char *)(area->ranks[rank].outbox + 1) +
+           weft_area_index(stamp, buffers) * area->chunk;
 }
 
 /* Copies what fits into a slot. */

@@ -12,7 +12,7 @@
 /* One message up and one down a tree for each rank except the root. */
 static void up_and_down(struct weft_schedule *s)
 {
-    struct weft_elements nothing = weft_schedule_row(s, 0);
+    struct weft_elements nothing = weft_schedule_buffer(s, 0);
     struct weft_tree tree = weft_tree_of(s->size, 4, s->rank);
     for (int i = 0; i < tree.children; i++)
         weft_schedule_receive(s, (int)weft_tree_child(&tree, i).vrank, nothing);
@@ -31,7 +31,7 @@ static void up_and_down(struct weft_schedule *s)
 
 void weft_build_barrier(struct weft_schedule *s, enum weft_algorithm algorithm)
 {
-    struct weft_elements nothing = weft_schedule_row(s, 0);
+    struct weft_elements nothing = weft_schedule_buffer(s, 0);
     if (algorithm == WEFT_ALGORITHM_NODES) {
         weft_nodes_barrier(s);
         return;
@@ -52,7 +52,7 @@ void weft_build_barrier(struct weft_schedule *s, enum weft_algorithm algorithm)
 
 void weft_build_assembly(struct weft_schedule *s)
 {
-    struct weft_elements nothing = weft_schedule_row(s, 0);
+    struct weft_elements nothing = weft_schedule_buffer(s, 0);
     struct weft_tree tree = weft_tree_of(s->size, 2, s->rank);
     for (int i = 0; i < tree.children; i++)
         weft_schedule_receive(s, (int)weft_tree_child(&tree, i).vrank, nothing);

@@ -4,8 +4,7 @@
  *
  * Invariant: the selection depends on values that are the same at every rank.
  */
-#include "core/coll/schedule.h"
-#include "core/comm/nodes.h"
+#include "core/coll/nodes.h"
 #include "core/comm/topology.h"
 #include "core/message/process.h"
 
@@ -50,12 +49,18 @@ static size_t bytes_of(const struct weft_schedule *s, const struct weft_coll_arg
     }
 }
 
-/* The nodes of the current group, or NULL if it is not an intra-communicator, with all its ranks,
- * on several nodes. */
-static const struct weft_nodes *nodes_among(const struct weft_schedule *s)
+/* WEFT_NEED_NODES. */
+static bool goes_through_nodes(const struct weft_schedule *s, enum weft_coll_kind kind)
 {
-    const struct weft_comm *comm = s->channel->comm;
-    return s->ranks || comm->local ? NULL : weft_nodes_of(comm->group);
+    const struct weft_nodes *nodes = weft_nodes_among(s);
+    bool commutes = !s->op || s->op->commutative;
+    if (!nodes)
+        return false;
+    if (kind == WEFT_COLL_SCAN || kind == WEFT_COLL_EXSCAN)
+        return nodes->in_order;
+    if (kind == WEFT_COLL_REDUCE_SCATTER || kind == WEFT_COLL_REDUCE_SCATTER_BLOCK)
+        return commutes && weft_nodes_scatter_sums(nodes);
+    return commutes || nodes->in_order;
 }
 
 enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum weft_coll_kind kind,
@@ -64,14 +69,12 @@ enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum wef
     struct weft_choice choice = {.kind = kind, .size = s->size, .bytes = bytes};
     if (s->op && s->op->commutative)
         choice.gives |= WEFT_NEED_COMMUTATIVE;
-    if (!(s->size & (s->size - 1)))
-        choice.gives |= WEFT_NEED_POWER_OF_TWO;
     if (equal_blocks(kind))
         choice.gives |= WEFT_NEED_EQUAL_BLOCKS;
-    if (weft.crowded)
+    choice.by_rules = weft_unlikely(weft_comm_is_foreign(s->comm));
+    if (weft.crowded && !choice.by_rules)
         choice.gives |= WEFT_NEED_OVERSUBSCRIBED;
-    const struct weft_nodes *nodes = nodes_among(s);
-    if (nodes && (nodes->in_order || !s->op || s->op->commutative))
+    if (goes_through_nodes(s, kind))
         choice.gives |= WEFT_NEED_NODES;
     return weft_coll_choose(&choice);
 }
@@ -152,7 +155,7 @@ void weft_schedule_build(struct weft_schedule *s, const struct weft_coll_args *a
         break;
     case WEFT_COLL_SCAN:
     case WEFT_COLL_EXSCAN:
-        weft_build_scan(s, in, out.at, args->kind == WEFT_COLL_EXSCAN);
+        weft_build_scan(s, in, out.at, args->kind == WEFT_COLL_EXSCAN, algorithm);
         break;
     case WEFT_COLL_NEIGHBOR_ALLGATHER:
     case WEFT_COLL_NEIGHBOR_ALLGATHERV:

@@ -28,58 +28,76 @@ const struct weft_coll_family weft_coll_families[] = {
      /* Doubling sends size * log2(size) messages, a tree 2 * (size - 1) on more levels. If ranks
       * outnumber cores, fewer messages are faster: 4 ranks on 2 cores take 0.65 to 0.85 x as long.
       */
-     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0},
-      {WEFT_ALGORITHM_DOUBLING, SIZE_MAX, 2},
-      {WEFT_ALGORITHM_QUADNOMIAL, SIZE_MAX, 0},
-      {WEFT_ALGORITHM_DOUBLING, SIZE_MAX, 0},
-      {WEFT_ALGORITHM_DISSEMINATION, SIZE_MAX, 0}}},
+     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0, 0},
+      {WEFT_ALGORITHM_DOUBLING, SIZE_MAX, 2, 0},
+      {WEFT_ALGORITHM_QUADNOMIAL, SIZE_MAX, 0, 0},
+      {WEFT_ALGORITHM_DOUBLING, SIZE_MAX, 0, 0},
+      {WEFT_ALGORITHM_DISSEMINATION, SIZE_MAX, 0, 0}}},
     {FAMILY(bcast, "MPI_Bcast", "all data"),
      {{WEFT_ALGORITHM_BINOMIAL, 0},
       {WEFT_ALGORITHM_SCATTER_RING, 0},
       {WEFT_ALGORITHM_CHAIN, 0},
-      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES}},
-     /* The tree sends all data log2(size) times in sequence, scatter_ring twice, the chain once,
-      * but each rank starts later than the previous one, so the chain is for few ranks. 4 ranks on
-      * 2 cores, chain against tree: 0.5 x the time at 128 and 256 KiB, 0.7 to 1.1 x up to 1 MiB;
-      * scatter_ring: 1.3 x at 1 MiB. With scatter_ring a rank has size - 1 messages, or
-      * 2 * log2(size) if the pieces are short: bcast.c. */
-     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0},
-      {WEFT_ALGORITHM_BINOMIAL, SIZE_MAX, 2},
-      {WEFT_ALGORITHM_BINOMIAL, 128 * KiB, 0},
-      {WEFT_ALGORITHM_CHAIN, SIZE_MAX, 8},
-      {WEFT_ALGORITHM_SCATTER_RING, SIZE_MAX, 0}}},
+      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES},
+      {WEFT_ALGORITHM_QUADNOMIAL, 0}},
+     /* A tree with three children per level has half as many levels, and sends 1.5 x as much in
+      * sequence: 16 KiB take 1.3 us at 100 Gbit/s, a level 2 us.
+      * The binomial tree sends all data log2(size) times in sequence, scatter_ring twice, the
+      * chain once, but each rank starts later than the previous one, so the chain is for few
+      * ranks. 4 ranks on 2 cores, chain against tree: 0.5 x the time at 128 and 256 KiB, 0.7
+      * to 1.1 x up to 1 MiB; scatter_ring: 1.3 x at 1 MiB. With scatter_ring a rank has size - 1
+      * messages, or 2 * log2(size) if the blocks are short: bcast.c. */
+     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0, 0},
+      {WEFT_ALGORITHM_BINOMIAL, SIZE_MAX, 2, 0},
+      {WEFT_ALGORITHM_QUADNOMIAL, 16 * KiB, 0, 0},
+      {WEFT_ALGORITHM_BINOMIAL, 128 * KiB, 0, 0},
+      {WEFT_ALGORITHM_CHAIN, SIZE_MAX, 8, 0},
+      {WEFT_ALGORITHM_SCATTER_RING, 2048 * KiB, 0, 0},
+      {WEFT_ALGORITHM_CHAIN, SIZE_MAX, 16, 0},
+      {WEFT_ALGORITHM_SCATTER_RING, SIZE_MAX, 0, 0}}},
     {FAMILY(reduce, "MPI_Reduce", "one operand"),
      {{WEFT_ALGORITHM_BINOMIAL, 0},
       {WEFT_ALGORITHM_HALVING, 0},
-      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES}},
-     /* The tree sends and combines all data log2(size) times, halving twice, in twice as many
-      * rounds that wait for a partner. 4 ranks on 2 cores, tree against halving: 0.56 x the time at
-      * 128 KiB, 0.44 x at 1 MiB. */
-     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0},
-      {WEFT_ALGORITHM_BINOMIAL, SIZE_MAX, 4},
-      {WEFT_ALGORITHM_BINOMIAL, 128 * KiB, 0},
-      {WEFT_ALGORITHM_HALVING, SIZE_MAX, 0}}},
+      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES},
+      {WEFT_ALGORITHM_QUADNOMIAL, 0}},
+     /* Short operands as in a broadcast. The tree sends and combines all data log2(size) times,
+      * halving twice, in twice as many rounds that wait for a partner. 4 ranks on 2 cores, tree
+      * against halving: 0.56 x the time at 128 KiB, 0.44 x at 1 MiB. */
+     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0, 0},
+      {WEFT_ALGORITHM_QUADNOMIAL, 16 * KiB, 0, 0},
+      {WEFT_ALGORITHM_BINOMIAL, SIZE_MAX, 4, 0},
+      {WEFT_ALGORITHM_BINOMIAL, 128 * KiB, 0, 0},
+      {WEFT_ALGORITHM_HALVING, SIZE_MAX, 0, 0}}},
     {FAMILY(allreduce, "MPI_Allreduce", "one operand"),
      {{WEFT_ALGORITHM_DOUBLING, 0},
       {WEFT_ALGORITHM_HALVING, 0},
-      {WEFT_ALGORITHM_RING, WEFT_NEED_COMMUTATIVE},
       {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES}},
      /* Doubling sends the operand log2(size) times, halving twice, with twice as many messages:
-      * 1.5 x the time at 64 KiB, the same at 1 MiB. */
-     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0},
-      {WEFT_ALGORITHM_DOUBLING, 128 * KiB, 0},
-      {WEFT_ALGORITHM_HALVING, SIZE_MAX, 0}}},
+      * 1.5 x the time at 64 KiB, the same at 1 MiB, with 4 ranks. With 16 and more doubling takes
+      * 1.5 to 1.7 x the time of halving at 64 KiB (bench/coll_cost). */
+     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0, 0},
+      {WEFT_ALGORITHM_DOUBLING, 128 * KiB, 8, 0},
+      {WEFT_ALGORITHM_DOUBLING, 64 * KiB, 0, 0},
+      {WEFT_ALGORITHM_HALVING, SIZE_MAX, 0, 0}}},
     {FAMILY(gather, "MPI_Gather (MPI_Gatherv: linear)", "one block"),
-     {{WEFT_ALGORITHM_LINEAR, 0}, {WEFT_ALGORITHM_BINOMIAL, WEFT_NEED_EQUAL_BLOCKS}},
-     /* With the tree the root has fewer messages, but each block is copied once per level. */
-     {{WEFT_ALGORITHM_LINEAR, SIZE_MAX, 2},
-      {WEFT_ALGORITHM_BINOMIAL, 4 * KiB, 0},
-      {WEFT_ALGORITHM_LINEAR, SIZE_MAX, 0}}},
+     {{WEFT_ALGORITHM_LINEAR, 0},
+      {WEFT_ALGORITHM_BINOMIAL, WEFT_NEED_EQUAL_BLOCKS},
+      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES | WEFT_NEED_EQUAL_BLOCKS}},
+     /* With the tree the root has fewer messages, in log2(size) rounds instead of one, and each
+      * block is copied once per level. 31 messages take 9 us at 0.3 us each, five rounds of 2 us
+      * 10 us. Of longer blocks a message takes longer than its start, so that copies at the leader
+      * of a node gain nothing. */
+     {{WEFT_ALGORITHM_NODES, 4 * KiB, 0, 0},
+      {WEFT_ALGORITHM_LINEAR, SIZE_MAX, 32, 0},
+      {WEFT_ALGORITHM_BINOMIAL, 4 * KiB, 0, 0},
+      {WEFT_ALGORITHM_LINEAR, SIZE_MAX, 0, 0}}},
     {FAMILY(scatter, "MPI_Scatter (MPI_Scatterv: linear)", "one block"),
-     {{WEFT_ALGORITHM_LINEAR, 0}, {WEFT_ALGORITHM_BINOMIAL, WEFT_NEED_EQUAL_BLOCKS}},
-     {{WEFT_ALGORITHM_LINEAR, SIZE_MAX, 2},
-      {WEFT_ALGORITHM_BINOMIAL, 4 * KiB, 0},
-      {WEFT_ALGORITHM_LINEAR, SIZE_MAX, 0}}},
+     {{WEFT_ALGORITHM_LINEAR, 0},
+      {WEFT_ALGORITHM_BINOMIAL, WEFT_NEED_EQUAL_BLOCKS},
+      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES | WEFT_NEED_EQUAL_BLOCKS}},
+     {{WEFT_ALGORITHM_NODES, 4 * KiB, 0, 0},
+      {WEFT_ALGORITHM_LINEAR, SIZE_MAX, 32, 0},
+      {WEFT_ALGORITHM_BINOMIAL, 4 * KiB, 0, 0},
+      {WEFT_ALGORITHM_LINEAR, SIZE_MAX, 0, 0}}},
     {FAMILY(allgather, "MPI_Allgather, MPI_Allgatherv", "all blocks together"),
      {{WEFT_ALGORITHM_RING, 0},
       {WEFT_ALGORITHM_BRUCK, 0},
@@ -88,56 +106,64 @@ const struct weft_coll_family weft_coll_families[] = {
       {WEFT_ALGORITHM_QUADNOMIAL, WEFT_NEED_EQUAL_BLOCKS | WEFT_NEED_OVERSUBSCRIBED}},
      /* Doubling and Bruck send log2(size) messages, the ring size - 1; Bruck copies all data twice
       * more. 4 blocks of 16 KiB, doubling against ring: 0.77 x the time; equal from 64 KiB.
-      * Quadnomial: as for the barrier. A message of the ring takes as long as two copies of a block
-      * of 16 KiB (10 us, 5 GB/s), so with more ranks longer data go in log2(size) messages. */
-     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0},
-      {WEFT_ALGORITHM_RING, SIZE_MAX, 2},
-      {WEFT_ALGORITHM_QUADNOMIAL, 32 * KiB, 0},
-      {WEFT_ALGORITHM_DOUBLING, 128 * KiB, 0},
-      {WEFT_ALGORITHM_BRUCK, 128 * KiB, 0},
-      {WEFT_ALGORITHM_RING, SIZE_MAX, 16},
-      {WEFT_ALGORITHM_DOUBLING, 512 * KiB, 0},
-      {WEFT_ALGORITHM_BRUCK, 512 * KiB, 0},
-      {WEFT_ALGORITHM_RING, SIZE_MAX, 64},
-      {WEFT_ALGORITHM_DOUBLING, 2048 * KiB, 0},
-      {WEFT_ALGORITHM_BRUCK, 2048 * KiB, 0},
-      {WEFT_ALGORITHM_RING, SIZE_MAX, 256},
-      {WEFT_ALGORITHM_DOUBLING, 8192 * KiB, 0},
-      {WEFT_ALGORITHM_BRUCK, 8192 * KiB, 0},
-      {WEFT_ALGORITHM_RING, SIZE_MAX, 1024},
-      {WEFT_ALGORITHM_DOUBLING, 32768 * KiB, 0},
-      {WEFT_ALGORITHM_BRUCK, 32768 * KiB, 0},
-      {WEFT_ALGORITHM_RING, SIZE_MAX, 0}}},
+      * Quadnomial: as for the barrier. A message of the ring takes as long as two copies of 25 KiB
+      * (10 us, 5 GB/s), so with more ranks longer data go in log2(size) messages. */
+     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0, 0},
+      {WEFT_ALGORITHM_RING, SIZE_MAX, 2, 0},
+      {WEFT_ALGORITHM_QUADNOMIAL, 32 * KiB, 0, 0},
+      {WEFT_ALGORITHM_DOUBLING, SIZE_MAX, 0, 0},
+      {WEFT_ALGORITHM_BRUCK, 256 * KiB, 0, 0},
+      {WEFT_ALGORITHM_RING, SIZE_MAX, 16, 0},
+      {WEFT_ALGORITHM_BRUCK, 512 * KiB, 0, 0},
+      {WEFT_ALGORITHM_RING, SIZE_MAX, 64, 0},
+      {WEFT_ALGORITHM_BRUCK, 2048 * KiB, 0, 0},
+      {WEFT_ALGORITHM_RING, SIZE_MAX, 256, 0},
+      {WEFT_ALGORITHM_BRUCK, 8192 * KiB, 0, 0},
+      {WEFT_ALGORITHM_RING, SIZE_MAX, 1024, 0},
+      {WEFT_ALGORITHM_BRUCK, 32768 * KiB, 0, 0},
+      {WEFT_ALGORITHM_RING, SIZE_MAX, 0, 0}}},
     {FAMILY(alltoall, "MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw", "one block"),
      {{WEFT_ALGORITHM_LINEAR, 0},
       {WEFT_ALGORITHM_PAIRWISE, 0},
       {WEFT_ALGORITHM_BRUCK, WEFT_NEED_EQUAL_BLOCKS}},
-     {{WEFT_ALGORITHM_LINEAR, SIZE_MAX, 8},
-      {WEFT_ALGORITHM_BRUCK, 256, 0},
-      {WEFT_ALGORITHM_LINEAR, 32 * KiB, 0},
-      {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 0}}},
+     {{WEFT_ALGORITHM_LINEAR, SIZE_MAX, 8, 0},
+      {WEFT_ALGORITHM_LINEAR, 32 * KiB, 32, 0},
+      {WEFT_ALGORITHM_BRUCK, 256, 0, 0},
+      {WEFT_ALGORITHM_LINEAR, 32 * KiB, 0, 0},
+      {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 0, 0}}},
     {FAMILY(reduce_scatter, "MPI_Reduce_scatter, MPI_Reduce_scatter_block", "one operand"),
-     {{WEFT_ALGORITHM_HALVING, 0}, {WEFT_ALGORITHM_PAIRWISE, WEFT_NEED_COMMUTATIVE}},
+     {{WEFT_ALGORITHM_HALVING, 0},
+      {WEFT_ALGORITHM_PAIRWISE, WEFT_NEED_COMMUTATIVE},
+      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES}},
      /* Both send size - 1 blocks; halving in log2(size) messages, few of them between nodes with
       * several ranks, but it needs twice the operand in memory, and copies. Pairwise against
       * halving: 3 ranks 0.5 to 1.0 x the time; 4 ranks 1.2 to 1.6 x up to 1 MiB, 0.76 x at 4 MiB;
-      * 8 ranks 1.5 x up to 2 MiB, 0.7 x at 8 MiB. */
-     {{WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 3},
-      {WEFT_ALGORITHM_HALVING, 4096 * KiB, 0},
-      {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 8},
-      {WEFT_ALGORITHM_HALVING, SIZE_MAX, 0}}},
-    {"scan",
-     "MPI_Scan, MPI_Exscan",
-     "one operand",
-     0,
-     {{WEFT_ALGORITHM_DOUBLING, 0}},
-     {{WEFT_ALGORITHM_DOUBLING, SIZE_MAX, 0}}},
+      * 8 ranks 1.5 x up to 2 MiB, 0.7 x at 8 MiB. If the number of ranks is no power of two,
+      * halving sends all of the operand once more, which takes longer than messages of 2 KiB to all
+      * ranks (bench/coll_cost). */
+     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0, 0},
+      {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 3, 0},
+      {WEFT_ALGORITHM_HALVING, 4096 * KiB, 0, WEFT_NEED_POWER_OF_TWO},
+      {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 8, WEFT_NEED_POWER_OF_TWO},
+      {WEFT_ALGORITHM_HALVING, SIZE_MAX, 0, WEFT_NEED_POWER_OF_TWO},
+      {WEFT_ALGORITHM_HALVING, 8 * KiB, 0, 0},
+      {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 8, 0},
+      {WEFT_ALGORITHM_HALVING, 32 * KiB, 0, 0},
+      {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 16, 0},
+      {WEFT_ALGORITHM_HALVING, 128 * KiB, 0, 0},
+      {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 64, 0},
+      {WEFT_ALGORITHM_HALVING, 512 * KiB, 0, 0},
+      {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 256, 0},
+      {WEFT_ALGORITHM_HALVING, SIZE_MAX, 0, 0}}},
+    {FAMILY(scan, "MPI_Scan, MPI_Exscan", "one operand"),
+     {{WEFT_ALGORITHM_DOUBLING, 0}, {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES}},
+     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0, 0}, {WEFT_ALGORITHM_DOUBLING, SIZE_MAX, 0, 0}}},
     {"neighbor",
      "MPI_Neighbor_*",
      "none",
      0,
      {{WEFT_ALGORITHM_LINEAR, 0}},
-     {{WEFT_ALGORITHM_LINEAR, SIZE_MAX, 0}}},
+     {{WEFT_ALGORITHM_LINEAR, SIZE_MAX, 0, 0}}},
     {NULL, NULL, NULL, 0, {{0}}, {{0}}}};
 
 enum {
@@ -214,11 +240,11 @@ const char *weft_algorithm_name(enum weft_algorithm algorithm)
 }
 
 static bool fits(const struct weft_coll_family *family, enum weft_algorithm algorithm,
-                 const struct weft_choice *choice)
+                 unsigned gives)
 {
     for (int i = 0; i < WEFT_COLL_OPTIONS; i++)
         if (family->options[i].algorithm == algorithm)
-            return !(family->options[i].needs & ~choice->gives);
+            return !(family->options[i].needs & ~gives);
     return false;
 }
 
@@ -240,14 +266,16 @@ enum weft_algorithm weft_coll_choose(const struct weft_choice *choice)
 {
     const struct weft_coll_family *family = weft_coll_family_of(choice->kind);
     enum weft_algorithm set = by_setting(family);
-    struct weft_choice anywhere = *choice;
-    anywhere.gives |= WEFT_NEED_OVERSUBSCRIBED;
-    if (set != WEFT_ALGORITHM_AUTO && fits(family, set, &anywhere))
+    unsigned gives = choice->gives;
+    if (!(choice->size & (choice->size - 1)))
+        gives |= WEFT_NEED_POWER_OF_TWO;
+    if (set != WEFT_ALGORITHM_AUTO && !choice->by_rules &&
+        fits(family, set, gives | WEFT_NEED_OVERSUBSCRIBED))
         return set;
     for (const struct weft_coll_rule *rule = family->rules;
          rule < family->rules + WEFT_COLL_RULES && rule->algorithm != WEFT_ALGORITHM_AUTO; rule++)
         if (choice->bytes < rule->below && (!rule->ranks || choice->size <= rule->ranks) &&
-            fits(family, rule->algorithm, choice))
+            !(rule->needs & ~gives) && fits(family, rule->algorithm, gives))
             return rule->algorithm;
     return family->options[0].algorithm;
 }

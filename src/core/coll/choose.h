@@ -21,7 +21,7 @@ enum weft_algorithm {
     WEFT_ALGORITHM_BINOMIAL,      /* tree with one child per level */
     WEFT_ALGORITHM_QUADNOMIAL,    /* tree with three children per level */
     WEFT_ALGORITHM_SCATTER_RING,  /* scatter down a binomial tree, then allgather: around a ring,
-                                     or of short pieces in log2(size) messages */
+                                     or of short blocks in log2(size) messages */
     WEFT_ALGORITHM_DOUBLING,      /* recursive doubling */
     WEFT_ALGORITHM_HALVING,       /* recursive halving, then the reverse */
     WEFT_ALGORITHM_RING,          /* to the next rank, size - 1 times */
@@ -36,10 +36,11 @@ enum weft_algorithm {
 /* Requirements of an algorithm. */
 enum weft_need {
     WEFT_NEED_COMMUTATIVE = 1,
-    WEFT_NEED_POWER_OF_TWO = 2,   /* ranks */
+    WEFT_NEED_POWER_OF_TWO = 2,   /* ranks: follows from weft_choice.size */
     WEFT_NEED_EQUAL_BLOCKS = 4,   /* not the v- and w-forms */
     WEFT_NEED_NODES = 8,          /* several nodes, one of them with several ranks; the ranks of
-                                     each node are consecutive, or the operation is commutative */
+                                     each node are consecutive, or the operation is commutative.
+                                     Scan: consecutive; reduce_scatter: weft_nodes_scatter_sums */
     WEFT_NEED_OVERSUBSCRIBED = 16 /* more ranks than cores, all on one node without shared memory;
                                      an algorithm that a setting names runs without it */
 };
@@ -50,6 +51,7 @@ struct weft_choice {
     int size;
     size_t bytes;   /* of the data that weft_coll_family.bytes names */
     unsigned gives; /* enum weft_need: requirements that are met */
+    bool by_rules;  /* the settings do not count, because those of other jobs may differ */
 };
 
 enum weft_algorithm weft_coll_choose(const struct weft_choice *choice);
@@ -69,18 +71,19 @@ struct weft_coll_option {
 
 struct weft_coll_rule {
     enum weft_algorithm algorithm;
-    size_t below; /* for fewer bytes; SIZE_MAX: any number */
-    int ranks;    /* for at most this number of ranks; 0: any */
+    size_t below;   /* for fewer bytes; SIZE_MAX: any number */
+    int ranks;      /* for at most this number of ranks; 0: any */
+    unsigned needs; /* besides those of the algorithm */
 };
 
-enum { WEFT_COLL_OPTIONS = 5, WEFT_COLL_RULES = 18 };
+enum { WEFT_COLL_OPTIONS = 5, WEFT_COLL_RULES = 14 };
 
 /* Collectives with the same algorithms. */
 struct weft_coll_family {
     const char *name;    /* "allreduce": the setting is coll_allreduce; NULL ends the table */
     const char *members; /* "MPI_Scan, MPI_Exscan" */
     const char *bytes;   /* data whose bytes the rules compare: "one block" */
-    size_t setting;      /* offset in struct weft_settings; 0: one algorithm only */
+    size_t setting;      /* offset in struct weft_settings; 0: none */
     struct weft_coll_option options[WEFT_COLL_OPTIONS]; /* the setting's choices after auto */
     struct weft_coll_rule rules[WEFT_COLL_RULES];       /* WEFT_ALGORITHM_AUTO ends both lists */
 };

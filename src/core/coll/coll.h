@@ -108,6 +108,9 @@ void weft_coll_forget(struct weft_comm *comm);
 
 int weft_coll_barrier(struct weft_comm *comm);
 
+/* The last call on a communicator: if members have died, it waits for the living ones. */
+int weft_coll_last_barrier(struct weft_comm *comm);
+
 int weft_coll_bcast(struct weft_comm *comm, struct weft_elements data, int root);
 
 /* The result is bitwise equal on all ranks. in.at == out is in place. */

@@ -18,6 +18,7 @@
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
 #include "core/message/count.h"
+#include "core/message/foreign.h"
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
 
@@ -149,25 +150,14 @@ static void check_code(struct weft_schedule *s, int code)
         weft_schedule_fail(s, code, WEFT_FAULT_RECORDED);
 }
 
-/* A rank of the communicator that the launcher reports dead, or -1. */
-static int dead_member(const struct weft_comm *comm)
-{
-    bool any = weft_failure_confirm(NULL);
-    for (int rank = 0; any && rank < comm->size; rank++)
-        if (weft_boot_has_failed(weft_comm_world_of(comm, rank)))
-            return rank;
-    return -1;
-}
-
+/* An error message is all that another rank sends: whether a death is its reason, the launcher's
+ * report shows, or the connection to a process of another job. */
 static void record_remote_fault(struct weft_schedule *s)
 {
-    int dead = dead_member(s->comm);
+    bool any = weft_failure_confirm(NULL) || weft_foreign_count > 0;
+    int dead = any ? weft_comm_find_dead(s->comm) : -1;
     if (dead >= 0)
-        s->error = weft_error_set_secondary(
-            MPI_ERR_PROC_ABORTED,
-            "rank %d could not do its part of the collective; rank %d ended before it called "
-            "MPI_Finalize; see its output or the launcher's for the reason",
-            s->fault_peer, dead);
+        s->error = weft_failure_report_process(dead);
     else
         weft_error_set_secondary(s->error,
                                  "rank %d could not do its part of the collective, or has another "
@@ -179,6 +169,9 @@ static void record_remote_fault(struct weft_schedule *s)
 void weft_schedule_record(struct weft_schedule *s)
 {
     static const char same[] = "all ranks of a collective have to pass the same amount of data";
+    if ((s->fault == WEFT_FAULT_REMOTE || s->fault >= WEFT_FAULT_SHORT) &&
+        weft_comm_is_broken(s->comm))
+        s->fault = WEFT_FAULT_DEAD; /* the messages may be of different calls */
     if (s->fault == WEFT_FAULT_SHORT)
         weft_error_set(s->error, "rank %d sent %zu bytes where %zu are expected; %s", s->fault_peer,
                        s->fault_got, s->fault_wanted, same);
@@ -187,9 +180,30 @@ void weft_schedule_record(struct weft_schedule *s)
                        s->fault_wanted, same);
     if (s->fault == WEFT_FAULT_REMOTE)
         record_remote_fault(s);
+    if (s->fault == WEFT_FAULT_DEAD)
+        s->error = weft_comm_report_broken(s->comm);
     if (s->fault == WEFT_FAULT_REFUSED)
         weft_error_set_secondary(s->error, "rank %d refuses its call of %s: %s", s->refusal->from,
                                  weft_coll_name(s->kind), s->refusal->message.reason);
+}
+
+/* False for the messages of a refusal, and for work of this rank alone. */
+static bool is_collective(const struct weft_schedule *s)
+{
+    return (s->tag & WEFT_COLL_KIND_MASK) != WEFT_COLL_KIND_MASK;
+}
+
+/* The ranks of several jobs do not all learn of a death: this one sends them its error, which ends
+ * the calls of those that wait. */
+WEFT_COLD static void report_death(struct weft_schedule *s)
+{
+    const struct weft_comm *comm = s->comm;
+    uint32_t next = weft_coll_is_persistent(s->tag) ? comm->coll_inits : comm->coll_sequence;
+    uint32_t behind = (next - ((uint32_t)s->tag >> SEQUENCE_SHIFT)) & (weft_coll_numbers() - 1);
+    if (s->reported || !is_collective(s))
+        return;
+    s->reported = true;
+    weft_refusal_send(s->comm, s->tag & ~WEFT_COLL_KIND_MASK, next - behind, s->error);
 }
 
 /* Sends an error message instead of data, after this rank has failed. A message of 0 bytes where
@@ -197,6 +211,10 @@ void weft_schedule_record(struct weft_schedule *s)
 static void start_error_send(struct weft_schedule *s, struct weft_step *step, size_t bytes)
 {
     static const char nothing;
+    if (weft_failure_is_death(s->error) && weft_comm_learns_late(s->comm)) {
+        report_death(s); /* with the class of the error */
+        return;
+    }
     int code = weft_p2p_isend(step->channel, &nothing, bytes == 0, weft_datatype_byte(), step->peer,
                               s->tag, WEFT_SEND_STANDARD, &step->request);
     if (code != MPI_SUCCESS)
@@ -244,6 +262,18 @@ static void start_receive(struct weft_schedule *s, struct weft_step *step)
     }
 }
 
+/* The steps that the function adds follow the last one. */
+static enum weft_call_state run_call(struct weft_schedule *s, const struct weft_step *step)
+{
+    if (s->error != MPI_SUCCESS)
+        return WEFT_CALL_DONE; /* the ranks may not agree on the steps that follow */
+    enum weft_call_state state = step->call(step->arg);
+    if (s->failed)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for the next messages of a collective operation");
+    s->end = s->count;
+    return state;
+}
+
 static enum weft_call_state start_step(struct weft_schedule *s, struct weft_step *step)
 {
     weft_assert(!step->request && weft_vci_is_held(s->vci));
@@ -258,7 +288,7 @@ static enum weft_call_state start_step(struct weft_schedule *s, struct weft_step
         weft_elements_copy(step->from, step->to);
         break;
     case WEFT_STEP_CALL:
-        return step->call(step->arg);
+        return run_call(s, step);
     default:
         if (weft_unlikely(s->device))
             check_code(s, weft_stage_combine(s->vci, s->op, step->from, step->to));
@@ -339,14 +369,11 @@ static bool advance_schedule(struct weft_schedule *s)
     }
 }
 
-/* Ends a schedule whose collective another rank refuses: starts no step any more and cancels the
+/* Ends a schedule that the other ranks do not complete: starts no step any more and cancels the
  * messages that have started. */
-static void give_up(struct weft_schedule *s, const struct weft_refusal *refusal)
+static void give_up(struct weft_schedule *s)
 {
-    if (s->end < s->count)
-        return;
-    if (weft_schedule_fail(s, refusal->message.code, WEFT_FAULT_REFUSED))
-        s->refusal = refusal;
+    s->given_up = true;
     s->end = s->next;
     for (uint32_t i = s->done; i < s->next; i++)
         if (s->steps[i].request && s->steps[i].request->pending)
@@ -359,9 +386,21 @@ static void note_waiting(struct weft_schedule *s)
     enum { POLLS = 16 };
     if (weft_likely(++s->polls % POLLS) || (s->shared && !weft_shared_note(s)))
         return;
+    if (s->given_up)
+        return;
+    if (is_collective(s) && !s->comm->outlasts_deaths && weft_comm_is_broken(s->comm)) {
+        weft_schedule_fail(s, weft_comm_report_broken(s->comm), WEFT_FAULT_DEAD);
+        if (weft_failure_is_death(s->error) && weft_comm_learns_late(s->comm))
+            report_death(s);
+        give_up(s);
+        return;
+    }
     const struct weft_refusal *refusal = weft_refusal_look(s);
-    if (refusal)
-        give_up(s, refusal);
+    if (!refusal)
+        return;
+    if (weft_schedule_fail(s, refusal->message.code, WEFT_FAULT_REFUSED))
+        s->refusal = refusal;
+    give_up(s);
 }
 
 static void withdraw_watches(struct weft_schedule *s)
@@ -434,6 +473,7 @@ static void begin_schedule(struct weft_schedule *s)
     s->next = s->done = 0;
     s->end = s->shared ? 1 : s->count;
     s->waits_since = 0;
+    s->given_up = s->reported = false;
     s->error = MPI_SUCCESS;
     s->fault = WEFT_FAULT_NONE;
     if (weft_unlikely(s->stage != NULL))
@@ -515,29 +555,29 @@ void weft_schedule_end_blocking(struct weft_schedule *s)
     *link = s->next_active;
 }
 
+/* After a poll for a schedule that has no request. */
+static bool is_running(void *arg)
+{
+    struct weft_schedule *s = arg;
+    if (s->waits_for->pending)
+        note_waiting(s);
+    else
+        advance_schedule(s);
+    return !is_complete(s);
+}
+
 /* Executes a schedule that has no request. */
 static void run(struct weft_schedule *s)
 {
     struct weft_vci *vci = weft_unlikely(weft_entry_flags) ? weft_vci_scope(s->vci) : NULL;
-    unsigned idle = 0;
     weft_count_add(&weft_counts.collectives, 1);
     weft_schedule_note_blocking(s);
     weft_vci_begin_wait(s->vci);
     advance_schedule(s);
     if (is_complete(s))
         weft_look_sometimes(s->vci);
-    while (!is_complete(s)) {
-        if (!s->waits_for->pending) {
-            advance_schedule(s);
-            idle = 0;
-        } else if (weft_poll(vci)) {
-            idle = 0;
-            weft_share();
-        } else {
-            weft_idle_for(&idle, s->waits_for);
-            note_waiting(s);
-        }
-    }
+    else
+        weft_wait_while(vci, is_running, s, &s->waits_for);
     weft_vci_end_wait(s->vci);
     weft_schedule_end_blocking(s);
     weft_assert(s->next == s->done);
@@ -616,6 +656,7 @@ static int start_built(struct weft_schedule *s, const struct weft_coll_args *arg
                        struct weft_request **request)
 {
     if (!s->failed && weft_schedule_retain(s, args) == MPI_SUCCESS) {
+        weft_schedule_keep_memory(s);
         *request = weft_coll_begin(s);
         if (*request)
             return MPI_SUCCESS;

@@ -57,7 +57,7 @@ static void leaders_exchange(struct weft_schedule *s, struct weft_elements ours,
 
 static void barrier(struct weft_schedule *s)
 {
-    struct weft_elements nothing = weft_schedule_row(s, 0);
+    struct weft_elements nothing = weft_schedule_buffer(s, 0);
     local_assembly(s);
     leaders_exchange(s, nothing, nothing);
     local_bcast(s, nothing);
@@ -149,9 +149,9 @@ static bool through_leader(enum weft_coll_kind kind, int size, size_t block)
     return block && size > 1 && weft_coll_choose(&choice) == WEFT_ALGORITHM_BINOMIAL;
 }
 
-static struct weft_blocks blocks_of(struct weft_elements row, size_t block)
+static struct weft_blocks blocks_of(struct weft_elements packed, size_t block)
 {
-    return (struct weft_blocks){.at = row.at, .count = block, .type = weft_datatype_byte()};
+    return (struct weft_blocks){.at = packed.at, .count = block, .type = weft_datatype_byte()};
 }
 
 /* The elements of n adjacent blocks. */
@@ -160,18 +160,19 @@ static struct weft_elements all_of(const struct weft_blocks *blocks, int n)
     return (struct weft_elements){blocks->at, (size_t)n * blocks->count, blocks->type};
 }
 
-/* Gathers the blocks of the local group at the leader; the row is empty at the other ranks. */
+/* Gathers the blocks of the local group at the leader; the packed form is empty at the other ranks.
+ * */
 static struct weft_elements local_gather(struct weft_schedule *s, struct weft_elements in)
 {
     size_t block = weft_elements_bytes(in);
-    struct weft_elements row =
-        weft_schedule_row(s, is_leader(s) ? (size_t)s->comm->local->size * block : 0);
-    struct weft_blocks row_blocks = blocks_of(row, block);
+    struct weft_elements packed =
+        weft_schedule_buffer(s, is_leader(s) ? (size_t)s->comm->local->size * block : 0);
+    struct weft_blocks packed_blocks = blocks_of(packed, block);
     weft_schedule_enter(s, true);
-    weft_build_gather(s, in, &row_blocks, 0, WEFT_ALGORITHM_BINOMIAL);
+    weft_build_gather(s, in, &packed_blocks, 0, WEFT_ALGORITHM_BINOMIAL);
     weft_schedule_enter(s, false);
     weft_schedule_fence(s);
-    return row;
+    return packed;
 }
 
 /* The root receives a block from each rank of the remote group. */
@@ -181,9 +182,9 @@ static void gather(struct weft_schedule *s, struct weft_elements in, const struc
     if (root >= 0) {
         size_t block = weft_elements_bytes(in);
         if (s->kind == WEFT_COLL_GATHER && through_leader(s->kind, s->comm->local->size, block)) {
-            struct weft_elements row = local_gather(s, in);
+            struct weft_elements packed = local_gather(s, in);
             if (is_leader(s))
-                weft_schedule_send(s, root, row);
+                weft_schedule_send(s, root, packed);
         } else if (block) {
             weft_schedule_send(s, root, in);
         }
@@ -204,14 +205,14 @@ static void gather(struct weft_schedule *s, struct weft_elements in, const struc
 static void scatter_from_leader(struct weft_schedule *s, struct weft_elements out, int root)
 {
     size_t block = weft_elements_bytes(out);
-    struct weft_elements row =
-        weft_schedule_row(s, is_leader(s) ? (size_t)s->comm->local->size * block : 0);
-    struct weft_blocks row_blocks = blocks_of(row, block);
+    struct weft_elements packed =
+        weft_schedule_buffer(s, is_leader(s) ? (size_t)s->comm->local->size * block : 0);
+    struct weft_blocks packed_blocks = blocks_of(packed, block);
     if (is_leader(s))
-        weft_schedule_receive(s, root, row);
+        weft_schedule_receive(s, root, packed);
     weft_schedule_fence(s);
     weft_schedule_enter(s, true);
-    weft_build_scatter(s, &row_blocks, out, 0, WEFT_ALGORITHM_BINOMIAL);
+    weft_build_scatter(s, &packed_blocks, out, 0, WEFT_ALGORITHM_BINOMIAL);
     weft_schedule_enter(s, false);
 }
 
@@ -243,10 +244,10 @@ static void allgather(struct weft_schedule *s, struct weft_elements in,
     size_t theirs = weft_elements_bytes(weft_block(out, 0));
     bool gathers = through_leader(WEFT_COLL_GATHER, s->comm->local->size, weft_elements_bytes(in));
     bool bcasts = through_leader(WEFT_COLL_GATHER, s->size, theirs);
-    struct weft_elements row = {NULL, 0, NULL}, all = all_of(out, s->size);
+    struct weft_elements packed = {NULL, 0, NULL}, all = all_of(out, s->size);
     uint32_t begin = s->count;
     if (gathers)
-        row = local_gather(s, in);
+        packed = local_gather(s, in);
     uint32_t gathered = s->count;
     weft_schedule_wait_for(s, begin);
     if (bcasts && is_leader(s))
@@ -260,7 +261,7 @@ static void allgather(struct weft_schedule *s, struct weft_elements in,
     }
     weft_schedule_wait_for(s, gathered);
     if (gathers && is_leader(s))
-        weft_schedule_send(s, 0, row);
+        weft_schedule_send(s, 0, packed);
     if (bcasts)
         local_bcast(s, all);
 }

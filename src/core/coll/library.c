@@ -3,15 +3,21 @@
  * Collectives for the library's own use: see coll.h.
  */
 #include "core/coll/coll.h"
+#include "core/coll/schedule.h"
+#include "core/progress/failure.h"
 
 static struct weft_blocks one(struct weft_elements elements)
 {
     return (struct weft_blocks){.at = elements.at, .count = elements.count, .type = elements.type};
 }
 
+/* A call of MPI may have several collectives, of which a rank that fails omits the last ones. So
+ * after a death the ranks may be at different ones, and none of these begins. */
 static int run(struct weft_comm *comm, enum weft_coll_kind kind, struct weft_elements in,
                struct weft_elements out, int root, const struct weft_op *op)
 {
+    if (weft_unlikely(weft_comm_is_broken(comm)))
+        return weft_comm_report_broken(comm);
     struct weft_coll_args args = {
         .kind = kind, .comm = comm, .in = one(in), .out = one(out), .op = op, .root = root};
     return weft_coll_run(&args);
@@ -21,6 +27,16 @@ int weft_coll_barrier(struct weft_comm *comm)
 {
     struct weft_elements nothing = weft_elements_of_bytes(NULL, 0);
     return run(comm, WEFT_COLL_BARRIER, nothing, nothing, 0, NULL);
+}
+
+int weft_coll_last_barrier(struct weft_comm *comm)
+{
+    struct weft_blocks nothing = one(weft_elements_of_bytes(NULL, 0));
+    struct weft_coll_args args = {
+        .kind = WEFT_COLL_BARRIER, .comm = comm, .in = nothing, .out = nothing};
+    enum weft_fault fault;
+    comm->outlasts_deaths = true;
+    return weft_coll_run_schedule(&args, -1, &fault);
 }
 
 int weft_coll_bcast(struct weft_comm *comm, struct weft_elements data, int root)
@@ -43,4 +59,5 @@ int weft_coll_allgather(struct weft_comm *comm, struct weft_elements in, struct 
 const struct weft_comm_collectives weft_coll_for_comm = {.bcast = weft_coll_bcast,
                                                          .allreduce = weft_coll_allreduce,
                                                          .allgather = weft_coll_allgather,
+                                                         .refuse = weft_coll_refuse,
                                                          .forget = weft_coll_forget};

@@ -25,6 +25,12 @@ enum { CHAIN_FROM = 512 << 10, CHAIN_NODES = 8 };
  * 0.43 x, 0.56 and 0.83 x. At 512 KiB the reduction is equal, the allreduce 1.3 x. */
 enum { LONG_FROM = 1 << 20, LONG_PER_RANK = WEFT_SEGMENT };
 
+const struct weft_nodes *weft_nodes_among(const struct weft_schedule *s)
+{
+    const struct weft_comm *comm = s->channel->comm;
+    return s->ranks || comm->local ? NULL : weft_nodes_of(comm->group);
+}
+
 /* The nodes of a collective. */
 struct view {
     struct weft_schedule *s;
@@ -105,7 +111,7 @@ void weft_nodes_barrier(struct weft_schedule *s)
         enter_leaders(&v);
         weft_build_barrier(s, weft_schedule_choose(s, WEFT_COLL_BARRIER, 0));
     }
-    bcast_in_node(&v, weft_schedule_row(s, 0));
+    bcast_in_node(&v, weft_schedule_buffer(s, 0));
 }
 
 /* Broadcasts in segments down one tree of all ranks: the leaders are a chain, the ranks of each
@@ -194,15 +200,20 @@ void weft_nodes_reduce(struct weft_schedule *s, struct weft_elements in, void *o
     leave(&v);
 }
 
+static bool have_equal_sizes(const struct weft_nodes *nodes)
+{
+    for (int i = 1; i < nodes->count; i++)
+        if (weft_nodes_size(nodes, i) != weft_nodes_size(nodes, 0))
+            return false;
+    return true;
+}
+
 /* True if the ranks of a node are the first partners of recursive halving among all ranks, so that
  * the segments are short when the partners are on other nodes. */
 static bool halves_in_nodes(const struct weft_nodes *nodes)
 {
     int each = weft_nodes_size(nodes, 0);
-    for (int i = 1; i < nodes->count; i++)
-        if (weft_nodes_size(nodes, i) != each)
-            return false;
-    return !(each & (each - 1));
+    return have_equal_sizes(nodes) && !(each & (each - 1));
 }
 
 void weft_nodes_allreduce(struct weft_schedule *s, struct weft_elements in, void *out)
@@ -228,83 +239,285 @@ void weft_nodes_allreduce(struct weft_schedule *s, struct weft_elements in, void
     bcast_in_node(&v, result);
 }
 
+bool weft_nodes_scatter_sums(const struct weft_nodes *nodes)
+{
+    return have_equal_sizes(nodes) && !(nodes->in_order && halves_in_nodes(nodes));
+}
+
+/* The i-th rank of each node computes the sums of its node's operands for the i-th ranks of all
+ * nodes; these exchange them. So a node sends each other node the blocks of its ranks, once. */
+void weft_nodes_reduce_scatter(struct weft_schedule *s, struct weft_elements in,
+                               struct weft_elements out, const size_t *begin)
+{
+    struct view v = view_of(s, -1);
+    const struct weft_nodes *nodes = v.nodes;
+    int n = nodes->count, each = weft_nodes_size(nodes, 0);
+    int own = weft_nodes_index(nodes, s->rank);
+    struct weft_elements packed = weft_schedule_elements(s, in.type, begin[s->size]);
+    size_t *in_node = weft_schedule_memory(s, ((size_t)each + 1) * sizeof *in_node);
+    size_t *in_column = weft_schedule_memory(s, ((size_t)n + 1) * sizeof *in_column);
+    int *column = weft_schedule_memory(s, (size_t)n * sizeof *column); /* the ranks with `own` */
+    if (s->failed)
+        return;
+    size_t at = in_column[0] = 0;
+    for (int index = 0; index < each; index++) {
+        in_node[index] = at;
+        for (int i = 0; i < n; i++) {
+            int rank = nodes->order[nodes->begin[i] + index];
+            size_t count = begin[rank + 1] - begin[rank];
+            weft_schedule_copy(s, weft_elements_slice(in, begin[rank], count),
+                               weft_elements_slice(packed, at, count));
+            at += count;
+            if (index == own) {
+                column[i] = rank;
+                in_column[i + 1] = in_column[i] + count;
+            }
+        }
+    }
+    in_node[each] = at;
+    struct weft_elements sums = weft_schedule_elements(s, in.type, in_column[n]);
+    enter_node(&v);
+    weft_schedule_fence(s);
+    weft_build_reduce_scatter_group(s, packed, sums, in_node);
+    weft_schedule_fence(s);
+    weft_schedule_among(s, column, n, nodes->mine);
+    weft_build_reduce_scatter_group(s, sums, out, in_column);
+    leave(&v);
+}
+
+/* The last rank of each node has the sum of the node. The scan of these sums gives the next node
+ * what the nodes before it have. */
+void weft_nodes_scan(struct weft_schedule *s, struct weft_elements in, void *out, bool exclusive)
+{
+    struct view v = view_of(s, -1);
+    int *lasts = weft_schedule_memory(s, (size_t)v.nodes->count * sizeof *lasts);
+    struct weft_elements result = {out, in.count, in.type}, partial = result;
+    struct weft_elements earlier = weft_schedule_elements(s, in.type, in.count);
+    if (exclusive)
+        partial = weft_schedule_elements(s, in.type, in.count);
+    if (s->failed)
+        return;
+    for (int i = 0; i < v.nodes->count; i++)
+        lasts[i] = v.nodes->begin[i + 1] - 1;
+    weft_assert(v.nodes->in_order);
+    weft_schedule_copy(s, in, partial);
+    weft_schedule_fence(s);
+    enter_node(&v);
+    bool first = s->rank == 0, last = s->rank == s->size - 1;
+    weft_build_scan_rounds(s, partial, exclusive ? out : NULL);
+    if (last) {
+        struct weft_elements sum = weft_schedule_elements(s, in.type, in.count);
+        weft_schedule_fence(s);
+        weft_schedule_copy(s, partial, sum);
+        weft_schedule_among(s, lasts, v.nodes->count, v.nodes->mine);
+        weft_build_scan_rounds(s, sum, earlier.at);
+        leave(&v);
+        enter_node(&v);
+    }
+    weft_schedule_fence(s);
+    if (v.nodes->mine > 0) {
+        bcast(s, earlier, s->size - 1);
+        weft_schedule_fence(s);
+        if (exclusive && first)
+            weft_schedule_copy(s, earlier, result);
+        else
+            weft_schedule_combine(s, earlier, out);
+    }
+    leave(&v);
+}
+
 /* ---- Allgather: all blocks, packed, in the order of the nodes */
 
-struct row {
+struct packed {
     struct weft_elements bytes;
     size_t *begin; /* offsets of the size blocks, then the end */
 };
 
-static struct weft_elements segment(const struct row *row, int first, int end)
+static struct weft_elements segment(const struct packed *packed, int first, int end)
 {
-    return weft_elements_slice(row->bytes, row->begin[first], row->begin[end] - row->begin[first]);
+    return weft_elements_slice(packed->bytes, packed->begin[first],
+                               packed->begin[end] - packed->begin[first]);
 }
 
-static struct row make_row(const struct view *v, const struct weft_blocks *out)
+static struct packed make_packed(const struct view *v, const struct weft_blocks *out)
 {
     struct weft_schedule *s = v->s;
-    struct row row = {.begin = weft_schedule_memory(s, ((size_t)s->size + 1) * sizeof *row.begin)};
+    struct packed packed = {
+        .begin = weft_schedule_memory(s, ((size_t)s->size + 1) * sizeof *packed.begin)};
     if (s->failed)
-        return row;
-    row.begin[0] = 0;
+        return packed;
+    packed.begin[0] = 0;
     for (int i = 0; i < s->size; i++)
-        row.begin[i + 1] = row.begin[i] + weft_elements_bytes(weft_block(out, v->nodes->order[i]));
+        packed.begin[i + 1] =
+            packed.begin[i] + weft_elements_bytes(weft_block(out, v->nodes->order[i]));
     if (v->nodes->in_order && !out->arrays && (out->type->flags & WEFT_TYPE_CONTIGUOUS))
-        row.bytes = weft_elements_of_bytes(out->at, row.begin[s->size]);
+        packed.bytes = weft_elements_of_bytes(out->at, packed.begin[s->size]);
     else
-        row.bytes = weft_schedule_row(s, row.begin[s->size]);
-    return row;
+        packed.bytes = weft_schedule_buffer(s, packed.begin[s->size]);
+    return packed;
 }
 
-/* Gathers the blocks of a node at its leader. */
-static void collect(const struct view *v, struct weft_elements in, const struct row *row)
+/* Gathers the blocks of a node at its leader. begin: the offset of the first of them, and so on. */
+static void collect(const struct view *v, struct weft_elements in, struct weft_elements node,
+                    const size_t *begin)
 {
-    int first = v->nodes->begin[v->nodes->mine], own = v->s->rank;
-    int leader = enter_node(v);
+    int leader = enter_node(v), own = v->s->rank;
     if (!v->leads)
         weft_schedule_send(v->s, leader, in);
     for (int i = 0; v->leads && i < v->s->size; i++) {
-        struct weft_elements block = segment(row, first + i, first + i + 1);
-        if (v->nodes->order[first + i] == own)
+        struct weft_elements block =
+            weft_elements_slice(node, begin[i] - begin[0], begin[i + 1] - begin[i]);
+        if (i == own)
             weft_schedule_copy(v->s, in, block);
         else
             weft_schedule_receive(v->s, i, block);
     }
 }
 
-/* Allgather of the nodes' blocks among the leaders. */
-static void exchange_rows(const struct view *v, const struct row *row)
+/* A block for each node: the blocks of its ranks, one behind the other. The arrays are valid as
+ * long as the schedule. */
+static struct weft_blocks blocks_of_nodes(const struct view *v, const struct packed *packed,
+                                          struct weft_arrays *arrays)
 {
     struct weft_schedule *s = v->s;
     int n = v->nodes->count;
     int64_t *counts = weft_schedule_memory(s, (size_t)n * sizeof *counts);
     int64_t *displs = weft_schedule_memory(s, (size_t)n * sizeof *displs);
+    for (int i = 0; i < n && !s->failed; i++) {
+        displs[i] = (int64_t)packed->begin[v->nodes->begin[i]];
+        counts[i] = (int64_t)packed->begin[v->nodes->begin[i + 1]] - displs[i];
+    }
+    *arrays = (struct weft_arrays){.counts = {counts, true}, .displs = {displs, true}};
+    return (struct weft_blocks){
+        .at = packed->bytes.at, .type = packed->bytes.type, .arrays = arrays};
+}
+
+/* Allgather of the nodes' blocks among the leaders. */
+static void exchange_packed(const struct view *v, const struct packed *packed)
+{
+    struct weft_schedule *s = v->s;
+    struct weft_arrays arrays;
+    struct weft_blocks blocks = blocks_of_nodes(v, packed, &arrays);
     if (s->failed)
         return;
-    for (int i = 0; i < n; i++) {
-        displs[i] = (int64_t)row->begin[v->nodes->begin[i]];
-        counts[i] = (int64_t)row->begin[v->nodes->begin[i + 1]] - displs[i];
-    }
-    struct weft_arrays arrays = {.counts = {counts, true}, .displs = {displs, true}};
-    struct weft_blocks blocks = {.at = row->bytes.at, .type = row->bytes.type, .arrays = &arrays};
     enter_leaders(v);
     weft_build_allgather(s, weft_block(&blocks, s->rank), &blocks,
-                         weft_schedule_choose(s, WEFT_COLL_ALLGATHERV, row->bytes.count));
+                         weft_schedule_choose(s, WEFT_COLL_ALLGATHERV, packed->bytes.count));
 }
 
 void weft_nodes_allgather(struct weft_schedule *s, struct weft_elements in,
                           const struct weft_blocks *out)
 {
     struct view v = view_of(s, -1);
-    struct row row = make_row(&v, out);
+    struct packed packed = make_packed(&v, out);
     if (s->failed)
         return;
-    collect(&v, in, &row);
+    const int *nodes = v.nodes->begin + v.nodes->mine;
+    collect(&v, in, segment(&packed, nodes[0], nodes[1]), packed.begin + nodes[0]);
     if (v.leads)
-        exchange_rows(&v, &row);
-    bcast_in_node(&v, row.bytes);
+        exchange_packed(&v, &packed);
+    bcast_in_node(&v, packed.bytes);
     weft_schedule_fence(s);
-    if (row.bytes.at != out->at)
+    if (packed.bytes.at != out->at)
         for (int i = 0; i < s->size; i++)
-            weft_schedule_copy(s, segment(&row, i, i + 1), weft_block(out, v.nodes->order[i]));
+            weft_schedule_copy(s, segment(&packed, i, i + 1), weft_block(out, v.nodes->order[i]));
+}
+
+/* ---- Gather and scatter of equal blocks: each node's through its leader */
+
+/* All blocks in the order of the nodes. Only the root has memory for them, or uses its own blocks,
+ * and other leaders have memory for those of their node. */
+static struct packed pack_equal(const struct view *v, const struct weft_blocks *at_root,
+                                size_t block, bool is_root, struct weft_elements *node)
+{
+    struct weft_schedule *s = v->s;
+    const int *mine = v->nodes->begin + v->nodes->mine;
+    struct packed packed = {
+        .begin = weft_schedule_memory(s, ((size_t)s->size + 1) * sizeof *packed.begin)};
+    for (int i = 0; i <= s->size && !s->failed; i++)
+        packed.begin[i] = (size_t)i * block;
+    packed.bytes = weft_elements_of_bytes(NULL, 0);
+    if (is_root && v->nodes->in_order && (at_root->type->flags & WEFT_TYPE_CONTIGUOUS))
+        packed.bytes = weft_elements_of_bytes(at_root->at, (size_t)s->size * block);
+    else if (is_root)
+        packed.bytes = weft_schedule_buffer(s, (size_t)s->size * block);
+    if (is_root && !s->failed)
+        *node = segment(&packed, mine[0], mine[1]);
+    else if (v->leads)
+        *node = weft_schedule_buffer(s, (size_t)(mine[1] - mine[0]) * block);
+    return packed;
+}
+
+/* The blocks of nodes with equal numbers of ranks are equal, and may go along a tree. */
+static struct weft_blocks equal_blocks_of_nodes(const struct view *v, const struct packed *packed,
+                                                struct weft_arrays *arrays)
+{
+    if (!have_equal_sizes(v->nodes))
+        return blocks_of_nodes(v, packed, arrays);
+    return (struct weft_blocks){.at = packed->bytes.at,
+                                .count = packed->begin[v->nodes->begin[1]],
+                                .type = packed->bytes.type};
+}
+
+void weft_nodes_gather(struct weft_schedule *s, struct weft_elements in,
+                       const struct weft_blocks *out, int root)
+{
+    struct view v = view_of(s, root);
+    struct weft_arrays arrays;
+    struct weft_elements node = {0};
+    bool is_root = s->rank == root;
+    if (s->failed)
+        return;
+    struct packed packed = pack_equal(&v, out, weft_elements_bytes(in), is_root, &node);
+    struct weft_blocks nodes = equal_blocks_of_nodes(&v, &packed, &arrays);
+    if (s->failed)
+        return;
+    collect(&v, in, node, packed.begin + v.nodes->begin[v.nodes->mine]);
+    if (v.leads) {
+        enter_leaders(&v);
+        weft_build_gather(s, node, &nodes, v.nodes->node[root],
+                          weft_schedule_choose(
+                              s, nodes.arrays ? WEFT_COLL_GATHERV : WEFT_COLL_GATHER, node.count));
+    }
+    leave(&v);
+    weft_schedule_fence(s);
+    for (int i = 0; is_root && i < s->size; i++)
+        weft_schedule_copy(s, segment(&packed, i, i + 1), weft_block(out, v.nodes->order[i]));
+}
+
+void weft_nodes_scatter(struct weft_schedule *s, const struct weft_blocks *in,
+                        struct weft_elements out, int root)
+{
+    struct view v = view_of(s, root);
+    struct weft_arrays arrays;
+    struct weft_elements node = {0};
+    bool is_root = s->rank == root;
+    size_t block = is_root ? weft_elements_bytes(weft_block(in, root)) : weft_elements_bytes(out);
+    if (s->failed)
+        return;
+    struct packed packed = pack_equal(&v, in, block, is_root, &node);
+    struct weft_blocks nodes = equal_blocks_of_nodes(&v, &packed, &arrays);
+    if (s->failed)
+        return;
+    for (int i = 0; is_root && i < s->size; i++)
+        weft_schedule_copy(s, weft_block(in, v.nodes->order[i]), segment(&packed, i, i + 1));
+    if (v.leads) {
+        enter_leaders(&v);
+        weft_build_scatter(
+            s, &nodes, node, v.nodes->node[root],
+            weft_schedule_choose(s, nodes.arrays ? WEFT_COLL_SCATTERV : WEFT_COLL_SCATTER,
+                                 node.count));
+        weft_schedule_fence(s);
+    }
+    int leader = enter_node(&v);
+    if (!v.leads)
+        weft_schedule_receive(s, leader, out);
+    for (int i = 0; v.leads && i < s->size; i++) {
+        struct weft_elements own = weft_elements_slice(node, (size_t)i * block, block);
+        if (i == s->rank)
+            weft_schedule_copy(s, own, out);
+        else
+            weft_schedule_send(s, i, own);
+    }
+    leave(&v);
 }

@@ -29,12 +29,14 @@ static void receive(struct weft_schedule *s, const struct weft_tree *tree, int i
 
 /* Combines this rank's data with those of its children. A child's operand is the right one, so the
  * result is in its buffer; that of the last child is last_buffer, if set. Long operands alternate
- * between two buffers. */
+ * between two buffers. With three children per level, the second is combined with the third first,
+ * as if it were the third's parent: so the result has the same bits for each radix. */
 static struct weft_elements combine(struct weft_schedule *s, const struct weft_tree *tree,
                                     struct weft_elements data, int top, void *last_buffer)
 {
     int n = tree->children;
-    int buffers = n > 2 && weft_elements_bytes(data) > AT_ONCE_BYTES / (size_t)n ? 2 : n;
+    bool pairs = tree->radix == 4;
+    int buffers = !pairs && n > 2 && weft_elements_bytes(data) > AT_ONCE_BYTES / (size_t)n ? 2 : n;
     struct operand *child = weft_schedule_memory(s, (size_t)n * sizeof *child);
     for (int i = 0; i < n && !s->failed; i++) {
         bool is_last = last_buffer && (n - 1 - i) % buffers == 0;
@@ -52,16 +54,21 @@ static struct weft_elements combine(struct weft_schedule *s, const struct weft_t
         if (buffers < n)
             receive(s, tree, i, top, &child[i]);
         weft_schedule_wait_for(s, child[i].received);
+        if (pairs && i % 3 == 1 && i + 1 < n)
+            continue;
+        if (pairs && i % 3 == 2)
+            weft_schedule_combine(s, child[i - 1].data, child[i].data.at);
         weft_schedule_combine(s, data, child[i].data.at);
         data = child[i].data;
     }
     return data;
 }
 
-static void up_the_tree(struct weft_schedule *s, struct weft_elements in, void *out, int root)
+static void up_the_tree(struct weft_schedule *s, struct weft_elements in, void *out, int root,
+                        int radix)
 {
     int top = s->op->commutative ? root : 0;
-    struct weft_tree tree = weft_tree_of(s->size, 2, (s->rank - top + s->size) % s->size);
+    struct weft_tree tree = weft_tree_of(s->size, radix, (s->rank - top + s->size) % s->size);
     struct weft_elements result = {out, in.count, in.type};
     bool in_out = s->rank == root && tree.parent < 0 && in.at != out;
     struct weft_elements data = combine(s, &tree, in, top, in_out ? out : NULL);
@@ -168,5 +175,5 @@ void weft_build_reduce(struct weft_schedule *s, struct weft_elements in, void *o
     else if (algorithm == WEFT_ALGORITHM_HALVING)
         by_segments(s, in, out, root);
     else
-        up_the_tree(s, in, out, root);
+        up_the_tree(s, in, out, root, algorithm == WEFT_ALGORITHM_QUADNOMIAL ? 4 : 2);
 }

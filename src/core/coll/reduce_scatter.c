@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * MPI_Reduce_scatter and MPI_Reduce_scatter_block: recursive halving, or a pairwise exchange of
- * blocks.
+ * blocks; within nodes and then among their ranks of equal index (nodes.c).
  *
  * Invariant: halving starts with the adjacent rank, for the order of operands, so the blocks that
  * stay together belong to vranks with the same lowest bits. The vector is laid out by vranks with
  * reversed bits, so that the half that is sent and the half that is kept are contiguous.
  */
+#include "core/coll/nodes.h"
 #include "core/coll/reduction.h"
 
 /* The offsets of the ranks' blocks, in elements, then the end. */
@@ -134,6 +135,24 @@ static void by_pairs(struct weft_schedule *s, struct weft_elements in, struct we
     weft_schedule_copy(s, sum, out);
 }
 
+static void build(struct weft_schedule *s, struct weft_elements in, struct weft_elements out,
+                  const size_t *begin, enum weft_algorithm algorithm)
+{
+    if (s->size == 1)
+        weft_schedule_copy(s, in, out);
+    else if (algorithm == WEFT_ALGORITHM_PAIRWISE)
+        by_pairs(s, in, out, begin);
+    else
+        by_halving(s, in, out, begin);
+}
+
+void weft_build_reduce_scatter_group(struct weft_schedule *s, struct weft_elements in,
+                                     struct weft_elements out, const size_t *begin)
+{
+    build(s, in, out, begin,
+          weft_schedule_choose(s, WEFT_COLL_REDUCE_SCATTER, weft_elements_bytes(in)));
+}
+
 void weft_build_reduce_scatter(struct weft_schedule *s, struct weft_elements in, void *out,
                                const struct weft_blocks *split, enum weft_algorithm algorithm)
 {
@@ -141,10 +160,8 @@ void weft_build_reduce_scatter(struct weft_schedule *s, struct weft_elements in,
     if (s->failed)
         return;
     struct weft_elements own = {out, begin[s->rank + 1] - begin[s->rank], in.type};
-    if (s->size == 1)
-        weft_schedule_copy(s, in, own);
-    else if (algorithm == WEFT_ALGORITHM_PAIRWISE)
-        by_pairs(s, in, own, begin);
+    if (algorithm == WEFT_ALGORITHM_NODES)
+        weft_nodes_reduce_scatter(s, in, own, begin);
     else
-        by_halving(s, in, own, begin);
+        build(s, in, own, begin, algorithm);
 }

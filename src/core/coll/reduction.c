@@ -77,13 +77,39 @@ void weft_reduction_exchange(struct weft_reduction *r, int partner, struct weft_
     weft_schedule_fence(s);
 }
 
+/* Sends an operand of the last level to the inactive ranks of both partners. */
+static void send_to_inactive(const struct weft_reduction *r, int partner)
+{
+    int folded[2] = {r->vrank, partner};
+    for (int i = 0; i < 2; i++)
+        if (folded[i] < r->extra)
+            weft_schedule_send(r->s, weft_reduction_rank(r, folded[i]) - 1, r->mine);
+}
+
+/* An inactive rank receives the operands of the last level, and combines them as its partner. */
+static void combine_inactive(struct weft_reduction *r)
+{
+    int active = r->s->rank / 2, top = 1 << (r->levels - 1);
+    struct weft_elements left = {r->other, r->mine.count, r->mine.type};
+    weft_schedule_receive(r->s, weft_reduction_rank(r, active & ~top), left);
+    weft_schedule_receive(r->s, weft_reduction_rank(r, active | top), r->mine);
+    weft_schedule_fence(r->s);
+    weft_schedule_combine(r->s, left, r->mine.at);
+    weft_schedule_fence(r->s);
+}
+
 void weft_reduction_double(struct weft_reduction *r)
 {
+    bool direct = weft_elements_bytes(r->mine) <= WEFT_REDUCTION_DIRECT;
+    if (r->vrank < 0 && direct)
+        combine_inactive(r);
     for (int level = 0; r->vrank >= 0 && level < r->levels; level++) {
         int partner = r->vrank ^ 1 << level, rank = weft_reduction_rank(r, partner);
         struct weft_elements theirs = {r->other, r->mine.count, r->mine.type};
         weft_schedule_receive(r->s, rank, theirs);
         weft_schedule_send(r->s, rank, r->mine);
+        if (direct && level == r->levels - 1)
+            send_to_inactive(r, partner);
         weft_schedule_fence(r->s);
         if (partner < r->vrank) {
             weft_schedule_combine(r->s, theirs, r->mine.at);
@@ -94,6 +120,8 @@ void weft_reduction_double(struct weft_reduction *r)
         }
         weft_schedule_fence(r->s);
     }
+    if (!direct)
+        weft_reduction_unfold(r);
 }
 
 struct weft_elements weft_reduction_segment(const struct weft_reduction *r, int vrank, int levels)

@@ -45,7 +45,7 @@ void weft_refusal_send(struct weft_comm *comm, int tag, uint32_t number, int cod
     if (!s)
         return;
     weft_error_text(code, refusal.message.reason, sizeof refusal.message.reason);
-    struct weft_elements message = weft_schedule_row(s, sizeof refusal.message);
+    struct weft_elements message = weft_schedule_buffer(s, sizeof refusal.message);
     if (!s->failed)
         memcpy(message.at, &refusal.message, sizeof refusal.message);
     send_to_group(s, false, message);

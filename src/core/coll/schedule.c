@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Schedules: steps and memory. Freed schedules are reused with their array of steps, so that short
- * collectives do not call malloc, and long pieces of memory, so that long ones do not touch new
- * pages.
+ * collectives do not call malloc, and long memory, so that long ones do not touch new pages.
  *
  * Invariant: a schedule that is kept for reuse has no active message, no references, and no memory
  * except its array of steps.
@@ -18,9 +17,9 @@
 /* Initial length of the array of steps; longest array, and number of schedules, that are kept. */
 enum { FIRST_STEPS = 32, KEPT_STEPS_MAX = 1024, KEPT_MAX = 64 };
 
-/* Long pieces of memory are kept, too: malloc would return them to the system, and 1 MiB of new
+/* Long memory is kept, too: malloc would return them to the system, and 1 MiB of new
  * pages takes as long as its transfer. */
-enum { LONG_PIECE = 64 << 10, SPARE_MAX = 16 << 20 };
+enum { LONG_MEMORY = 64 << 10, SPARE_MAX = 16 << 20 };
 
 struct weft_memory {
     struct weft_memory *next;
@@ -49,7 +48,7 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     s->comm = args->comm;
     s->vci = vci;
     s->op = args->op;
-    s->failed = s->persistent = false;
+    s->failed = s->persistent = s->given_up = s->reported = false;
     s->device = args->device;
     s->channel = &args->comm->coll;
     s->size = args->comm->size;
@@ -101,7 +100,7 @@ int weft_schedule_retain(struct weft_schedule *s, const struct weft_coll_args *a
     return MPI_SUCCESS;
 }
 
-static void free_pieces(struct weft_memory **list)
+static void free_memory(struct weft_memory **list)
 {
     while (*list) {
         struct weft_memory *memory = *list;
@@ -118,12 +117,12 @@ static void release_schedule(struct weft_schedule *s)
         weft_op_release(s->op);
 }
 
-/* The oldest pieces are freed if there are too many bytes. */
+/* The oldest memory is freed if there are too many bytes. */
 static void give_back(struct weft_vci *vci, struct weft_memory *memory)
 {
     struct weft_memory **at = &vci->coll.spare;
     size_t bytes = 0;
-    if (memory->space < LONG_PIECE || memory->space > SPARE_MAX) {
+    if (memory->space < LONG_MEMORY || memory->space > SPARE_MAX) {
         free(memory);
         return;
     }
@@ -131,7 +130,32 @@ static void give_back(struct weft_vci *vci, struct weft_memory *memory)
     *at = memory;
     while (*at && (bytes += (*at)->space) <= SPARE_MAX)
         at = &(*at)->next;
-    free_pieces(at);
+    free_memory(at);
+}
+
+static void give_back_until(struct weft_schedule *s, const struct weft_memory *end)
+{
+    while (s->memory != end) {
+        struct weft_memory *memory = s->memory;
+        s->memory = memory->next;
+        give_back(s->vci, memory);
+    }
+}
+
+void weft_schedule_keep_memory(struct weft_schedule *s)
+{
+    s->kept = s->memory;
+    s->used_at_start = s->used;
+}
+
+void weft_schedule_restart(struct weft_schedule *s)
+{
+    weft_assert(s->done == s->next && s->steps[s->next].kind == WEFT_STEP_CALL);
+    s->steps[0] = s->steps[s->next];
+    s->next = s->done = 0;
+    s->count = s->after = 1;
+    give_back_until(s, s->kept);
+    s->used = s->used_at_start;
 }
 
 void weft_schedule_put(struct weft_schedule *s)
@@ -150,11 +174,7 @@ void weft_schedule_put(struct weft_schedule *s)
     }
     if (s->shared)
         s->release(s);
-    while (s->memory) {
-        struct weft_memory *memory = s->memory;
-        s->memory = memory->next;
-        give_back(vci, memory);
-    }
+    give_back_until(s, NULL);
     if (s->space > KEPT_STEPS_MAX) {
         free(s->steps);
         s->steps = NULL;
@@ -190,7 +210,7 @@ void weft_schedule_finalize(void)
             free(s);
         }
         vci->coll.kept_count = 0;
-        free_pieces(&vci->coll.spare);
+        free_memory(&vci->coll.spare);
     }
 }
 
@@ -224,7 +244,7 @@ WEFT_COLD static void fail(struct weft_schedule *s, size_t bytes)
     s->failed = true;
 }
 
-/* Takes a kept piece that is long enough and not much longer. Returns NULL if there is none. */
+/* Takes kept memory that is long enough and not much longer. Returns NULL if there is none. */
 static struct weft_memory *take_spare(struct weft_vci *vci, size_t bytes)
 {
     struct weft_memory **at = &vci->coll.spare, *memory;
@@ -236,9 +256,9 @@ static struct weft_memory *take_spare(struct weft_vci *vci, size_t bytes)
     return memory;
 }
 
-static struct weft_memory *new_piece(struct weft_vci *vci, size_t bytes)
+static struct weft_memory *new_memory(struct weft_vci *vci, size_t bytes)
 {
-    struct weft_memory *memory = bytes < LONG_PIECE ? NULL : take_spare(vci, bytes);
+    struct weft_memory *memory = bytes < LONG_MEMORY ? NULL : take_spare(vci, bytes);
     if (memory)
         return memory;
     memory = bytes > SIZE_MAX / 2 ? NULL : malloc(sizeof *memory + (bytes ? bytes : 1));
@@ -256,7 +276,7 @@ void *weft_schedule_memory(struct weft_schedule *s, size_t bytes)
         s->used += rounded;
         return at;
     }
-    struct weft_memory *memory = new_piece(s->vci, bytes);
+    struct weft_memory *memory = new_memory(s->vci, bytes);
     if (weft_unlikely(!memory)) {
         fail(s, bytes);
         return NULL;
@@ -272,7 +292,7 @@ struct weft_elements weft_schedule_elements(struct weft_schedule *s,
     return weft_elements_in(weft_schedule_memory(s, weft_elements_span(type, count)), type, count);
 }
 
-struct weft_elements weft_schedule_row(struct weft_schedule *s, size_t bytes)
+struct weft_elements weft_schedule_buffer(struct weft_schedule *s, size_t bytes)
 {
     return weft_elements_of_bytes(weft_schedule_memory(s, bytes), bytes);
 }

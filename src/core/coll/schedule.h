@@ -10,7 +10,9 @@
  *  - All messages of a schedule have the same tag, so messages between two ranks on one channel are
  *    received in the order of the sends.
  *  - A schedule depends on the arguments only: building it sends nothing and reads no data. So
- *    tests execute the schedules of many ranks in one process.
+ *    tests execute the schedules of many ranks in one process. Where the messages depend on data,
+ *    as in a collective access to a file, a call adds the next steps; every rank must add those
+ *    that match. No call is executed after an error.
  *  - Builders do not check for errors: if memory is short, `failed` is set and steps added later
  *    are dropped.
  */
@@ -50,7 +52,7 @@ struct weft_step {
 
 enum { WEFT_SCHEDULE_SPACE = 2048 }; /* bytes of memory in the schedule itself */
 
-struct weft_memory; /* a malloc'ed piece */
+struct weft_memory; /* a malloc'ed block */
 
 struct weft_refusal;
 struct weft_shared_operation;
@@ -70,6 +72,7 @@ enum weft_fault {
     WEFT_FAULT_RECORDED, /* recorded where it was detected */
     WEFT_FAULT_REMOTE,   /* another rank sent an error message: see start_error_send */
     WEFT_FAULT_REFUSED,  /* another rank refuses the call: refusal.h */
+    WEFT_FAULT_DEAD,     /* a member of the communicator is dead, or it is revoked */
     WEFT_FAULT_SHORT,    /* a rank sent fewer bytes than expected */
     WEFT_FAULT_LONG      /* a rank sent more bytes than expected */
 };
@@ -94,7 +97,9 @@ struct weft_schedule {
 
     /* Execution */
     uint32_t next, done; /* steps before `next` have started, steps before `done` are complete */
-    uint32_t end;        /* the steps to be executed: `count`, fewer after a refusal */
+    uint32_t end;        /* the steps to be executed: `count`, fewer if it is given up */
+    bool given_up;       /* after a refusal, or a death */
+    bool reported;       /* its error was sent to the other ranks, as a refusal */
     int tag;
     int error;
     enum weft_fault fault; /* NONE while error is MPI_SUCCESS; SHORT, LONG, REMOTE: of fault_peer */
@@ -114,7 +119,9 @@ struct weft_schedule {
 
     /* Memory, freed with the schedule */
     struct weft_memory *memory;
-    size_t used;                        /* bytes of own */
+    size_t used;              /* bytes of own */
+    struct weft_memory *kept; /* as used_at_start: see weft_schedule_restart */
+    size_t used_at_start;
     bool retains;                       /* has references to op and types of the user's */
     const struct weft_datatype **types; /* in its memory */
     size_t ntypes;
@@ -149,7 +156,7 @@ int weft_coll_run_schedule(const struct weft_coll_args *args, int tag, enum weft
 bool weft_schedule_fail(struct weft_schedule *s, int code, enum weft_fault fault);
 
 /* Records the sentence of a complete schedule's error, at its end because another sentence may have
- * been recorded since. The error becomes MPI_ERR_PROC_ABORTED if a rank's death is its reason. */
+ * been recorded since. The error becomes MPIX_ERR_PROC_FAILED if a rank's death is its reason. */
 void weft_schedule_record(struct weft_schedule *s);
 
 /* A blocking call begins to wait, and ends: reports list its schedule in between. The second also
@@ -198,9 +205,15 @@ void weft_schedule_copy(struct weft_schedule *s, struct weft_elements from,
 void weft_schedule_combine(struct weft_schedule *s, struct weft_elements in, void *inout);
 
 /* A function that does some of its work and does not wait, in a schedule that has a request. The
- * caller holds the VCI of the communicator, and perhaps no other. */
+ * caller holds the VCI of the communicator, and perhaps no other. In the turn in which it is done
+ * it may add steps. */
 void weft_schedule_call(struct weft_schedule *s, enum weft_call_state (*call)(void *arg),
                         void *arg);
+
+/* For such a function, if all steps before it are complete: drops them, with the memory that was
+ * taken since the schedule started, so that a schedule of many rounds does not grow. */
+void weft_schedule_restart(struct weft_schedule *s);
+void weft_schedule_keep_memory(struct weft_schedule *s); /* the schedule starts */
 
 /* Steps added later depend on all steps added before. */
 static inline void weft_schedule_fence(struct weft_schedule *s)
@@ -225,7 +238,7 @@ struct weft_elements weft_schedule_elements(struct weft_schedule *s,
                                             const struct weft_datatype *type, size_t count);
 
 /* A buffer of MPI_BYTE. Its address is not NULL, also for 0 bytes. */
-struct weft_elements weft_schedule_row(struct weft_schedule *s, size_t bytes);
+struct weft_elements weft_schedule_buffer(struct weft_schedule *s, size_t bytes);
 
 /* Divides elements into n blocks of nearly equal count, the same at all ranks. */
 struct weft_blocks weft_schedule_cut(struct weft_schedule *s, struct weft_elements all, int n);
@@ -252,7 +265,8 @@ void weft_build_alltoall_in_place(struct weft_schedule *s, const struct weft_blo
 /* counts: the elements of each rank's block; the blocks are adjacent in `in`. */
 void weft_build_reduce_scatter(struct weft_schedule *s, struct weft_elements in, void *out,
                                const struct weft_blocks *counts, enum weft_algorithm algorithm);
-void weft_build_scan(struct weft_schedule *s, struct weft_elements in, void *out, bool exclusive);
+void weft_build_scan(struct weft_schedule *s, struct weft_elements in, void *out, bool exclusive,
+                     enum weft_algorithm algorithm);
 
 /* The neighbours of a rank, or MPI_PROC_NULL, with one block for each. */
 struct weft_neighbours {
@@ -299,13 +313,23 @@ void weft_build_bcast_segments(struct weft_schedule *s, struct weft_elements dat
 void weft_build_reduce_segments(struct weft_schedule *s, struct weft_elements in, void *out,
                                 int previous, int next);
 
+/* A reduce-scatter in the current group, rank i gets the elements [begin[i], begin[i + 1]) of the
+ * result. */
+void weft_build_reduce_scatter_group(struct weft_schedule *s, struct weft_elements in,
+                                     struct weft_elements out, const size_t *begin);
+
+/* The rounds of a scan of `partial`, this rank's operand, which becomes the inclusive result.
+ * `before`, unless NULL, becomes the exclusive one, except at rank 0. */
+void weft_build_scan_rounds(struct weft_schedule *s, struct weft_elements partial, void *before);
+
 /* An allgather around a ring. At the start rank r has block (r - first) mod size: `own`. */
 void weft_build_ring(struct weft_schedule *s, struct weft_elements own,
                      const struct weft_blocks *all, int first);
 
-/* The same in log2(size) messages. *row: the packed blocks, from this rank's own on, which the
+/* The same in log2(size) messages. *packed: the packed blocks, from this rank's own on, which the
  * caller copies to `all`. Returns their offsets, then the end; NULL without memory. */
 const size_t *weft_build_bruck(struct weft_schedule *s, struct weft_elements own,
-                               const struct weft_blocks *all, int first, struct weft_elements *row);
+                               const struct weft_blocks *all, int first,
+                               struct weft_elements *packed);
 
 #endif

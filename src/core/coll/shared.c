@@ -6,7 +6,7 @@
  * The ranks make the area together at one blocking call of the communicator (WEFT_SHM_COLL). A
  * persistent collective has a small one of its own, made when it is initialized, because ranks may
  * start persistent collectives in any order. Then a rank posts its data to its own slots, in
- * pieces, and copies or combines the pieces of others out of theirs. Long data are messages, for
+ * chunks, and copies or combines the chunks of others out of theirs. Long data are messages, for
  * which each two ranks measure the fastest path (core/base/copy_tuning.h).
  *
  * Invariants:
@@ -21,12 +21,12 @@
 #include "core/coll/shared_internal.h"
 #include "core/message/count.h"
 
-enum { KiB = 1024, PIECES_MAX = 1 << (WEFT_AREA_PIECE_BITS - 1) };
+enum { KiB = 1024, CHUNKS_MAX = 1 << (WEFT_AREA_CHUNK_BITS - 1) };
 
 /* ---- The choice */
 
 /* Longer data are as fast or faster as messages. 2 ranks need one in each direction: with blocks of
- * 64 KiB it takes 0.55 (allgather) to 0.8 (gather) of the time of pieces through the area; with
+ * 64 KiB it takes 0.55 (allgather) to 0.8 (gather) of the time of chunks through the area; with
  * 32 KiB 1.0 (reduce) to 5 times (broadcast, gather), but 0.65 for allgather. With 4 ranks on 2
  * cores messages take 1.8 times as long for an allgather of 64 KiB. */
 const struct weft_shared_limit weft_shared_limits[WEFT_COLL_KINDS] = {
@@ -48,7 +48,7 @@ static size_t limit_of(enum weft_coll_kind kind, int n)
     return n == 2 ? weft_shared_limits[kind].two : weft_shared_limits[kind].more;
 }
 
-/* A reduction has a predefined operation on contiguous elements, and a piece never divides an
+/* A reduction has a predefined operation on contiguous elements, and a chunk never divides an
  * element. */
 static bool can_reduce(const struct weft_coll_args *args)
 {
@@ -167,7 +167,7 @@ static inline bool prepare_call(struct weft_shared_call *c, const struct weft_co
     c->rank = comm->rank;
     size_t bytes = describe_call(c, cut);
     return bytes <= limit_of(args->kind, c->n) && bytes <= UINT32_MAX &&
-           c->longest <= weft_shared_piece(c) * PIECES_MAX;
+           c->longest <= weft_shared_chunk(c) * CHUNKS_MAX;
 }
 
 static inline void set_label(struct weft_shared_call *c, uint32_t number)
@@ -192,7 +192,7 @@ static inline void begin_call(struct weft_shared_call *c, uint32_t number, struc
     c->number = number - 1;
     c->s = s;
     c->error = MPI_SUCCESS;
-    c->over = c->waits = c->any_dead = false;
+    c->over = c->waits = false;
     c->word = NULL;
     c->stamp = c->now = c->next = weft_area_call(area, number);
     c->at = c->ahead = 0;
@@ -213,7 +213,7 @@ static inline bool advance_call(struct weft_shared_call *c)
     }
     if (!c->longest && c->posts && c->source == WEFT_SHARED_ALL)
         return weft_shared_synchronize(c);
-    return weft_shared_run_by_pieces(c);
+    return weft_shared_run_by_chunks(c);
 }
 
 static inline void end_call(struct weft_shared_call *c)
@@ -222,7 +222,7 @@ static inline void end_call(struct weft_shared_call *c)
     weft_assert(c->ticket == area->ended && c->ticket < area->began);
     uint64_t ended = c->ticket + 1;
     bool last = ended == area->began;
-    weft_shared_set_done(c, last ? weft_area_end(area->call << WEFT_AREA_PIECE_BITS)
+    weft_shared_set_done(c, last ? weft_area_end(area->call << WEFT_AREA_CHUNK_BITS)
                                  : weft_area_end(c->stamp));
     atomic_store_explicit(&area->ended, ended, memory_order_relaxed);
     if (c->longest && !c->reduces)
@@ -258,7 +258,7 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
     begin_call(&c, number, NULL);
     if (attempt == WEFT_SHARED_POSTED && c.posts) {
         c.next++;
-        c.ahead = area->piece;
+        c.ahead = area->chunk;
     }
     while (!advance_call(&c))
         weft_shared_poll(&c);

@@ -16,7 +16,7 @@ static struct weft_area none; /* for communicators that have no area: it has no 
 enum { AREAS_MAX = 64 << 20 }; /* bytes of all areas of a process */
 
 /* The record that ranks gather: the memory of each. */
-struct offer {
+struct area_record {
     struct weft_shared_memory_record record; /* of rank 0 */
     uint32_t joins;
 };
@@ -52,9 +52,9 @@ static struct weft_area *new_area(const struct weft_comm *comm, bool small,
     return NULL;
 }
 
-/* An allgather of offers, with the tag of a persistent collective or -1. */
-static int exchange_offers(struct weft_comm *comm, int tag, struct offer *mine, struct offer *all,
-                           enum weft_fault *fault)
+/* An allgather of records, with the tag of a persistent collective or -1. */
+static int gather_records(struct weft_comm *comm, int tag, struct area_record *mine,
+                          struct area_record *all, enum weft_fault *fault)
 {
     struct weft_elements in = weft_elements_of_bytes(mine, sizeof *mine);
     struct weft_coll_args args = {.kind = WEFT_COLL_ALLGATHER,
@@ -64,7 +64,7 @@ static int exchange_offers(struct weft_comm *comm, int tag, struct offer *mine, 
     return weft_coll_run_schedule(&args, tag, fault);
 }
 
-static bool all_join(const struct weft_comm *comm, const struct offer *all)
+static bool all_join(const struct weft_comm *comm, const struct area_record *all)
 {
     bool join = true;
     for (int i = 0; i < comm->size; i++)
@@ -79,18 +79,18 @@ static bool all_join(const struct weft_comm *comm, const struct offer *all)
 WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **made,
                           enum weft_fault *fault)
 {
-    struct offer mine = {0}, all[WEFT_AREA_RANKS_MAX] = {0};
+    struct area_record mine = {0}, all[WEFT_AREA_RANKS_MAX] = {0};
     struct weft_area *area = new_area(comm, tag >= 0, &mine.record);
     *made = NULL;
     mine.joins = area != NULL;
-    int code = exchange_offers(comm, tag, &mine, all, fault);
+    int code = gather_records(comm, tag, &mine, all, fault);
     if (*fault == WEFT_FAULT_REFUSED) {
         weft_area_free(area);
         return code;
     }
     bool use = !code && all_join(comm, all);
     mine.joins = use && weft_area_join(area, &all[0].record) == 0;
-    int second = exchange_offers(comm, tag, &mine, all, fault);
+    int second = gather_records(comm, tag, &mine, all, fault);
     if (code || second || !mine.joins || !all_join(comm, all)) {
         weft_area_free(area);
         return code ? code : second;
@@ -132,9 +132,9 @@ void weft_shared_skip(struct weft_comm *comm)
     uint64_t stamp = weft_area_call(area, comm->coll_sequence);
     if (area->began != area->ended)
         return; /* the end of the active calls completes it, too */
-    atomic_store_explicit(&area->ranks[area->self].seat->done, weft_area_end(stamp),
+    atomic_store_explicit(&area->ranks[area->self].outbox->done, weft_area_end(stamp),
                           memory_order_release);
-    weft_area_ring(area, 0, area->n);
+    weft_area_wake(area, 0, area->n);
 }
 
 void weft_shared_free(const struct weft_comm *comm, struct weft_area *area)

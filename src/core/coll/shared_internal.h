@@ -8,8 +8,9 @@
  * between (shared_wait.c), a nonblocking or persistent one is called by progress.
  *
  * Invariant: after an error a rank posts the rest of its data, marked as failed, so that no other
- * rank waits forever; except after a refusal, or if the ranks make different calls, which all ranks
- * that wait for each other detect.
+ * rank waits forever; except after a refusal or a death, or if the ranks make different calls,
+ * which all ranks that wait for each other detect. Then it posts nothing more for the call, because
+ * the others may not have read what its slots have.
  */
 #ifndef WEFT_SHARED_INTERNAL_H
 #define WEFT_SHARED_INTERNAL_H
@@ -31,9 +32,9 @@ _Static_assert((int)WEFT_AREA_RANKS_MAX <= WEFT_SHARED_ROOT_MASK + 1, "the root 
 
 enum { WEFT_SHARED_NOBODY = -1, WEFT_SHARED_ALL = -2 };
 
-/* Pieces that a rank posts before it takes the first of them, so that ranks that share a core wait
- * for each other once for several pieces. Not more: the buffer of a piece was last used at least 8
- * pieces before in the same call, by one that all ranks can complete without this piece. */
+/* Chunks that a rank posts before it takes the first of them, so that ranks that share a core wait
+ * for each other once for several chunks. Not more: the buffer of a chunk was last used at least 8
+ * chunks before in the same call, by one that all ranks can complete without this chunk. */
 enum { WEFT_SHARED_AHEAD = WEFT_AREA_BUFFERS_IN_STEP / 2 };
 
 _Static_assert((int)WEFT_AREA_RANKS_MAX <= WEFT_OPERANDS_MAX, "an operand of each rank");
@@ -44,11 +45,10 @@ struct weft_shared_call {
     int n, rank;
     uint32_t number;       /* of this call, as in coll_sequence */
     uint32_t label, bytes; /* of each slot */
-    uint64_t stamp;        /* of the first piece */
+    uint64_t stamp;        /* of the first chunk */
     int error;
     bool over;               /* the other ranks do not complete this call */
     bool waits;              /* reports list it */
-    bool any_dead;           /* a rank for which it waited is dead */
     struct weft_schedule *s; /* for reports, errors and refusals; blocking: NULL until needed */
 
     /* The wait: a word of a rank that is to reach a value. */
@@ -113,8 +113,8 @@ enum weft_shared_wait {
 enum weft_shared_wait weft_shared_not_yet(struct weft_shared_call *c, const _Atomic uint64_t *word,
                                           uint64_t value, int from);
 
-/* For a call that has waited for some time: looks whether the rank that it waits for is dead, and
- * notes it for reports. Returns false if no refusal of the call is to be looked for. */
+/* For a call that has waited for some time: looks for dead members, and notes what it waits for,
+ * for reports. Returns false if no refusal of the call is to be looked for. */
 WEFT_COLD bool weft_shared_look(struct weft_shared_call *c);
 
 /* For a blocking call: polls until what it waits for is there, or never will be. */
@@ -129,7 +129,7 @@ enum weft_shared_wait weft_shared_read_done(struct weft_shared_call *c, uint64_t
 /* Frees what the waits and errors of a blocking call needed. */
 void weft_shared_complete(struct weft_shared_call *c);
 
-/* All other ranks have posted a stamp: they have completed all but the last AHEAD pieces. */
+/* All other ranks have posted a stamp: they have completed all but the last AHEAD chunks. */
 static inline void weft_shared_is_done(struct weft_shared_call *c, uint64_t stamp)
 {
     uint64_t completed = stamp - WEFT_SHARED_AHEAD, before = c->stamp - 1;
@@ -161,37 +161,38 @@ static inline enum weft_shared_wait weft_shared_await_post(struct weft_shared_ca
 /* ---- Posting */
 
 /* Takes a slot or buffer for a stamp. If the ranks may not have completed its former one, it waits
- * until they have completed that of the entry three quarters of the ring ahead, if it is of a
+ * until they have completed that of the entry three quarters of the entries ahead, if it is of a
  * former call, so that a rank that is ahead of the others waits rarely. */
-static inline bool weft_shared_take(struct weft_shared_call *c, uint64_t *ring, unsigned n,
+static inline bool weft_shared_take(struct weft_shared_call *c, uint64_t *stamps, unsigned n,
                                     uint64_t stamp)
 {
     unsigned i = weft_area_index(stamp, n);
-    uint64_t before = ring[i], ahead = ring[(i + n - n / 4) & (n - 1)];
+    uint64_t before = stamps[i], ahead = stamps[(i + n - n / 4) & (n - 1)];
     if (weft_unlikely(before > c->area->known) && before != stamp &&
         weft_shared_read_done(c, ahead > before && ahead < c->stamp ? ahead : before) ==
             WEFT_SHARED_LATER)
         return false;
     weft_assert(before <= stamp);
-    ring[i] = stamp;
+    stamps[i] = stamp;
     return true;
 }
 
-/* The slot of a stamp, for so many bytes of data; NULL: it is not free yet. */
+/* The slot of a stamp, for so many bytes of data; NULL: it is not free yet, or the call is over. */
 static inline struct weft_area_slot *weft_shared_reserve(struct weft_shared_call *c, uint64_t stamp,
                                                          size_t bytes)
 {
     if (!weft_shared_take(c, c->area->slot_stamps, WEFT_AREA_SLOTS, stamp) ||
         (bytes > WEFT_AREA_INLINE &&
-         !weft_shared_take(c, c->area->buffer_stamps, c->buffers, stamp)))
+         !weft_shared_take(c, c->area->buffer_stamps, c->buffers, stamp)) ||
+        weft_unlikely(c->over))
         return NULL;
     return weft_area_slot(c->area, c->rank, stamp);
 }
 
-static inline void weft_shared_ring(const struct weft_shared_call *c, int reader)
+static inline void weft_shared_wake(const struct weft_shared_call *c, int reader)
 {
     bool all = reader == WEFT_SHARED_ALL;
-    weft_area_ring(c->area, all ? 0 : reader, all ? c->n : reader + 1);
+    weft_area_wake(c->area, all ? 0 : reader, all ? c->n : reader + 1);
 }
 
 static inline void weft_shared_post(struct weft_shared_call *c, struct weft_area_slot *slot,
@@ -202,14 +203,14 @@ static inline void weft_shared_post(struct weft_shared_call *c, struct weft_area
     slot->bytes = c->bytes;
     atomic_store_explicit(&slot->stamp, stamp, memory_order_release);
     if (c->source != WEFT_SHARED_NOBODY) /* else weft_shared_set_done follows */
-        weft_shared_ring(c, c->reader);
+        weft_shared_wake(c, c->reader);
 }
 
 static inline void weft_shared_set_done(struct weft_shared_call *c, uint64_t stamp)
 {
-    weft_assert(stamp >= c->area->ranks[c->rank].seat->done);
-    atomic_store_explicit(&c->area->ranks[c->rank].seat->done, stamp, memory_order_release);
-    weft_shared_ring(c, WEFT_SHARED_ALL);
+    weft_assert(stamp >= c->area->ranks[c->rank].outbox->done);
+    atomic_store_explicit(&c->area->ranks[c->rank].outbox->done, stamp, memory_order_release);
+    weft_shared_wake(c, WEFT_SHARED_ALL);
 }
 
 /* ---- Moving data */
@@ -217,13 +218,13 @@ static inline void weft_shared_set_done(struct weft_shared_call *c, uint64_t sta
 /* Copies what a rank gives to itself. */
 void weft_shared_copy_own(const struct weft_shared_call *c);
 
-/* In pieces (shared_pieces.c): the most bytes of a block in a piece. */
-static inline size_t weft_shared_piece(const struct weft_shared_call *c)
+/* In chunks (shared_chunks.c): the most bytes of a block in a chunk. */
+static inline size_t weft_shared_chunk(const struct weft_shared_call *c)
 {
-    return c->per_rank ? c->area->block : c->area->piece;
+    return c->per_rank ? c->area->block : c->area->chunk;
 }
 
-bool weft_shared_run_by_pieces(struct weft_shared_call *c);
+bool weft_shared_run_by_chunks(struct weft_shared_call *c);
 
 /* No data: each rank posts, and waits for all others. */
 bool weft_shared_synchronize(struct weft_shared_call *c);

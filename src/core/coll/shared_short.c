@@ -31,7 +31,7 @@ static inline bool post_short(struct weft_shared_call *c, uint64_t stamp)
 {
     struct weft_area *area = c->area;
     unsigned i = weft_area_index(stamp, WEFT_AREA_SLOTS);
-    struct weft_area_slot *slot = &area->ranks[c->rank].seat->slots[i];
+    struct weft_area_slot *slot = &area->ranks[c->rank].outbox->slots[i];
     if (weft_unlikely(area->slot_stamps[i] > area->known))
         return false;
     area->slot_stamps[i] = stamp;
@@ -73,7 +73,7 @@ static inline bool take_one(struct weft_shared_call *c, uint64_t stamp)
         return false;
     weft_area_copy(args->kind == WEFT_COLL_BCAST ? args->in.at : args->out.at, data, c->longest);
     /* of the next call */
-    __builtin_prefetch(weft_area_slot(c->area, c->source, stamp + (1 << WEFT_AREA_PIECE_BITS)));
+    __builtin_prefetch(weft_area_slot(c->area, c->source, stamp + (1 << WEFT_AREA_CHUNK_BITS)));
     return true;
 }
 

@@ -6,7 +6,6 @@
 #include "core/coll/shared_internal.h"
 #include "core/base/error.h"
 #include "core/message/count.h"
-#include "core/progress/failure.h"
 #include "core/progress/progress.h"
 
 /* ---- Errors */
@@ -63,8 +62,8 @@ void weft_shared_compare(const struct weft_comm *comm, const struct weft_area *a
         return; /* the ranks that got the error do not post what the others do */
     for (int i = 0; i < area->n; i++)
         for (int k = 0; k < WEFT_AREA_SLOTS && i != area->self; k++) {
-            const struct weft_area_slot *mine = &area->ranks[area->self].seat->slots[k];
-            const struct weft_area_slot *other = &area->ranks[i].seat->slots[k];
+            const struct weft_area_slot *mine = &area->ranks[area->self].outbox->slots[k];
+            const struct weft_area_slot *other = &area->ranks[i].outbox->slots[k];
             uint64_t stamp = atomic_load_explicit(&mine->stamp, memory_order_relaxed);
             if (weft_likely(!stamp ||
                             stamp != atomic_load_explicit(&other->stamp, memory_order_acquire)) ||
@@ -102,20 +101,21 @@ void weft_shared_reject(struct weft_shared_call *c, uint32_t label, uint32_t byt
 
 /* ---- Waiting */
 
-/* Stores the error if a rank is dead. */
-WEFT_COLD static bool is_dead(struct weft_shared_call *c, int rank)
+/* Stores the error if a member is dead, or the communicator revoked: the other ranks that wait end
+ * their calls, too. */
+WEFT_COLD static bool is_broken(struct weft_shared_call *c)
 {
-    const struct weft_peer *peer = weft_peer_find(0, weft_comm_world_of(c->args->comm, rank));
-    if (!peer || !peer->dead)
+    if (!weft_comm_is_broken(c->args->comm))
         return false;
-    fail_call(c, weft_failure_report(peer), WEFT_FAULT_RECORDED, rank, 0);
+    fail_call(c, weft_comm_report_broken(c->args->comm), WEFT_FAULT_DEAD, c->from, 0);
+    c->over = true;
     return true;
 }
 
 enum weft_shared_wait weft_shared_not_yet(struct weft_shared_call *c, const _Atomic uint64_t *word,
                                           uint64_t value, int from)
 {
-    if (c->over || (c->any_dead && is_dead(c, from)))
+    if (c->over)
         return WEFT_SHARED_NEVER;
     c->word = word;
     c->value = value;
@@ -128,20 +128,18 @@ bool weft_shared_look(struct weft_shared_call *c)
     struct weft_schedule *s = schedule_of(c);
     if (c->queued)
         return false; /* the call that it waits for looks */
-    c->any_dead |= is_dead(c, c->from);
-    if (!s || c->any_dead)
+    if (is_broken(c) || !s)
         return false;
     s->count = s->done = s->after = 0;
     weft_schedule_receive(s, c->from, weft_elements_of_bytes(NULL, 0));
     return true;
 }
 
-/* Returns false if the call has to stop: another rank refuses it, or the rank waited for is dead.
- */
+/* Returns false if the call has to stop: another rank refuses it, or a member is dead. */
 WEFT_COLD static bool go_on(struct weft_shared_call *c)
 {
     if (!weft_shared_look(c))
-        return !c->any_dead;
+        return !c->over;
     if (!c->waits)
         weft_schedule_note_blocking(c->s);
     c->waits = true;
@@ -160,27 +158,33 @@ static inline bool is_there(const struct weft_shared_call *c)
     return atomic_load_explicit(c->word, memory_order_acquire) >= c->value;
 }
 
+struct long_wait {
+    struct weft_shared_call *call;
+    unsigned turns;
+};
+
+static bool is_missing(void *arg)
+{
+    /* Turns before each call of go_on; fewer in a wait so long that a turn sleeps for milliseconds.
+     */
+    enum { TURN = 64, LONG_TURN = 4, LONG = 128 };
+    struct long_wait *wait = arg;
+    if (is_there(wait->call))
+        return false;
+    bool sleeps =
+        wait->turns > (unsigned)__atomic_load_n(&weft.yield_after, __ATOMIC_RELAXED) + LONG;
+    return ++wait->turns % (sleeps ? LONG_TURN : TURN) || go_on(wait->call);
+}
+
 static void poll_long(struct weft_shared_call *c)
 {
-    /* Polls without an event before each call of go_on; fewer in a wait so long that a poll sleeps
-     * for milliseconds. */
-    enum { TURN = 64, LONG_TURN = 4, LONG = 128 };
     struct weft_vci *vci =
         weft_unlikely(weft_entry_flags) ? weft_vci_scope(c->args->comm->vci) : NULL;
-    bool threads = weft_entry_flags & WEFT_ENTRY_THREADS, goes_on = true;
-    unsigned idle = 0, turns = 0;
+    bool threads = weft_entry_flags & WEFT_ENTRY_THREADS;
+    struct long_wait wait = {.call = c};
     if (!threads)
         c->area->node->awake_at(c->word, c->value);
-    while (goes_on && !is_there(c)) {
-        if (weft_poll(vci)) {
-            idle = 0;
-            weft_share();
-        } else {
-            weft_idle_for(&idle, NULL);
-            bool sleeps = idle > (unsigned)weft.yield_after + LONG;
-            goes_on = ++turns % (sleeps ? LONG_TURN : TURN) || go_on(c);
-        }
-    }
+    weft_wait_while(vci, is_missing, &wait, NULL);
     if (!threads)
         c->area->node->awake_at(NULL, 0);
 }
@@ -203,7 +207,7 @@ static enum weft_shared_wait await_done(struct weft_shared_call *c, uint64_t sta
     for (int i = 0; i < c->n; i++) {
         enum weft_shared_wait one =
             i == c->rank ? WEFT_SHARED_REACHED
-                         : weft_shared_await(c, &c->area->ranks[i].seat->done, stamp, i);
+                         : weft_shared_await(c, &c->area->ranks[i].outbox->done, stamp, i);
         if (one == WEFT_SHARED_LATER)
             return one;
         all = one == WEFT_SHARED_NEVER ? one : all;
@@ -233,7 +237,7 @@ enum weft_shared_wait weft_shared_read_done(struct weft_shared_call *c, uint64_t
     if (all != WEFT_SHARED_REACHED)
         return all;
     for (int i = 0; i < c->n; i++) {
-        uint64_t done = atomic_load_explicit(&c->area->ranks[i].seat->done, memory_order_acquire);
+        uint64_t done = atomic_load_explicit(&c->area->ranks[i].outbox->done, memory_order_acquire);
         known = i == c->rank || done > known ? known : done;
     }
     c->area->known = known;

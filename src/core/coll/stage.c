@@ -9,7 +9,6 @@
 #include "core/coll/schedule.h"
 
 #include "core/base/error.h"
-#include "core/base/memory.h"
 #include "core/comm/nodes.h"
 #include "core/message/process.h"
 
@@ -94,6 +93,12 @@ static size_t results(const struct weft_coll_args *args)
     return arrays ? (size_t)weft_int_of(arrays->counts, args->comm->rank) : args->out.count;
 }
 
+static void close_stage(struct weft_stage *stage)
+{
+    free(stage->memory[0]);
+    free(stage->memory[1]);
+}
+
 int weft_stage_open(struct weft_stage *stage, struct weft_coll_args *args, struct weft_schedule *s)
 {
     bool in_place = args->in.at == args->out.at;
@@ -117,14 +122,8 @@ int weft_stage_open(struct weft_stage *stage, struct weft_coll_args *args, struc
                         (stage->out.count && !in_place && !stage->memory[1]));
     if (!lacks && !(s && s->failed))
         return MPI_SUCCESS;
-    weft_stage_close(stage);
+    close_stage(stage);
     return weft_error_set(MPI_ERR_NO_MEM, "no memory for a copy of a buffer in GPU memory");
-}
-
-void weft_stage_close(struct weft_stage *stage)
-{
-    free(stage->memory[0]);
-    free(stage->memory[1]);
 }
 
 void weft_stage_begin(const struct weft_stage *stage)
@@ -155,7 +154,7 @@ int weft_stage_run(struct weft_coll_args *args)
     weft_stage_begin(&stage);
     code = weft_coll_run(args);
     weft_stage_end(&stage);
-    weft_stage_close(&stage);
+    close_stage(&stage);
     return code;
 }
 

@@ -29,10 +29,9 @@ struct weft_stage {
 WEFT_COLD bool weft_stage_is_needed(const struct weft_coll_args *args);
 
 /* Replaces buffers in device memory by buffers on the host: in memory of a schedule, or (NULL) in
- * memory that weft_stage_close frees. Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
+ * memory of the stage. Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
 WEFT_COLD int weft_stage_open(struct weft_stage *stage, struct weft_coll_args *args,
                               struct weft_schedule *s);
-WEFT_COLD void weft_stage_close(struct weft_stage *stage);
 
 /* Copies the operands in, and the results out. */
 WEFT_COLD void weft_stage_begin(const struct weft_stage *stage);

@@ -6,19 +6,25 @@
  *  - MPI_COMM_WORLD has the first block of context ids, MPI_COMM_SELF the second, the job the
  *    third.
  *  - A dying communicator (after MPI_Comm_free) keeps its channels and context ids until a sweep
- *    finds no reference. So this process does not offer an id while it has a send or a receive with
- *    that id.
+ *    finds no reference. So this process does not propose an id while it has a send or a receive
+ *    with that id.
  *  - The messages without a receive that have arrived for a dying communicator are dropped by the
  *    sweep that frees it, and later ones when they arrive: nothing of them can reach a communicator
  *    that gets the same ids later (context.h).
  */
+#include "core/comm/agree.h"
 #include "core/comm/comm.h"
-#include "core/pt2pt/partitioned.h"
+#include "core/comm/recovery.h"
+#include "core/comm/revoke.h"
 #include "core/comm/session.h"
 #include "core/comm/spread.h"
 #include "core/comm/topology.h"
+#include "core/message/count.h"
+#include "core/message/foreign.h"
 #include "core/message/process.h"
 #include "core/message/lane.h"
+#include "core/progress/failure.h"
+#include "core/progress/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,35 +49,35 @@ enum { PREDEFINED = 3 };
 
 /* The lanes to the other processes of a communicator. */
 struct lanes {
-    bool posts, others; /* the lane that matches receives is one of them; others are */
-    unsigned streams;   /* that all of them have */
+    bool posts, others;   /* the lane that matches receives is one of them; others are */
+    unsigned vci_numbers; /* that all of them have */
 };
 
 static struct lanes lanes_of(const struct weft_comm *comm)
 {
-    struct lanes lanes = {.streams = weft.streams};
+    struct lanes lanes = {.vci_numbers = weft.vci_numbers};
     for (int rank = 0; rank < comm->size; rank++) {
         int world = weft_comm_world_of(comm, rank);
         unsigned number = weft_lane_to(world);
         const struct weft_lane *lane = weft_lanes[number];
         lanes.posts |= weft.posts && number == weft.posts;
         lanes.others |= number != weft.posts && world != weft.job.rank;
-        if (lane->streams && lane->streams() < lanes.streams)
-            lanes.streams = lane->streams();
+        if (lane->vci_numbers && lane->vci_numbers() < lanes.vci_numbers)
+            lanes.vci_numbers = lane->vci_numbers();
     }
     return lanes;
 }
 
 static void open_channel(struct weft_channel *channel, struct weft_comm *comm, struct lanes lanes,
-                         unsigned use, unsigned stream)
+                         unsigned use, unsigned vci_number)
 {
     uint32_t context = (uint32_t)comm->block * WEFT_CONTEXTS + use;
     *channel = (struct weft_channel){.context = context,
-                                     .vci = &weft.vcis[stream % weft.nvcis],
-                                     .peers = comm->remote->peers[stream],
+                                     .vci = &weft.vcis[vci_number % weft.nvcis],
+                                     .peers = comm->remote->peers[vci_number],
                                      .rank = comm->rank,
                                      .size = comm->size,
-                                     .stream = stream,
+                                     .vci_number = vci_number,
                                      .comm = comm};
     if (!lanes.posts)
         channel->held = WEFT_HELD_ALWAYS; /* software matches all of its messages */
@@ -128,8 +134,18 @@ static bool channel_expects(uint32_t context)
     return weft_context_is_expected(context / WEFT_CONTEXTS);
 }
 
-const struct weft_channel_ops weft_comm_channel_ops = {
-    .of = channel_of, .world = channel_world, .name = channel_name, .expects = channel_expects};
+static int check_channel(const struct weft_channel *channel)
+{
+    return channel->comm->revoked ? weft_comm_report_revoked(channel->comm) : MPI_SUCCESS;
+}
+
+const struct weft_channel_ops weft_comm_channel_ops = {.of = channel_of,
+                                                       .world = channel_world,
+                                                       .name = channel_name,
+                                                       .expects = channel_expects,
+                                                       .unacknowledged = weft_comm_unacknowledged,
+                                                       .revoked = weft_revoke_arrived,
+                                                       .check = check_channel};
 
 /* The number of references to a communicator and to its channels beside those of requests. */
 static int count_uses(struct weft_comm *comm)
@@ -144,14 +160,14 @@ static int count_uses(struct weft_comm *comm)
     return uses;
 }
 
-/* Assigns a communicator to a stream and its VCI. */
-static void assign_stream(struct weft_comm *comm, int block, unsigned streams)
+/* Assigns a VCI number to a communicator, and so its VCI. */
+static void assign_vci(struct weft_comm *comm, int block, unsigned vci_numbers)
 {
     comm->block = block;
-    comm->stream = block < PREDEFINED ? 0 : (unsigned)(block - PREDEFINED + 1) % streams;
-    comm->vci = &weft.vcis[comm->stream % weft.nvcis];
-    comm->peers = weft_group_open_peers(comm->remote, comm->stream);
-    weft_assert(comm->stream < weft.streams && comm->rank < comm->group->size);
+    comm->vci_number = block < PREDEFINED ? 0 : (unsigned)(block - PREDEFINED + 1) % vci_numbers;
+    comm->vci = &weft.vcis[comm->vci_number % weft.nvcis];
+    comm->peers = weft_group_open_peers(comm->remote, comm->vci_number);
+    weft_assert(comm->vci_number < weft.vci_numbers && comm->rank < comm->group->size);
     if (!comm->peers)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", comm->size);
 }
@@ -169,22 +185,22 @@ static void join_alike(struct weft_channel *spread, unsigned channels)
 }
 
 /* Opens the channels of point-to-point messages that the assertions of all processes allow, each on
- * a stream of its own. */
-static void open_spread(struct weft_comm *comm, struct lanes lanes, unsigned streams)
+ * a VCI number of its own. */
+static void open_spread(struct weft_comm *comm, struct lanes lanes, unsigned vci_numbers)
 {
-    unsigned channels = weft_spread_channels(streams);
+    unsigned channels = weft_spread_channels(vci_numbers);
     if (comm->spread_rule == WEFT_SPREAD_NONE || channels == 1)
         return;
     comm->spread = calloc(channels, sizeof *comm->spread);
     comm->spread_channels = channels;
     for (unsigned i = 0; i < channels; i++) {
-        unsigned stream = (comm->stream + i) % streams;
-        if (!comm->spread || !weft_group_open_peers(comm->remote, stream))
+        unsigned vci_number = (comm->vci_number + i) % vci_numbers;
+        if (!comm->spread || !weft_group_open_peers(comm->remote, vci_number))
             weft_fatal(MPI_ERR_NO_MEM,
                        "no memory for %u channels of a communicator of %d processes; make it "
                        "without mpi_assert_no_any_tag and mpi_assert_no_any_source",
                        channels, comm->size);
-        open_channel(&comm->spread[i], comm, lanes, WEFT_CONTEXT_P2P, stream);
+        open_channel(&comm->spread[i], comm, lanes, WEFT_CONTEXT_P2P, vci_number);
     }
     join_alike(comm->spread, channels);
     comm->p2p.size = 0;
@@ -197,23 +213,25 @@ void weft_comm_open(struct weft_comm *comm, int block)
     weft_assert(comm->block < 0 && !weft_context_owner((uint32_t)block) && weft_vcis_hold_all());
     struct weft_comm *local = comm->local;
     struct lanes lanes = lanes_of(comm), local_lanes = local ? lanes_of(local) : lanes;
-    unsigned streams = lanes.streams < local_lanes.streams ? lanes.streams : local_lanes.streams;
-    assign_stream(comm, block, streams);
+    unsigned vci_numbers =
+        lanes.vci_numbers < local_lanes.vci_numbers ? lanes.vci_numbers : local_lanes.vci_numbers;
+    assign_vci(comm, block, vci_numbers);
     if (local)
-        assign_stream(local, block, streams);
+        assign_vci(local, block, vci_numbers);
     for (unsigned use = 0; use < WEFT_CONTEXTS; use++) {
         bool of_local = use >= WEFT_CONTEXT_LOCAL_COLL;
         if (!of_local || local)
             open_channel(channel_for(comm, use), of_local ? local : comm,
-                         of_local ? local_lanes : lanes, use, comm->stream);
+                         of_local ? local_lanes : lanes, use, comm->vci_number);
     }
-    open_spread(comm, lanes, streams);
+    open_spread(comm, lanes, vci_numbers);
     weft_context_assign(block, comm);
     for (unsigned use = 0; use < WEFT_CONTEXTS; use++)
         if (channel_for(comm, use) && channel_for(comm, use)->size)
             announce_channel(channel_for(comm, use));
     for (unsigned i = 0; comm->spread && i < comm->spread_channels; i++)
         announce_channel(&comm->spread[i]);
+    weft_revoke_opened(comm);
 }
 
 /* ---- Making and freeing */
@@ -221,7 +239,8 @@ void weft_comm_open(struct weft_comm *comm, int block)
 /* Sets the fields that follow from the groups. */
 static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
 {
-    if (weft.streams == 1 && !weft_group_open_peers(remote, 0)) /* else weft_comm_open does it */
+    if (weft.vci_numbers == 1 &&
+        !weft_group_open_peers(remote, 0)) /* else weft_comm_open does it */
         return false;
     comm->object.kind = WEFT_KIND_COMM;
     comm->group = weft_group_keep(group);
@@ -230,6 +249,19 @@ static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_g
     comm->size = remote->size;
     comm->block = -1;
     return true;
+}
+
+/* The communicator contains processes of other jobs, or does not any more. */
+static void join_foreign(const struct weft_group *members, int by)
+{
+    for (int i = 0; weft_unlikely(members->foreign) && i < members->size; i++) {
+        int world = weft_group_world(members, i);
+        if (!weft_is_foreign(world))
+            continue;
+        weft_foreign_join(world, by);
+        if (!strncmp(weft_foreign_of(world)->contact.host, weft.job.host, WEFT_HOST_SHOWN))
+            weft_progress_share_cores();
+    }
 }
 
 static struct weft_comm *make_one(struct weft_group *group, struct weft_group *remote,
@@ -246,6 +278,7 @@ static struct weft_comm *make_one(struct weft_group *group, struct weft_group *r
     comm->errhandler = errhandler ? errhandler : &weft_errors_are_fatal;
     comm->errhandler->refs++;
     comm->session = weft_session_keep(group->session);
+    join_foreign(comm->remote, 1);
     return comm;
 }
 
@@ -254,6 +287,7 @@ static void unmake(struct weft_comm *comm)
     weft_assert(!comm->uses && comm != &weft_comm_world && comm != &weft_comm_self);
     if (comm->local)
         unmake(comm->local);
+    join_foreign(comm->remote, -1);
     weft_group_release(comm->group);
     weft_group_release(comm->remote);
     weft_errhandler_release(comm->errhandler);
@@ -275,13 +309,32 @@ struct weft_comm *weft_comm_make(struct weft_group *group, struct weft_group *re
     struct weft_comm *comm = make_one(group, remote ? remote : group, errhandler);
     if (!comm || !remote)
         return comm;
-    comm->first_half = weft_group_world(group, 0) < weft_group_world(remote, 0);
     comm->local = make_one(group, group, NULL);
     if (!comm->local) {
         unmake(comm);
         return NULL;
     }
+    comm->local->inter = comm;
     return comm;
+}
+
+static void regroup_one(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
+{
+    struct weft_group *old = comm->group, *old_remote = comm->remote;
+    weft_assert(comm->block < 0);
+    if (!fill(comm, group, remote))
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a communicator of %d processes", remote->size);
+    join_foreign(remote, 1);
+    join_foreign(old_remote, -1);
+    weft_group_release(old);
+    weft_group_release(old_remote);
+}
+
+void weft_comm_regroup(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
+{
+    regroup_one(comm, group, remote ? remote : group);
+    if (comm->local)
+        regroup_one(comm->local, group, group);
 }
 
 void weft_comm_drop(struct weft_comm *comm)
@@ -295,19 +348,25 @@ void weft_comm_drop(struct weft_comm *comm)
 void weft_comm_release(struct weft_comm *comm)
 {
     weft_assert(comm->object.kind == WEFT_KIND_COMM && comm->block >= PREDEFINED);
+    weft_agree_close(comm);
     weft_handle_retire(&comm->object);
     comm->next_dying = dying;
     dying = comm;
-    if (++ndying >= sweep_at)
+    if (++ndying >= sweep_at || weft_comm_is_foreign(comm))
         weft_comm_sweep();
 }
 
-static bool has_channel(const struct weft_comm *comm, const struct weft_channel *channel)
+static bool is_channel_of(const struct weft_comm *comm, const struct weft_channel *channel)
 {
     const char *at = (const char *)channel;
     return (at >= (const char *)comm && at < (const char *)(comm + 1)) ||
            (comm->spread && at >= (const char *)comm->spread &&
             at < (const char *)(comm->spread + comm->spread_channels));
+}
+
+bool weft_comm_has_channel(const struct weft_comm *comm, const struct weft_channel *channel)
+{
+    return is_channel_of(comm, channel) || (comm->local && is_channel_of(comm->local, channel));
 }
 
 /* Marks the dying communicator that a request refers to. It compares addresses and does not read
@@ -317,8 +376,7 @@ static void mark_referred(void *arg, struct weft_request *request)
 {
     (void)arg;
     for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
-        if (has_channel(comm, request->channel) ||
-            (comm->local && has_channel(comm->local, request->channel)))
+        if (weft_comm_has_channel(comm, request->channel))
             comm->referred = true;
 }
 
@@ -379,13 +437,15 @@ struct activity {
 static void see_active(void *arg, struct weft_request *request)
 {
     struct activity *activity = arg;
-    if (request->pending > 0 && has_channel(activity->comm, request->channel))
+    bool waits = activity->comm->agree && weft_request_row(request)->receives && !request->peer &&
+                 request->match.tag == WEFT_AGREE_TAG; /* for members that need an answer */
+    if (request->pending > 0 && !waits && is_channel_of(activity->comm, request->channel))
         activity->any = true;
 }
 
 bool weft_comm_active(struct weft_comm *comm)
 {
-    struct activity activity = {.comm = comm, .any = count_uses(comm) != 0};
+    struct activity activity = {.comm = comm, .any = count_uses(comm) > (comm->agree != NULL)};
     weft_request_each(see_active, &activity);
     return activity.any;
 }
@@ -441,28 +501,76 @@ static void close_predefined(struct weft_comm *comm)
     comm->object.kind = WEFT_KIND_NONE;
 }
 
+static void end(struct weft_comm *comm)
+{
+    comm->uses = 0; /* those of calls of an error handler that was left by longjmp */
+    weft_context_free(comm->block);
+    unmake(comm);
+}
+
 void weft_comm_finalize(void)
 {
     while (dying) {
         struct weft_comm *comm = dying;
         dying = comm->next_dying;
-        weft_context_free(comm->block);
-        unmake(comm);
+        end(comm);
     }
     ndying = 0;
     for (uint32_t block = PREDEFINED;
          block < WEFT_CONTEXT_BLOCKS && weft_context_in_use() > PREDEFINED; block++) {
         struct weft_comm *comm = weft_context_owner(block);
-        if (!comm)
-            continue;
-        weft_context_free((int)block);
-        unmake(comm);
+        if (comm)
+            end(comm);
     }
     weft_comm_collectives.forget(&weft_comm_world);
     close_predefined(&weft_comm_world);
     close_predefined(&weft_comm_self);
     close_predefined(&weft_comm_job);
     weft_context_reset();
+    weft_failure_forget_all();
+}
+
+/* ---- Dead members */
+
+static int first_dead(const struct weft_group *group)
+{
+    for (int rank = 0; rank < group->size; rank++)
+        if (weft_process_has_failed(weft_group_world(group, rank)))
+            return weft_group_world(group, rank);
+    return -1;
+}
+
+int weft_comm_find_dead(const struct weft_comm *comm)
+{
+    comm = comm->inter ? comm->inter : comm;
+    int dead = first_dead(comm->remote);
+    return dead < 0 && comm->local ? first_dead(comm->group) : dead;
+}
+
+int weft_comm_dead_member(struct weft_comm *comm)
+{
+    if (!weft_counts.deaths)
+        return -1;
+    if (comm->deaths_seen != weft_counts.deaths) {
+        comm->deaths_seen = weft_counts.deaths;
+        comm->dead_member = weft_comm_find_dead(comm);
+    }
+    return comm->dead_member;
+}
+
+int weft_comm_report_revoked(const struct weft_comm *comm)
+{
+    comm = comm->inter ? comm->inter : comm;
+    return weft_error_set(MPIX_ERR_REVOKED,
+                          "%s is revoked (MPIX_Comm_revoke); MPIX_Comm_shrink makes a communicator "
+                          "of its living members",
+                          weft_comm_name(comm));
+}
+
+int weft_comm_report_broken(const struct weft_comm *comm)
+{
+    return comm->revoked ? weft_comm_report_revoked(comm)
+                         : weft_failure_report_process(weft_comm_find_dead(comm));
 }
 
 /* ---- Names and ranks */

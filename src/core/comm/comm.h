@@ -24,6 +24,7 @@
 
 #include <stdbool.h>
 
+struct weft_agree;
 struct weft_area;
 struct weft_comm;
 struct weft_info;
@@ -56,14 +57,21 @@ struct weft_comm {
     enum weft_spread spread_rule;      /* set before weft_comm_open */
     struct weft_group *group, *remote; /* the local group; the group that peers describe */
     struct weft_comm *local; /* of an inter-communicator: over the local group, internal use only */
+    struct weft_comm *inter; /* of such a local one: its inter-communicator */
     bool first_half;         /* of an inter-communicator: the local group comes first where both
                                 groups are put in one order */
-    unsigned stream;         /* index of the table of peers: core/message/vci.h */
+    unsigned vci_number;     /* index of the table of peers: core/message/vci.h */
     int block;               /* its block of context ids */
     bool named;              /* the name is allocated */
     bool referred;           /* during weft_comm_sweep: a request or message refers to it */
-    int uses;                /* context allocations and calls of error handlers that refer to it */
-    uint32_t makings;        /* communicators made over it so far: the tag of the next call */
+    struct weft_agree *agree; /* agree.h; NULL: no agreement was made */
+    int acked;                /* the dead that the program has acknowledged: recovery.h */
+    int uses;                 /* context allocations and calls of error handlers that refer to it */
+    uint64_t deaths_seen;     /* deaths of the job when its members were last looked at, */
+    int dead_member;          /* and the result: weft_comm_dead_member */
+    bool revoked;             /* revoke.h; also of `local` */
+    bool outlasts_deaths;     /* its collectives wait for the living members although others died */
+    uint32_t makings;         /* communicators made over it so far: the tag of the next call */
     struct weft_comm *next_dying;
 
     struct weft_attribute *attributes; /* core/base/attribute.h */
@@ -87,6 +95,7 @@ struct weft_comm_collectives {
     int (*allreduce)(struct weft_comm *comm, struct weft_elements in, void *out,
                      const struct weft_op *op);
     int (*allgather)(struct weft_comm *comm, struct weft_elements in, struct weft_elements out);
+    void (*refuse)(struct weft_comm *comm, bool persistent, int code);
     void (*forget)(struct weft_comm *comm);
 };
 extern WEFT_HIDDEN struct weft_comm_collectives weft_comm_collectives;
@@ -100,11 +109,15 @@ void weft_comm_expose(bool visible);
 void weft_comm_finalize(void);
 
 /* Makes a communicator over a group that this process is in, or between it and a remote group
- * (NULL: an intra-communicator). References the groups and the error handler (NULL:
- * MPI_ERRORS_ARE_FATAL). The communicator has a handle and no context ids yet. NULL without memory,
- * with the error sentence set. */
+ * (NULL: an intra-communicator; else the caller sets first_half). References the groups and the
+ * error handler (NULL: MPI_ERRORS_ARE_FATAL). The communicator has a handle and no context ids yet.
+ * NULL without memory, with the error sentence set. */
 struct weft_comm *weft_comm_make(struct weft_group *group, struct weft_group *remote,
                                  struct weft_errhandler *errhandler);
+
+/* Gives a communicator that has no context ids yet other groups, of some of its members. Ends the
+ * job without memory. */
+void weft_comm_regroup(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote);
 
 /* Opens the channels on a block of context ids that all members have taken. */
 void weft_comm_open(struct weft_comm *comm, int block);
@@ -136,6 +149,27 @@ static inline const char *weft_comm_name(const struct weft_comm *comm)
 {
     return comm->name && *comm->name ? comm->name : "a communicator without a name";
 }
+
+/* The number, as in groups, of a dead member of either group, also for the local side of an
+ * inter-communicator, or -1. A collective call on such a communicator that waits ends with an error
+ * at every member. The second one looks only at deaths that weft_failure_check has seen, and is
+ * cheap. */
+WEFT_COLD int weft_comm_find_dead(const struct weft_comm *comm);
+WEFT_COLD int weft_comm_dead_member(struct weft_comm *comm);
+
+/* True if no collective call on such a communicator waits any more: a member is dead, or it is
+ * revoked. The other one records why, and returns the error class. */
+static inline bool weft_comm_is_broken(struct weft_comm *comm)
+{
+    return comm->revoked || weft_comm_dead_member(comm) >= 0;
+}
+WEFT_COLD int weft_comm_report_broken(const struct weft_comm *comm);
+
+/* MPIX_ERR_REVOKED, recorded. */
+WEFT_COLD int weft_comm_report_revoked(const struct weft_comm *comm);
+
+/* True if the channel is one of the communicator's. Does not read the channel. */
+bool weft_comm_has_channel(const struct weft_comm *comm, const struct weft_channel *channel);
 
 /* The rows of weft_channel_ops, and weft_bsend_owner_of. */
 extern const struct weft_channel_ops weft_comm_channel_ops;
@@ -179,6 +213,18 @@ static inline int weft_comm_total(const struct weft_comm *comm)
 static inline int weft_comm_new_rank(const struct weft_comm *comm)
 {
     return comm->local && !comm->first_half ? comm->size + comm->rank : comm->rank;
+}
+
+/* True if it contains processes of other jobs. */
+static inline bool weft_comm_is_foreign(const struct weft_comm *comm)
+{
+    return comm->group->foreign || comm->remote->foreign;
+}
+
+/* True if not all of its processes learn of the death of one. */
+static inline bool weft_comm_learns_late(const struct weft_comm *comm)
+{
+    return weft_comm_is_foreign(comm->inter ? comm->inter : comm);
 }
 
 static inline struct weft_attributed weft_comm_attributed(struct weft_comm *comm)

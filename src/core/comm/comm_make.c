@@ -3,9 +3,11 @@
  * Making communicators: see comm_make.h.
  *
  * Invariant: the steps at which one process alone can fail (memory, a user's callback) come before
- * the allocation of context ids, which each member enters with its result.
+ * the allocation of context ids, which each member enters with its result. Where the group follows
+ * from messages that are exchanged meanwhile, memory for it is reserved before.
  */
 #include "core/comm/comm_make.h"
+#include "core/comm/agree.h"
 #include "core/comm/context_alloc.h"
 #include "core/base/error.h"
 #include "core/comm/intercomm.h"
@@ -22,6 +24,8 @@ enum { MAKING_TAGS = 1 << 24 };
 
 int weft_comm_making_tag(struct weft_comm *over)
 {
+    if (over->makings % MAKING_TAGS == WEFT_AGREE_TAG)
+        over->makings++;
     return (int)(over->makings++ % MAKING_TAGS);
 }
 
@@ -65,12 +69,37 @@ static int conclude(const struct weft_context_alloc *alloc, struct weft_comm *ma
     return MPI_SUCCESS;
 }
 
+void weft_comm_agree_start(struct weft_context_alloc *alloc, struct weft_comm *over,
+                           const struct weft_comm *made, int failed)
+{
+    uint64_t key = prepare_alloc(alloc, over, made);
+    weft_context_alloc_start(alloc, key, failed);
+}
+
+/* Waits for an allocation beside which a collective was executed, which fails if another rank
+ * refuses the call, and has recorded so. */
+static int wait_beside(struct weft_context_alloc *alloc)
+{
+    struct weft_bid_failure failure;
+    int code = weft_context_alloc_wait(alloc);
+    if (code != MPI_SUCCESS && weft_bid_failure(alloc->words, &failure) &&
+        failure.rank != alloc->over->rank)
+        weft_bid_error(WEFT_BID_FAILED, alloc->words);
+    return code;
+}
+
+int weft_comm_agree_end(struct weft_context_alloc *alloc, struct weft_comm *made,
+                        struct weft_comm **out)
+{
+    wait_beside(alloc);
+    return conclude(alloc, made, out);
+}
+
 int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
                     struct weft_comm **out)
 {
     struct weft_context_alloc alloc;
-    uint64_t key = prepare_alloc(&alloc, over, made);
-    weft_context_alloc_start(&alloc, key, failed);
+    weft_comm_agree_start(&alloc, over, made, failed);
     weft_context_alloc_wait(&alloc);
     return conclude(&alloc, made, out);
 }
@@ -118,6 +147,13 @@ int weft_comm_refuse(struct weft_comm *over, int code)
     return code;
 }
 
+int weft_comm_refuse_joined(struct weft_comm *over, int code)
+{
+    if (over && !over->local)
+        weft_comm_collectives.refuse(over, false, code);
+    return weft_comm_refuse(over, code);
+}
+
 int weft_comm_agree_group(struct weft_comm *over, struct weft_group *group,
                           struct weft_group *remote, struct weft_comm **out)
 {
@@ -125,6 +161,8 @@ int weft_comm_agree_group(struct weft_comm *over, struct weft_group *group,
     int failed = group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (group && group->rank != MPI_UNDEFINED && !(remote && remote->size == 0)) {
         made = weft_comm_make(group, remote, over->errhandler);
+        if (made)
+            made->first_half = over->first_half;
         failed = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
     weft_group_release(group);
@@ -143,6 +181,7 @@ static struct weft_comm *copy_comm(struct weft_comm *over, const struct weft_inf
     *code = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!made)
         return NULL;
+    made->first_half = over->first_half;
     made->topology = weft_topology_keep(over->topology);
     weft_comm_take_hints(made, hints);
     *code = weft_attribute_copy_all(weft_comm_attributed(over), weft_comm_attributed(made));
@@ -258,21 +297,65 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
 
 /* ---- Split */
 
+static int gather_choices(struct weft_comm *local, int color, int key, struct weft_choice *all)
+{
+    struct weft_choice mine = {color, key, local->rank};
+    return weft_comm_collectives.allgather(local, weft_elements_of_bytes(&mine, sizeof mine),
+                                           weft_elements_of_bytes(all, sizeof mine));
+}
+
+/* Gathers the choices while the members allocate context ids, which do not depend on them. */
+static int split_group(struct weft_comm *over, int color, int key, struct weft_choice **all,
+                       struct weft_comm **out)
+{
+    struct weft_context_alloc alloc;
+    struct weft_comm *made = NULL;
+    uint64_t alloc_key = prepare_alloc(&alloc, over, NULL);
+    alloc.assertions = 0; /* of a communicator without hints */
+    weft_context_alloc_start(&alloc, alloc_key, MPI_SUCCESS);
+    int gathered = gather_choices(over, color, key, *all);
+    int code = wait_beside(&alloc);
+    if (code == MPI_SUCCESS && gathered != MPI_SUCCESS)
+        weft_context_free(alloc.block);
+    if (code != MPI_SUCCESS || gathered != MPI_SUCCESS)
+        return code != MPI_SUCCESS ? code : gathered;
+    struct weft_choice *smaller = realloc(*all, (size_t)over->size * sizeof **all);
+    if (smaller)
+        *all = smaller;
+    struct weft_group *group = weft_choice_group(over->group, *all, color);
+    if (group && group->rank != MPI_UNDEFINED)
+        made = weft_comm_make(group, NULL, over->errhandler);
+    if (!group || (group->rank != MPI_UNDEFINED && !made))
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes", over->size);
+    weft_group_release(group);
+    return conclude(&alloc, made, out);
+}
+
+static int split_both(struct weft_comm *over, int color, int key, struct weft_choice *all,
+                      struct weft_comm **out)
+{
+    int code = weft_comm_begin(over, MPI_SUCCESS);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = gather_choices(over->local, color, key, all);
+    return weft_intercomm_split(over, all, color, code, out);
+}
+
 int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm **out)
 {
-    struct weft_comm *local = over->local ? over->local : over;
-    struct weft_choice *all = malloc((size_t)local->size * sizeof *all);
-    struct weft_choice mine = {color, key, local->rank};
+    int size = over->local ? over->local->size : over->size;
+    /* With memory that split_group returns before it makes a group, with a table of ranks and one
+     * of peers, and a communicator. */
+    size_t reserved = sizeof(struct weft_group) + sizeof(struct weft_comm) +
+                      (size_t)size * (sizeof(int32_t) + sizeof(struct weft_peer *));
+    struct weft_choice *all = malloc((size_t)size * sizeof *all + reserved);
     *out = NULL;
     if (!all)
-        return weft_error_set(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
-                              local->size);
-    int code = weft_comm_collectives.allgather(local, weft_elements_of_bytes(&mine, sizeof mine),
-                                               weft_elements_of_bytes(all, sizeof mine));
-    if (code == MPI_SUCCESS && over->local)
-        code = weft_intercomm_split(over, all, color, out);
-    else if (code == MPI_SUCCESS)
-        code = weft_comm_agree_group(over, weft_choice_group(over->group, all, color), NULL, out);
+        return weft_comm_refuse_joined(
+            over, weft_error_set(MPI_ERR_NO_MEM,
+                                 "no memory to split a communicator of %d processes", size));
+    int code = over->local ? split_both(over, color, key, all, out)
+                           : split_group(over, color, key, &all, out);
     free(all);
     return code;
 }

@@ -20,6 +20,8 @@
 #include "core/comm/comm.h"
 #include "core/message/request.h"
 
+struct weft_context_alloc;
+
 /* Makes a copy with the same groups and topology, the attributes whose callbacks allow it, and
  * these hints (NULL: none). An error code of a user's callback is returned unchanged. */
 int weft_comm_dup(struct weft_comm *over, const struct weft_info *hints, struct weft_comm **out);
@@ -41,7 +43,8 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
 WEFT_COLD int weft_comm_refuse_group(struct weft_comm *over, const struct weft_group *group,
                                      int tag, int code);
 
-/* One communicator for each color (or MPI_UNDEFINED), ranks in the order of (key, rank in over). */
+/* One communicator for each color (or MPI_UNDEFINED), ranks in the order of (key, rank in over). A
+ * rank whose arguments are wrong calls weft_comm_refuse_joined instead. */
 int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm **out);
 
 /* One communicator for each shared resource: a node (MPI_COMM_TYPE_SHARED), or the resource that
@@ -53,6 +56,13 @@ int weft_comm_split_type(struct weft_comm *over, int type, int key, const struct
  * it) or, on failure, frees it. failed: an error class of this process, or MPI_SUCCESS. */
 int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
                     struct weft_comm **out);
+
+/* The same in two calls, between which the caller may use other messages: both are called, with a
+ * result or without. */
+void weft_comm_agree_start(struct weft_context_alloc *alloc, struct weft_comm *over,
+                           const struct weft_comm *made, int failed);
+int weft_comm_agree_end(struct weft_context_alloc *alloc, struct weft_comm *made,
+                        struct weft_comm **out);
 
 /* The same for a communicator over `group` (remote: and a remote group, or NULL), made here if this
  * process is in the group and both have members. Drops a reference of both. A NULL group means that
@@ -72,6 +82,10 @@ int weft_comm_combine(struct weft_comm *over, uint64_t *words, int failed);
 /* This rank's call is wrong: makes it fail at the other members too, without waiting for them.
  * Returns the error class. */
 WEFT_COLD int weft_comm_refuse(struct weft_comm *over, int code);
+
+/* The same for a call that, over an intra-communicator, begins a collective and the agreement
+ * together. */
+WEFT_COLD int weft_comm_refuse_joined(struct weft_comm *over, int code);
 
 /* The tag of the next call that makes a communicator over `over`, the same at all members. */
 int weft_comm_making_tag(struct weft_comm *over);

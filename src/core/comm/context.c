@@ -3,7 +3,7 @@
  * Context ids: see context.h.
  *
  * Invariant: a block's bit in `used` is set from the time a bid takes it until weft_context_free;
- * its bit in `offered` is set while a bid that offered it is not settled.
+ * its bit in `proposed` is set while a bid that proposed it is not settled.
  */
 #include "core/comm/context.h"
 
@@ -14,23 +14,23 @@
 
 enum {
     WORDS = WEFT_CONTEXT_BLOCKS / 64,
-    WINDOWS = (WORDS + WEFT_CONTEXT_WINDOW - 1) / WEFT_CONTEXT_WINDOW,
-    WINDOW_BLOCKS = WEFT_CONTEXT_WINDOW * 64,
-    FIRST_OFFER = 16
+    RANGES = (WORDS + WEFT_CONTEXT_RANGE - 1) / WEFT_CONTEXT_RANGE,
+    RANGE_BLOCKS = WEFT_CONTEXT_RANGE * 64,
+    FIRST_PROPOSAL = 16
 };
 
-/* Word 0 of an offer: two bits and the caller's bits, combined by AND; from CLOCK_SHIFT on the
- * member's clock, of which the highest wins. The other words are a window of blocks. A member that
- * fails offers 0 there, and the failure in the other words. */
+/* Word 0 of a proposal: two bits and the caller's bits, combined by AND; from CLOCK_SHIFT on the
+ * member's clock, of which the highest wins. The other words are a range of blocks. A member that
+ * fails proposes 0 there, and the failure in the other words. */
 enum { ALL_EXCLUSIVE = 1, ALL_WELL = 2, CLOCK_SHIFT = 16 };
 static const uint64_t BITS = (1 << CLOCK_SHIFT) - 1;
 
-static uint64_t used[WORDS], offered[WORDS];
+static uint64_t used[WORDS], proposed[WORDS];
 static uint64_t clock; /* blocks are taken in the order of the clock, modulo their number */
 static int in_use;
 static struct weft_comm *owners[WEFT_CONTEXT_BLOCKS]; /* untouched pages take no memory */
-static struct weft_bid *waiting;                      /* bids that need more than a first offer */
-static struct weft_bid *exclusive;                    /* the one bid that offers a window */
+static struct weft_bid *waiting;   /* bids that need more than a first proposal */
+static struct weft_bid *exclusive; /* the one bid that proposes a range */
 
 static uint64_t bit_of(int block)
 {
@@ -39,7 +39,7 @@ static uint64_t bit_of(int block)
 
 static void take_block(int block)
 {
-    weft_assert(!(used[block / 64] & bit_of(block)) && !(offered[block / 64] & bit_of(block)));
+    weft_assert(!(used[block / 64] & bit_of(block)) && !(proposed[block / 64] & bit_of(block)));
     used[block / 64] |= bit_of(block);
     in_use++;
 }
@@ -55,7 +55,7 @@ bool weft_context_reserve(int block)
 int weft_context_take(void)
 {
     for (int i = WORDS - 1; i >= 0; i--) {
-        uint64_t free_ones = ~(used[i] | offered[i]);
+        uint64_t free_ones = ~(used[i] | proposed[i]);
         if (free_ones) {
             int block = 64 * i + 63 - __builtin_clzll(free_ones);
             take_block(block);
@@ -92,12 +92,12 @@ int weft_context_in_use(void)
 bool weft_context_is_expected(uint32_t block)
 {
     return block < WEFT_CONTEXT_BLOCKS &&
-           (used[block / 64] | offered[block / 64]) & bit_of((int)block);
+           (used[block / 64] | proposed[block / 64]) & bit_of((int)block);
 }
 
 bool weft_context_repeats(void)
 {
-    return clock + WINDOW_BLOCKS >= WEFT_CONTEXT_BLOCKS;
+    return clock + RANGE_BLOCKS >= WEFT_CONTEXT_BLOCKS;
 }
 
 void weft_context_reset(void)
@@ -105,7 +105,7 @@ void weft_context_reset(void)
     for (int block = 0; block < WEFT_CONTEXT_BLOCKS && in_use > 0; block++)
         if (used[block / 64] & bit_of(block))
             weft_context_free(block);
-    memset(offered, 0, sizeof offered);
+    memset(proposed, 0, sizeof proposed);
     clock = 0;
     waiting = exclusive = NULL;
 }
@@ -118,42 +118,42 @@ void weft_bid_open(struct weft_bid *bid, uint64_t key)
     bid->key = key;
 }
 
-static int window_of(uint64_t time)
+static int range_of(uint64_t time)
 {
-    return (int)(time % WEFT_CONTEXT_BLOCKS) / WINDOW_BLOCKS;
+    return (int)(time % WEFT_CONTEXT_BLOCKS) / RANGE_BLOCKS;
 }
 
-/* The first word of the window of a bid's offer. */
-static int window_begin(const struct weft_bid *bid)
+/* The first word of the range of a bid's proposal. */
+static int range_begin(const struct weft_bid *bid)
 {
-    return (window_of(bid->clock) + bid->windows) % WINDOWS * WEFT_CONTEXT_WINDOW;
+    return (range_of(bid->clock) + bid->ranges) % RANGES * WEFT_CONTEXT_RANGE;
 }
 
-/* Offers the next free blocks of the bid's window. Returns false if all of them are taken. */
-static bool offer_next(struct weft_bid *bid)
+/* Proposes the next free blocks of the bid's range. Returns false if all of them are taken. */
+static bool propose_next(struct weft_bid *bid)
 {
     bool any = false;
-    int left = FIRST_OFFER, begin = window_begin(bid), end = begin + WEFT_CONTEXT_WINDOW;
+    int left = FIRST_PROPOSAL, begin = range_begin(bid), end = begin + WEFT_CONTEXT_RANGE;
     int first = (int)(bid->clock % WEFT_CONTEXT_BLOCKS);
     for (int i = first / 64; i < end && i < WORDS && left > 0; i++) {
         uint64_t after = i == first / 64 ? UINT64_MAX << first % 64 : UINT64_MAX;
         any |= (~used[i] & after) != 0;
-        for (uint64_t free_ones = ~(used[i] | offered[i]) & after; free_ones && left > 0; left--) {
+        for (uint64_t free_ones = ~(used[i] | proposed[i]) & after; free_ones && left > 0; left--) {
             uint64_t lowest = free_ones & -free_ones;
             free_ones ^= lowest;
-            bid->offer[1 + i - begin] |= lowest;
+            bid->proposal[1 + i - begin] |= lowest;
         }
     }
     return any;
 }
 
-/* The first offer: few blocks, so that other bids find free ones too. */
-static void offer_few(struct weft_bid *bid)
+/* The first proposal: few blocks, so that other bids find free ones too. */
+static void propose_few(struct weft_bid *bid)
 {
     bid->clock = clock;
-    for (int i = 0; i < WINDOWS && !offer_next(bid); i++) { /* goes to the next window */
+    for (int i = 0; i < RANGES && !propose_next(bid); i++) { /* goes to the next range */
         uint64_t at = bid->clock % WEFT_CONTEXT_BLOCKS,
-                 next = (at / WINDOW_BLOCKS + 1) * WINDOW_BLOCKS;
+                 next = (at / RANGE_BLOCKS + 1) * RANGE_BLOCKS;
         bid->clock += (next < WEFT_CONTEXT_BLOCKS ? next : WEFT_CONTEXT_BLOCKS) - at;
     }
 }
@@ -166,42 +166,42 @@ static bool may_be_exclusive(const struct weft_bid *bid)
     return !exclusive;
 }
 
-static void offer_window(struct weft_bid *bid)
+static void propose_range(struct weft_bid *bid)
 {
     weft_assert(bid->waiting && exclusive != bid);
     bid->exclusive = may_be_exclusive(bid);
     if (!bid->exclusive)
         return;
     exclusive = bid;
-    bid->offer[0] |= ALL_EXCLUSIVE;
-    int begin = window_begin(bid);
-    for (int i = 0; i < WEFT_CONTEXT_WINDOW && begin + i < WORDS; i++)
-        bid->offer[1 + i] = ~(used[begin + i] | offered[begin + i]);
+    bid->proposal[0] |= ALL_EXCLUSIVE;
+    int begin = range_begin(bid);
+    for (int i = 0; i < WEFT_CONTEXT_RANGE && begin + i < WORDS; i++)
+        bid->proposal[1 + i] = ~(used[begin + i] | proposed[begin + i]);
 }
 
-/* Sets the bits of an offer in `offered`; clears them at the second call. */
-static void toggle_offered(const struct weft_bid *bid)
+/* Sets the bits of a proposal in `proposed`; clears them at the second call. */
+static void toggle_proposed(const struct weft_bid *bid)
 {
-    int begin = window_begin(bid);
-    for (int i = 0; i < WEFT_CONTEXT_WINDOW && begin + i < WORDS; i++) {
-        uint64_t both = offered[begin + i] & bid->offer[1 + i];
-        weft_assert(!both || both == bid->offer[1 + i]);
-        offered[begin + i] ^= bid->offer[1 + i];
+    int begin = range_begin(bid);
+    for (int i = 0; i < WEFT_CONTEXT_RANGE && begin + i < WORDS; i++) {
+        uint64_t both = proposed[begin + i] & bid->proposal[1 + i];
+        weft_assert(!both || both == bid->proposal[1 + i]);
+        proposed[begin + i] ^= bid->proposal[1 + i];
     }
 }
 
-void weft_bid_offer(struct weft_bid *bid)
+void weft_bid_propose(struct weft_bid *bid)
 {
-    memset(bid->offer, 0, sizeof bid->offer);
+    memset(bid->proposal, 0, sizeof bid->proposal);
     if (bid->failed)
         return;
-    bid->offer[0] = ALL_WELL;
+    bid->proposal[0] = ALL_WELL;
     if (bid->waiting)
-        offer_window(bid);
+        propose_range(bid);
     else
-        offer_few(bid);
-    bid->offer[0] |= bid->clock << CLOCK_SHIFT;
-    toggle_offered(bid);
+        propose_few(bid);
+    bid->proposal[0] |= bid->clock << CLOCK_SHIFT;
+    toggle_proposed(bid);
 }
 
 void weft_bid_nothing(uint64_t *words)
@@ -212,7 +212,7 @@ void weft_bid_nothing(uint64_t *words)
 
 void weft_bid_fail(uint64_t *words, const struct weft_bid_failure *failure)
 {
-    _Static_assert(sizeof *failure == WEFT_CONTEXT_WINDOW * sizeof *words, "all words but one");
+    _Static_assert(sizeof *failure == WEFT_CONTEXT_RANGE * sizeof *words, "all words but one");
     words[0] = 0;
     memcpy(&words[1], failure, sizeof *failure);
 }
@@ -240,7 +240,7 @@ void weft_bid_combine(uint64_t *words, const uint64_t *theirs)
         return;
     }
     uint64_t mine = words[0] >> CLOCK_SHIFT, other = theirs[0] >> CLOCK_SHIFT;
-    bool alike = window_of(mine) == window_of(other);
+    bool alike = range_of(mine) == range_of(other);
     words[0] = (words[0] & theirs[0] & BITS) | (mine > other ? mine : other) << CLOCK_SHIFT;
     for (int i = 1; i < WEFT_CONTEXT_WORDS; i++)
         words[i] &= alike ? theirs[i] : 0;
@@ -257,13 +257,13 @@ static void stop_waiting(struct weft_bid *bid)
     bid->waiting = false;
 }
 
-/* The first block of the combined offers in the order of the clock, or -1. An exclusive bid comes
- * to its first window twice; only then it takes a block that the clock has passed there. */
+/* The first block of the combined proposals in the order of the clock, or -1. An exclusive bid
+ * comes to its first range twice; only then it takes a block that the clock has passed there. */
 static int choose_block(const struct weft_bid *bid, const uint64_t *words, uint64_t now)
 {
-    int begin = window_begin(bid), first = (int)(now % WEFT_CONTEXT_BLOCKS);
-    bool all = bid->windows > 0;
-    for (int i = 0; i < WEFT_CONTEXT_WINDOW; i++)
+    int begin = range_begin(bid), first = (int)(now % WEFT_CONTEXT_BLOCKS);
+    bool all = bid->ranges > 0;
+    for (int i = 0; i < WEFT_CONTEXT_RANGE; i++)
         for (uint64_t ones = words[1 + i]; ones; ones &= ones - 1) {
             int block = 64 * (begin + i) + __builtin_ctzll(ones);
             if (all || block >= first)
@@ -284,7 +284,7 @@ static void take_at(int block, uint64_t now)
 enum weft_bid_result weft_bid_settle(struct weft_bid *bid, const uint64_t *words, int *block)
 {
     weft_assert(bid->exclusive == (exclusive == bid));
-    toggle_offered(bid);
+    toggle_proposed(bid);
     if (exclusive == bid)
         exclusive = NULL;
     bid->exclusive = false;
@@ -296,7 +296,7 @@ enum weft_bid_result weft_bid_settle(struct weft_bid *bid, const uint64_t *words
         take_at(*block = chosen, now);
         result = WEFT_BID_TAKEN;
     }
-    if (result == WEFT_BID_AGAIN && (words[0] & ALL_EXCLUSIVE) && ++bid->windows > WINDOWS)
+    if (result == WEFT_BID_AGAIN && (words[0] & ALL_EXCLUSIVE) && ++bid->ranges > RANGES)
         result = WEFT_BID_EXHAUSTED;
     if (result != WEFT_BID_AGAIN) {
         stop_waiting(bid);

@@ -2,32 +2,29 @@
 /*
  * Context allocation: see context_alloc.h.
  *
- * Invariant: a member that fails keeps sending and receiving to the end of the allocation, with an
- * offer that makes all members fail, so that no member waits for it.
+ * Invariant: a member that fails keeps sending and receiving to the end of the allocation, with a
+ * proposal that makes all members fail, so that no member waits for it. If a member is dead, others
+ * may have failed before they came to the allocation, so no member waits for their messages; but
+ * all members of a group come to its allocation (WEFT_CONTEXT_GROUPING), whose tag may come again.
  */
 #include "core/comm/context_alloc.h"
 #include "core/comm/spread.h"
 #include "core/base/error.h"
 #include "core/message/lane.h"
-#include "core/pt2pt/p2p.h"
+#include "core/progress/failure.h"
 #include "core/progress/progress.h"
+#include "core/pt2pt/cancel.h"
+#include "core/pt2pt/p2p.h"
 
 #include <string.h>
 
 static struct weft_context_alloc *first; /* list of the active allocations */
 
-/* The assertions of a member are in the first word of its offer, from this bit on. */
+/* The assertions of a member are in the first word of its proposal, from this bit on. */
 enum { ASSERTIONS_SHIFT = 8 };
 
-/* The channel to a member, and the member's rank in it. */
-static struct weft_channel *route(const struct weft_context_alloc *alloc, int64_t index, int *rank)
+struct weft_channel *weft_comm_making_route(struct weft_comm *comm, int64_t index, int *rank)
 {
-    struct weft_comm *comm = alloc->over;
-    index = (index + alloc->size) % alloc->size;
-    if (alloc->use == WEFT_CONTEXT_GROUPING) {
-        *rank = alloc->ranks[index];
-        return &comm->grouping;
-    }
     *rank = (int)index;
     if (!comm->local)
         return &comm->making;
@@ -35,6 +32,16 @@ static struct weft_channel *route(const struct weft_context_alloc *alloc, int64_
     bool in_first = index < first_half;
     *rank = (int)(in_first ? index : index - first_half);
     return in_first == comm->first_half ? &comm->local->making : &comm->making;
+}
+
+/* The channel to a member, and the member's rank in it. */
+static struct weft_channel *route(const struct weft_context_alloc *alloc, int64_t index, int *rank)
+{
+    index = (index + alloc->size) % alloc->size;
+    if (alloc->use != WEFT_CONTEXT_GROUPING)
+        return weft_comm_making_route(alloc->over, index, rank);
+    *rank = alloc->ranks[index];
+    return &alloc->over->grouping;
 }
 
 void weft_bid_record(uint64_t *words, int rank, int code)
@@ -63,6 +70,7 @@ static void exchange_bids(struct weft_context_alloc *alloc)
     struct weft_channel *out = route(alloc, alloc->index + alloc->step, &to);
     struct weft_channel *in = route(alloc, alloc->index - alloc->step, &from);
     alloc->send = alloc->receive = NULL;
+    alloc->received = false;
     note(alloc, weft_p2p_irecv(in, alloc->theirs, sizeof alloc->theirs, bytes, from, alloc->tag,
                                &alloc->receive));
     int code = weft_p2p_isend(out, alloc->words, sizeof alloc->words, bytes, to, alloc->tag,
@@ -78,8 +86,8 @@ static void bid(struct weft_context_alloc *alloc)
         if (weft_context_repeats())
             weft_lane_collect_all(); /* the provider may have messages of a block's last turn */
         alloc->bid.failed = alloc->code != MPI_SUCCESS;
-        weft_bid_offer(&alloc->bid);
-        memcpy(alloc->words, alloc->bid.offer, sizeof alloc->words);
+        weft_bid_propose(&alloc->bid);
+        memcpy(alloc->words, alloc->bid.proposal, sizeof alloc->words);
         alloc->words[0] |= (uint64_t)(alloc->assertions & WEFT_ASSERT_AGREED) << ASSERTIONS_SHIFT;
     }
     note(alloc, alloc->code);
@@ -94,7 +102,11 @@ static bool completed(struct weft_context_alloc *alloc, struct weft_request **re
         return true;
     if ((*request)->pending)
         return false;
-    note(alloc, (*request)->error);
+    int code = (*request)->flags & WEFT_REQUEST_CANCELLED ? weft_comm_report_broken(alloc->over)
+                                                          : (*request)->error;
+    note(alloc, code);
+    if (request == &alloc->receive)
+        alloc->received = code == MPI_SUCCESS;
     weft_request_put(*request);
     *request = NULL;
     return true;
@@ -130,7 +142,7 @@ static void end_alloc(struct weft_context_alloc *alloc, enum weft_bid_result res
         alloc->end(alloc);
 }
 
-/* Evaluates the combined offers. True if the allocation has ended, and may be freed. */
+/* Evaluates the combined proposals. True if the allocation has ended, and may be freed. */
 static bool settle(struct weft_context_alloc *alloc)
 {
     struct weft_bid_failure failure;
@@ -148,15 +160,35 @@ static bool settle(struct weft_context_alloc *alloc)
     return true;
 }
 
+/* True if not all members may come to the allocation. */
+static bool is_broken(const struct weft_context_alloc *alloc)
+{
+    return alloc->use == WEFT_CONTEXT_MAKING ? weft_comm_is_broken(alloc->over)
+                                             : alloc->over->revoked;
+}
+
+/* Cancels the messages of a round if not all members may come. */
+static void cancel_round(struct weft_context_alloc *alloc)
+{
+    if (!is_broken(alloc))
+        return;
+    if (alloc->receive && alloc->receive->pending)
+        weft_cancel(alloc->receive);
+    if (alloc->send && alloc->send->pending)
+        weft_cancel(alloc->send);
+}
+
 /* Advances one allocation. True if it has ended, and may be freed. */
 static bool advance_alloc(struct weft_context_alloc *alloc, int *events)
 {
     while (alloc->step < alloc->size) {
+        cancel_round(alloc);
         bool received = completed(alloc, &alloc->receive);
         if (!completed(alloc, &alloc->send) || !received)
             return false;
         ++*events;
-        weft_bid_combine(alloc->words, alloc->theirs);
+        if (alloc->received)
+            weft_bid_combine(alloc->words, alloc->theirs);
         alloc->step *= 2;
         if (alloc->step < alloc->size)
             exchange_bids(alloc);
@@ -166,7 +198,7 @@ static bool advance_alloc(struct weft_context_alloc *alloc, int *events)
     return false;
 }
 
-/* Takes a block for this process only, which needs no offers. False if none is free. */
+/* Takes a block for this process only, which needs no proposals. False if none is free. */
 static bool take_alone(struct weft_context_alloc *alloc)
 {
     alloc->block = weft_context_take();
@@ -182,6 +214,9 @@ void weft_context_alloc_start(struct weft_context_alloc *alloc, uint64_t key, in
     weft_assert(alloc->index >= 0 && alloc->index < alloc->size && weft_vcis_hold_all());
     alloc->over->uses++;
     alloc->code = failed;
+    /* Its other members may be behind or ahead by a call that failed at some of them only. */
+    if (!failed && is_broken(alloc))
+        alloc->code = failed = weft_comm_report_broken(alloc->over);
     if (alloc->size == 1) {
         end_alloc(alloc, failed                                 ? WEFT_BID_FAILED
                          : alloc->combines || take_alone(alloc) ? WEFT_BID_TAKEN

@@ -4,7 +4,7 @@
  * messages that progress advances. A blocking call waits for the allocation; MPI_Comm_idup does
  * not.
  *
- * Members combine their offers (core/comm/context.h) by dissemination: after round k each member
+ * Members combine their proposals (core/comm/context.h) by dissemination: after round k each member
  * has the combination of the 2^(k+1) members before it, in which a member may be counted twice.
  *
  * Invariants:
@@ -46,14 +46,19 @@ struct weft_context_alloc {
     uint64_t theirs[WEFT_CONTEXT_WORDS];
     int64_t step; /* the distance of the members that exchange messages in this round */
     struct weft_request *send, *receive;
+    bool received; /* `theirs` is what the last member sent */
     struct weft_context_alloc *next;
 };
 
 /* Starts an allocation whose caller's fields are set and all others zero. key: see struct weft_bid.
  * failed: an error class (sentence set) with which this member enters; then all members fail. With
- * WEFT_CONTEXT_MAKING all processes of `over` are members. In an inter-communicator the group whose
- * first process has the lower world rank has the lower indices. */
+ * WEFT_CONTEXT_MAKING all processes of `over` are members. In an inter-communicator the group with
+ * first_half has the lower indices. */
 void weft_context_alloc_start(struct weft_context_alloc *alloc, uint64_t key, int failed);
+
+/* The channel `making` to a process of a communicator, and the rank there. The index is that of
+ * weft_comm_new_rank. */
+struct weft_channel *weft_comm_making_route(struct weft_comm *comm, int64_t index, int *rank);
 
 /* Waits for the end; returns `code`. */
 int weft_context_alloc_wait(struct weft_context_alloc *alloc);
@@ -63,7 +68,7 @@ int weft_context_alloc_wait(struct weft_context_alloc *alloc);
 void weft_bid_record(uint64_t *words, int rank, int code);
 
 /* The error class of a bid's result, with its sentence set; MPI_SUCCESS for WEFT_BID_TAKEN. words:
- * the combined offers. */
+ * the combined proposals. */
 int weft_bid_error(enum weft_bid_result result, const uint64_t *words);
 
 /* Advances all allocations. Returns the number of completed rounds. */

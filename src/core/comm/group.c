@@ -2,14 +2,15 @@
 /*
  * Groups: see group.h.
  *
- * Invariant: an operation on two groups is linear in their sizes and in the job's size, because it
- * uses a table by world rank (ranks_by_world).
+ * Invariant: an operation on two groups is linear in their sizes and in the number of processes
+ * that this one has met, because it uses a table by world rank (ranks_by_world).
  */
 #include "core/comm/group.h"
 #include "core/comm/nodes.h"
 #include "core/base/error.h"
 #include "core/message/peer.h"
 #include "core/comm/session.h"
+#include "core/message/foreign.h"
 #include "core/message/process.h"
 
 #include <stdlib.h>
@@ -40,8 +41,21 @@ struct weft_group *weft_group_make(int size)
     return allocate(size, (size_t)size);
 }
 
+/* The group refers to the processes of other jobs that it contains, or does not any more. */
+static void refer_foreign(const struct weft_group *group, int by)
+{
+    for (int i = 0; i < group->size; i++)
+        if (weft_is_foreign(weft_group_world(group, i)))
+            weft_foreign_refer(weft_group_world(group, i), by);
+}
+
 static struct weft_group *find_own_rank(struct weft_group *group)
 {
+    if (weft_unlikely(weft_foreign_count > 0)) {
+        for (int i = 0; i < group->size; i++)
+            group->foreign |= weft_is_foreign(weft_group_world(group, i));
+        refer_foreign(group, 1);
+    }
     int rank = weft_group_rank_of(group, weft.job.rank);
     group->rank = rank < 0 ? MPI_UNDEFINED : rank;
     return group;
@@ -106,8 +120,10 @@ void weft_group_release(struct weft_group *group)
     weft_assert(!group || group->refs > 0);
     if (!group || group == &weft_group_empty || --group->refs > 0)
         return;
-    for (unsigned stream = 0; stream < WEFT_LOCKS_MAX && !group->shares_peers; stream++)
-        free(group->peers[stream]);
+    if (weft_unlikely(group->foreign))
+        refer_foreign(group, -1);
+    for (unsigned vci_number = 0; vci_number < WEFT_LOCKS_MAX && !group->shares_peers; vci_number++)
+        free(group->peers[vci_number]);
     weft_nodes_forget(group->nodes);
     weft_session_release(group->session);
     weft_handle_retire(&group->object);
@@ -119,25 +135,27 @@ static bool is_world(const struct weft_group *group)
     return group->size == weft.job.size && group->first == 0 && group->stride == 1;
 }
 
-struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned stream)
+struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned vci_number)
 {
-    weft_assert(stream < WEFT_LOCKS_MAX);
-    struct weft_peer **peers = group->peers[stream];
+    weft_assert(vci_number < WEFT_LOCKS_MAX);
+    struct weft_peer **peers = group->peers[vci_number];
     if (peers)
         return peers;
-    if (weft_peers_open(stream) && is_world(group)) {
+    if (weft_peers_open(vci_number) && is_world(group)) {
         group->shares_peers = true;
-        return group->peers[stream] = weft.peers[stream];
+        return group->peers[vci_number] = weft.peers[vci_number];
     }
-    if (weft.peers[stream])
+    if (weft.peers[vci_number])
         peers = malloc((size_t)(group->size ? group->size : 1) * sizeof *peers);
     if (!peers) {
         weft_error_set(MPI_ERR_NO_MEM, "no memory for a table of %d peers", group->size);
         return NULL;
     }
-    for (int i = 0; i < group->size; i++)
-        peers[i] = weft.peers[stream][weft_group_world(group, i)];
-    return group->peers[stream] = peers;
+    for (int i = 0; i < group->size; i++) {
+        struct weft_peer *peer = weft_peer_find(vci_number, weft_group_world(group, i));
+        peers[i] = peer ? peer : &weft_peer_unknown;
+    }
+    return group->peers[vci_number] = peers;
 }
 
 int weft_group_rank_of(const struct weft_group *group, int world)
@@ -156,7 +174,7 @@ int weft_group_rank_of(const struct weft_group *group, int world)
  * memory. */
 static int32_t *ranks_by_world(const struct weft_group *group)
 {
-    size_t job = (size_t)weft.job.size;
+    size_t job = (size_t)weft.job.size + (size_t)weft_foreign_count;
     int32_t *rank = malloc((job ? job : 1) * sizeof *rank);
     if (!rank) {
         weft_error_set(MPI_ERR_NO_MEM, "no memory to compare groups of a job of %zu processes",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Groups: ordered sets of processes, stored as ranks in MPI_COMM_WORLD (world ranks).
+ * Groups: ordered sets of processes, stored as ranks in MPI_COMM_WORLD (world ranks); processes of
+ * other jobs have numbers from weft.job.size on (core/message/foreign.h), which a group refers to.
  *
  * A group whose world ranks have a constant stride (all processes, every second one, one process)
  * stores the first rank and the stride; other groups store a table. weft_group_world reads both.
@@ -32,8 +33,10 @@ struct weft_group {
     struct weft_object object;
     int refs;
     int size, rank;
-    struct weft_peer **peers[WEFT_LOCKS_MAX]; /* by stream; NULL until a communicator needs it */
-    bool shares_peers;                        /* peers are tables of the process, not to be freed */
+    struct weft_peer *
+        *peers[WEFT_LOCKS_MAX];   /* by vci_number; NULL until a communicator needs it */
+    bool shares_peers;            /* peers are tables of the process, not to be freed */
+    bool foreign;                 /* it contains processes of other jobs */
     struct weft_nodes *nodes;     /* core/comm/nodes.h; NULL until a collective needs them */
     struct weft_session *session; /* the session of its process set, referenced; or NULL */
     int32_t first, stride;        /* rank i is world rank first + stride * i; 0: see table */
@@ -69,8 +72,8 @@ void weft_group_list(const struct weft_group *group, int32_t *world);
 struct weft_group *weft_group_keep(struct weft_group *group);
 void weft_group_release(struct weft_group *group);
 
-/* The table of peers of a group in a stream (core/message/vci.h). NULL without memory. */
-struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned stream);
+/* The table of peers of a group for a VCI number (core/message/vci.h). NULL without memory. */
+struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned vci_number);
 
 /* The rank of a world rank in a sealed group, or -1. Linear in the group's size without a stride.
  */

@@ -26,15 +26,19 @@ struct weft_group *weft_choice_group(const struct weft_group *from, struct weft_
                                      int color);
 
 /* weft_comm_create and weft_comm_split over an inter-communicator; all: the choices of the local
- * group, overwritten. */
+ * group, overwritten; failed: the error class with which this process enters, or MPI_SUCCESS. */
 int weft_intercomm_create_sub(struct weft_comm *over, struct weft_group *group,
                               struct weft_comm **out);
-int weft_intercomm_split(struct weft_comm *over, struct weft_choice *all, int color,
+int weft_intercomm_split(struct weft_comm *over, struct weft_choice *all, int color, int failed,
                          struct weft_comm **out);
 
-/* MPI_Intercomm_create: peer and remote_leader are significant at the leader only. */
+/* MPI_Intercomm_create: peer and remote_leader are significant at the leader only. First the local
+ * group agrees that no member has an error; the second one begins after such an agreement, which
+ * may have failed because of a death: then the other group learns it. */
 int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm *peer,
                           int remote_leader, int tag, struct weft_comm **out);
+int weft_intercomm_join(struct weft_comm *local, int leader, struct weft_comm *peer,
+                        int remote_leader, int tag, int failed, struct weft_comm **out);
 
 /* MPI_Intercomm_merge. */
 int weft_intercomm_merge(struct weft_comm *inter, bool high, struct weft_comm **out);

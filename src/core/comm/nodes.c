@@ -127,7 +127,7 @@ struct weft_nodes *weft_nodes_arrange(const int32_t *label, int size, int rank)
 WEFT_COLD static struct weft_nodes *find(const struct weft_group *group)
 {
     const int32_t *of_job = map_of_job();
-    if (!of_job || group->size < 3 || group->rank < 0)
+    if (!of_job || group->size < 3 || group->rank < 0 || group->foreign)
         return &none;
     int32_t *label = table((size_t)group->size, sizeof *label);
     for (int i = 0; i < group->size; i++)

@@ -185,7 +185,7 @@ int weft_intercomm_from_groups(struct weft_group *local, int leader, MPI_Group r
         return code;
     int other =
         local->rank == leader ? weft_group_world(weft_group_resolve(remote), remote_leader) : 0;
-    code = weft_intercomm_create(side, leader, &weft_comm_job, other, tag_of(tag), out);
+    code = weft_intercomm_join(side, leader, &weft_comm_job, other, tag_of(tag), MPI_SUCCESS, out);
     weft_comm_release(side);
     if (*out)
         weft_comm_take_hints(*out, hints);

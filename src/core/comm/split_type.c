@@ -10,6 +10,7 @@
 #include "core/comm/hardware.h"
 #include "core/base/info.h"
 #include "core/comm/session.h"
+#include "core/message/foreign.h"
 #include "core/message/process.h"
 
 #include <stdlib.h>
@@ -92,6 +93,26 @@ static int unguided(struct weft_comm *over, int key, struct weft_comm **out)
     return code == MPI_SUCCESS ? weft_comm_split(over, MPI_UNDEFINED, key, out) : code;
 }
 
+/* Numbers of nodes and resources are those of a job, and jobs share no memory, so a communicator
+ * with processes of several jobs is first split by jobs. Of an inter-communicator between jobs
+ * nothing is left. */
+static int split_jobs(struct weft_comm *over, int type, int key, const struct weft_info *hints,
+                      struct weft_comm **out)
+{
+    struct weft_comm *job;
+    int first = 0;
+    if (over->local)
+        return weft_comm_split(over, MPI_UNDEFINED, key, out);
+    while (weft_is_foreign(weft_group_world(over->group, first)))
+        first++;
+    int code = weft_comm_split(over, first, key, &job);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = weft_comm_split_type(job, type, key, hints, out);
+    weft_comm_release(job);
+    return code;
+}
+
 int weft_comm_split_type(struct weft_comm *over, int type, int key, const struct weft_info *hints,
                          struct weft_comm **out)
 {
@@ -99,6 +120,8 @@ int weft_comm_split_type(struct weft_comm *over, int type, int key, const struct
     const char *resource = weft_info_get(hints, "mpi_hw_resource_type");
     int code;
     *out = NULL;
+    if (weft_comm_is_foreign(over))
+        return split_jobs(over, type, key, hints, out);
     switch (type) {
     case MPI_UNDEFINED: /* allowed beside MPI_COMM_TYPE_SHARED, which makes one split */
         return weft_comm_split(over, MPI_UNDEFINED, key, out);

@@ -37,12 +37,13 @@ static inline enum weft_spread weft_spread_rule(unsigned assertions)
                                                     : WEFT_SPREAD_NONE;
 }
 
-/* The number of channels with so many streams: a power of two, so that no message costs a division.
+/* The number of channels with so many VCI numbers: a power of two, so that no message costs a
+ * division.
  */
-static inline unsigned weft_spread_channels(unsigned streams)
+static inline unsigned weft_spread_channels(unsigned vci_numbers)
 {
     unsigned channels = 1;
-    while (2 * channels <= streams)
+    while (2 * channels <= vci_numbers)
         channels *= 2;
     return channels;
 }

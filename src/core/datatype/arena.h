@@ -12,9 +12,9 @@
 #include <stddef.h>
 
 struct weft_arena {
-    void **pieces;
+    void **blocks;
     size_t count, space;
-    size_t bytes; /* of all pieces */
+    size_t bytes; /* of all blocks */
     bool failed;
 };
 
@@ -23,9 +23,9 @@ void *weft_arena_get(struct weft_arena *arena, size_t bytes);
 
 /* Moves malloc'ed memory into the arena; NULL is returned unchanged. If the arena cannot grow, the
  * memory is freed and NULL is returned. */
-void *weft_arena_adopt(struct weft_arena *arena, void *memory, size_t bytes);
+void *weft_arena_add(struct weft_arena *arena, void *memory, size_t bytes);
 
-/* Frees all pieces and resets the arena. */
+/* Frees all blocks and resets the arena. */
 void weft_arena_clear(struct weft_arena *arena);
 
 #endif

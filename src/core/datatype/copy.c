@@ -5,7 +5,7 @@
  *
  * Invariants:
  *  - Packing and unpacking traverse a layout in the same order, so the packed form of a buffer does
- *    not depend on the pieces in which it is packed.
+ *    not depend on the ranges in which it is packed.
  *  - Unpacking writes only bytes of runs.
  *  - An address is an integer until a run is copied: with MPI_BOTTOM, and between runs, it points
  *    to no object.
@@ -232,7 +232,7 @@ void weft_layout_copy(enum weft_copy direction, const struct weft_layout *layout
     if (from >= to)
         return;
     direction = add_far(direction,
-                        to); /* `to`, not to - from: the pieces before it have filled the cache */
+                        to); /* `to`, not to - from: the ranges before it have filled the cache */
     if (continues_loop(layout, extent))
         passes_range(direction, layout->body, layout->stride, data + (uintptr_t)layout->offset,
                      from, to, packed);

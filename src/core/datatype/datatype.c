@@ -69,7 +69,7 @@ void weft_datatype_unpack_all(const struct weft_datatype *type, void *buffer, si
 void weft_datatype_copy(const struct weft_datatype *from, const void *source,
                         const struct weft_datatype *to, void *destination, size_t bytes)
 {
-    char piece[4096]; /* fits the first-level cache */
+    char bounce[4096]; /* fits the first-level cache */
     void *in = weft_datatype_run(from, source, bytes);
     void *out = weft_datatype_run(to, destination, bytes);
     if (in && out) {
@@ -91,9 +91,9 @@ void weft_datatype_copy(const struct weft_datatype *from, const void *source,
         weft_datatype_unpack(to, destination, 0, in, bytes);
     } else {
         for (size_t done = 0, n; done < bytes; done += n) {
-            n = bytes - done < sizeof piece ? bytes - done : sizeof piece;
-            weft_datatype_pack(from, source, done, piece, n);
-            weft_datatype_unpack(to, destination, done, piece, n);
+            n = bytes - done < sizeof bounce ? bytes - done : sizeof bounce;
+            weft_datatype_pack(from, source, done, bounce, n);
+            weft_datatype_unpack(to, destination, done, bounce, n);
         }
     }
 }

@@ -27,7 +27,7 @@ struct weft_envelope {
     struct weft_datatype **types;
 };
 
-/* Allocates an envelope for so many arguments, zeroed, as one piece that free() frees. Returns NULL
+/* Allocates an envelope for so many arguments, zeroed, as one block that free() frees. Returns NULL
  * if memory is short. The caller fills in the types, with references. */
 struct weft_envelope *weft_envelope_new(int combiner, size_t integers, size_t addresses,
                                         size_t large, size_t types);

@@ -103,8 +103,8 @@ static void read_long_double(unsigned char *out, const unsigned char *in)
 #endif
 
 /* Converts count basic elements, to external32 or (read) from it. */
-static void convert_piece(struct weft_basic basic, bool read, unsigned char *out,
-                          const unsigned char *in, size_t count)
+static void convert_elements(struct weft_basic basic, bool read, unsigned char *out,
+                             const unsigned char *in, size_t count)
 {
     size_t size = basic.size / basic.components, external = basic.external / basic.components;
     bool sign = basic.form == WEFT_FORM_SIGNED;
@@ -130,22 +130,22 @@ struct conversion {
     unsigned char *external;
 };
 
-enum { PIECE = 4096 };
+enum { BOUNCE = 4096 };
 
 static void convert_basic(struct conversion *c, struct weft_basic basic, size_t count)
 {
-    unsigned char piece[PIECE];
+    unsigned char bounce[BOUNCE];
     weft_assert(basic.size % basic.components == 0 && basic.external % basic.components == 0);
-    size_t most = PIECE / basic.size, left = (c->end - c->offset) / basic.size;
+    size_t most = BOUNCE / basic.size, left = (c->end - c->offset) / basic.size;
     count = count < left ? count : left;
     while (count) {
         size_t n = count < most ? count : most, bytes = n * basic.size;
         if (c->read) {
-            convert_piece(basic, true, piece, c->external, n);
-            weft_datatype_unpack(c->type, c->buffer, c->offset, piece, bytes);
+            convert_elements(basic, true, bounce, c->external, n);
+            weft_datatype_unpack(c->type, c->buffer, c->offset, bounce, bytes);
         } else {
-            weft_datatype_pack(c->type, c->buffer, c->offset, piece, bytes);
-            convert_piece(basic, false, c->external, piece, n);
+            weft_datatype_pack(c->type, c->buffer, c->offset, bounce, bytes);
+            convert_elements(basic, false, c->external, bounce, n);
         }
         c->offset += bytes;
         c->external += n * basic.external;

@@ -34,7 +34,7 @@ static void add_run(struct list *list, MPI_Aint at, size_t bytes)
         list->full = true;
 }
 
-static void add_piece(struct list *list, const struct weft_layout *layout, MPI_Aint base,
+static void add_range(struct list *list, const struct weft_layout *layout, MPI_Aint base,
                       size_t from, size_t to);
 
 /* Bytes [from, to) of copies of a body, stride bytes apart. */
@@ -48,7 +48,7 @@ static void add_loop(struct list *list, const struct weft_layout *body, MPI_Aint
     }
     for (; from < to && !list->full; pass++) {
         size_t begin = pass * body->size, end = to - begin < body->size ? to - begin : body->size;
-        add_piece(list, body, plus(base, (MPI_Aint)(pass * (size_t)stride)), from - begin, end);
+        add_range(list, body, plus(base, (MPI_Aint)(pass * (size_t)stride)), from - begin, end);
         from = begin + end;
     }
 }
@@ -66,14 +66,14 @@ static void add_entries(struct list *list, const struct weft_layout *layout, MPI
         const struct weft_layout *body = layout->bodies ? layout->bodies[i] : NULL;
         MPI_Aint at = plus(base, layout->at[i]);
         if (body)
-            add_piece(list, body, at, from - begin, end);
+            add_range(list, body, at, from - begin, end);
         else
             add_run(list, plus(at, (MPI_Aint)(from - begin)), end - (from - begin));
         from = begin + end;
     }
 }
 
-static void add_piece(struct list *list, const struct weft_layout *layout, MPI_Aint base,
+static void add_range(struct list *list, const struct weft_layout *layout, MPI_Aint base,
                       size_t from, size_t to)
 {
     weft_assert(from < to && to <= layout->size && !list->full);

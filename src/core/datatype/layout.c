@@ -249,9 +249,9 @@ static void keep_arrays(struct weft_layout_list *list)
         // cppcheck-suppress memleak ; the list owns both
     }
     list->begin[n] = list->size;
-    list->at = weft_arena_adopt(list->arena, list->at, n * sizeof *list->at);
-    list->begin = weft_arena_adopt(list->arena, list->begin, (n + 1) * sizeof *list->begin);
-    list->bodies = weft_arena_adopt(list->arena, list->bodies, n * sizeof *list->bodies);
+    list->at = weft_arena_add(list->arena, list->at, n * sizeof *list->at);
+    list->begin = weft_arena_add(list->arena, list->begin, (n + 1) * sizeof *list->begin);
+    list->bodies = weft_arena_add(list->arena, list->bodies, n * sizeof *list->bodies);
 }
 
 static void drop_arrays(struct weft_layout_list *list)

@@ -134,7 +134,7 @@ const struct weft_signature *weft_signature_list_end(struct weft_signature_list 
     size_t *begin = weft_arena_get(arena, n * sizeof *begin);
     size_t *before = weft_arena_get(arena, n * sizeof *before);
     const struct weft_signature **entries =
-        weft_arena_adopt(arena, list->entries, list->space * sizeof(void *));
+        weft_arena_add(arena, list->entries, list->space * sizeof(void *));
     if (!begin || !before || !entries)
         return NULL;
     for (size_t i = 0; i < n; i++) {

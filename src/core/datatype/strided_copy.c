@@ -36,22 +36,22 @@ INLINE void copy(bool unpack, uintptr_t data, char *packed, size_t bytes)
         memcpy(packed, (const void *)data, bytes);
 }
 
-/* The method of copying a run: as one piece; by its first and last piece, which cover it (ends); or
- * by a call of memcpy (piece is 0). */
+/* The method of copying a run: by one copy of constant size; by two, at its beginning and its end,
+ * which cover it (ends); or by a call of memcpy (width is 0). */
 struct how {
-    size_t piece;
+    size_t width;
     bool ends;
 };
 
 INLINE void copy_run(bool unpack, uintptr_t data, char *packed, size_t bytes, const struct how how)
 {
-    if (!how.piece) {
+    if (!how.width) {
         copy(unpack, data, packed, bytes);
         return;
     }
-    copy(unpack, data, packed, how.piece);
+    copy(unpack, data, packed, how.width);
     if (how.ends)
-        copy(unpack, data + bytes - how.piece, packed + bytes - how.piece, how.piece);
+        copy(unpack, data + bytes - how.width, packed + bytes - how.width, how.width);
 }
 
 /* One run of any length. */
@@ -91,30 +91,30 @@ INLINE void pack_four_eights(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
 }
 
 /* count runs, stride bytes apart, four per iteration. All arguments are values, because the
- * compiler must assume that a store changes what a pointer points to. The last pieces have their
+ * compiler must assume that a store changes what a pointer points to. The last copies have their
  * own addresses, advanced with the first ones. */
-INLINE void row(bool unpack, size_t count, const size_t bytes, const uintptr_t stride,
-                const size_t step, uintptr_t data, char *packed, const struct how how)
+INLINE void copy_strided(bool unpack, size_t count, const size_t bytes, const uintptr_t stride,
+                         const size_t step, uintptr_t data, char *packed, const struct how how)
 {
-    const size_t piece = how.piece, tail = how.ends ? bytes - piece : 0;
+    const size_t width = how.width, tail = how.ends ? bytes - width : 0;
     uintptr_t last = data + tail;
     char *packed_last = packed + tail;
-    if (!unpack && piece == 8 && !how.ends && step == 8)
+    if (!unpack && width == 8 && !how.ends && step == 8)
         for (; count >= 4; count -= 4, data += 4 * stride, packed += 32)
             pack_four_eights(data, data + stride, data + 2 * stride, data + 3 * stride, packed);
-    for (; piece && count >= 4; count -= 4) {
-        copy(unpack, data, packed, piece);
+    for (; width && count >= 4; count -= 4) {
+        copy(unpack, data, packed, width);
         if (how.ends)
-            copy(unpack, last, packed_last, piece);
-        copy(unpack, data + stride, packed + step, piece);
+            copy(unpack, last, packed_last, width);
+        copy(unpack, data + stride, packed + step, width);
         if (how.ends)
-            copy(unpack, last + stride, packed_last + step, piece);
-        copy(unpack, data + 2 * stride, packed + 2 * step, piece);
+            copy(unpack, last + stride, packed_last + step, width);
+        copy(unpack, data + 2 * stride, packed + 2 * step, width);
         if (how.ends)
-            copy(unpack, last + 2 * stride, packed_last + 2 * step, piece);
-        copy(unpack, data + 3 * stride, packed + 3 * step, piece);
+            copy(unpack, last + 2 * stride, packed_last + 2 * step, width);
+        copy(unpack, data + 3 * stride, packed + 3 * step, width);
         if (how.ends)
-            copy(unpack, last + 3 * stride, packed_last + 3 * step, piece);
+            copy(unpack, last + 3 * stride, packed_last + 3 * step, width);
         data += 4 * stride;
         last += 4 * stride;
         packed += 4 * step;
@@ -128,11 +128,11 @@ INLINE void row(bool unpack, size_t count, const size_t bytes, const uintptr_t s
 INLINE void gather(bool unpack, const MPI_Aint *at, size_t count, const size_t bytes,
                    uintptr_t data, char *packed, const struct how how)
 {
-    if (!unpack && bytes == 8 && how.piece == 8)
+    if (!unpack && bytes == 8 && how.width == 8)
         for (; count >= 4; count -= 4, at += 4, packed += 32)
             pack_four_eights(data + (uintptr_t)at[0], data + (uintptr_t)at[1],
                              data + (uintptr_t)at[2], data + (uintptr_t)at[3], packed);
-    for (; how.piece && count >= 4; count -= 4, at += 4, packed += 4 * bytes) {
+    for (; how.width && count >= 4; count -= 4, at += 4, packed += 4 * bytes) {
         copy_run(unpack, data + (uintptr_t)at[0], packed, bytes, how);
         copy_run(unpack, data + (uintptr_t)at[1], packed + bytes, bytes, how);
         copy_run(unpack, data + (uintptr_t)at[2], packed + 2 * bytes, bytes, how);
@@ -181,26 +181,26 @@ INLINE void fetch(uintptr_t data, const struct ahead ahead)
         __builtin_prefetch((const void *)data);
 }
 
-/* row() with prefetch. */
+/* copy_strided() with prefetch. */
 INLINE void far_row(bool unpack, size_t count, const size_t bytes, const uintptr_t stride,
                     const size_t step, uintptr_t data, char *packed, const struct how how,
                     const struct ahead ahead)
 {
     for (; count > ahead.burst; count -= ahead.burst) {
         fetch(data, ahead);
-        row(unpack, ahead.burst, bytes, stride, step, data, packed, how);
+        copy_strided(unpack, ahead.burst, bytes, stride, step, data, packed, how);
         data += ahead.burst * stride;
         packed += ahead.burst * step;
     }
-    row(unpack, count, bytes, stride, step, data, packed, how);
+    copy_strided(unpack, count, bytes, stride, step, data, packed, how);
 }
 
-INLINE void rows_how(bool unpack, bool far, const struct weft_strided r, uintptr_t data,
-                     char *packed, const struct how how)
+INLINE void strided_how(bool unpack, bool far, const struct weft_strided r, uintptr_t data,
+                        char *packed, const struct how how)
 {
-    /* A run that is one piece has the length of the piece: a constant for the compiler. */
-    const bool exact = how.piece && !how.ends;
-    const size_t bytes = exact ? how.piece : r.bytes;
+    /* A run that is one copy has its width: a constant for the compiler. */
+    const bool exact = how.width && !how.ends;
+    const size_t bytes = exact ? how.width : r.bytes;
     if (r.at) {
         gather(unpack, r.at, r.inner, bytes, data, packed, how);
         return;
@@ -211,58 +211,59 @@ INLINE void rows_how(bool unpack, bool far, const struct weft_strided r, uintptr
             far_row(unpack, r.inner, bytes, (uintptr_t)r.stride, r.packed_stride, data, packed, how,
                     ahead);
         else
-            row(unpack, r.inner, bytes, (uintptr_t)r.stride, r.packed_stride, data, packed, how);
+            copy_strided(unpack, r.inner, bytes, (uintptr_t)r.stride, r.packed_stride, data, packed,
+                         how);
         packed += r.inner * r.packed_stride;
     }
 }
 
 /* Instantiates the loops for each class of length. */
-INLINE void rows_width(bool unpack, bool far, const struct weft_strided r, uintptr_t data,
-                       char *packed)
+INLINE void strided_width(bool unpack, bool far, const struct weft_strided r, uintptr_t data,
+                          char *packed)
 {
     const size_t bytes = r.bytes;
     if (bytes > 64)
-        rows_how(unpack, far, r, data, packed, (struct how){0, false});
+        strided_how(unpack, far, r, data, packed, (struct how){0, false});
     else if (bytes >= 32)
-        rows_how(unpack, far, r, data, packed, (struct how){32, true});
+        strided_how(unpack, far, r, data, packed, (struct how){32, true});
     else if (bytes > 16)
-        rows_how(unpack, far, r, data, packed, (struct how){16, true});
+        strided_how(unpack, far, r, data, packed, (struct how){16, true});
     else if (bytes == 16)
-        rows_how(unpack, far, r, data, packed, (struct how){16, false});
+        strided_how(unpack, far, r, data, packed, (struct how){16, false});
     else if (bytes > 8)
-        rows_how(unpack, far, r, data, packed, (struct how){8, true});
+        strided_how(unpack, far, r, data, packed, (struct how){8, true});
     else if (bytes == 8)
-        rows_how(unpack, far, r, data, packed, (struct how){8, false});
+        strided_how(unpack, far, r, data, packed, (struct how){8, false});
     else if (bytes > 4)
-        rows_how(unpack, far, r, data, packed, (struct how){4, true});
+        strided_how(unpack, far, r, data, packed, (struct how){4, true});
     else if (bytes == 4)
-        rows_how(unpack, far, r, data, packed, (struct how){4, false});
+        strided_how(unpack, far, r, data, packed, (struct how){4, false});
     else if (bytes > 1)
-        rows_how(unpack, far, r, data, packed, (struct how){2, true});
+        strided_how(unpack, far, r, data, packed, (struct how){2, true});
     else
-        rows_how(unpack, far, r, data, packed, (struct how){1, false});
+        strided_how(unpack, far, r, data, packed, (struct how){1, false});
 }
 
 /* Not inlined, so that the loops have all registers. */
-#define ROWS(name, unpack, far)                                                                    \
-    static __attribute__((noinline)) void name(const struct weft_strided *rows, uintptr_t data,    \
+#define STRIDED(name, unpack, far)                                                                 \
+    static __attribute__((noinline)) void name(const struct weft_strided *from, uintptr_t data,    \
                                                char *packed)                                       \
     {                                                                                              \
-        rows_width(unpack, far, *rows, data, packed);                                              \
+        strided_width(unpack, far, *from, data, packed);                                           \
     }
-ROWS(pack_rows, false, false)
-ROWS(unpack_rows, true, false)
-ROWS(pack_far_rows, false, true)
-ROWS(unpack_far_rows, true, true)
+STRIDED(pack_strided, false, false)
+STRIDED(unpack_strided, true, false)
+STRIDED(pack_far_strided, false, true)
+STRIDED(unpack_far_strided, true, true)
 
 void weft_strided_copy(enum weft_copy direction, const struct weft_strided *strided, uintptr_t data,
                        char *packed)
 {
     const bool far = direction & WEFT_FAR && strided->bytes <= LONG && !strided->at;
     if (direction & WEFT_UNPACK)
-        (far ? unpack_far_rows : unpack_rows)(strided, data, packed);
+        (far ? unpack_far_strided : unpack_strided)(strided, data, packed);
     else
-        (far ? pack_far_rows : pack_rows)(strided, data, packed);
+        (far ? pack_far_strided : pack_strided)(strided, data, packed);
 }
 
 void weft_run_copy(enum weft_copy direction, uintptr_t data, char *packed, size_t bytes)

@@ -13,7 +13,8 @@
  *  - The bytes of holes may be those of another writer. So a write sieves only while it holds the
  *    file's lock exclusively, and every other write to a file that is `guarded` holds it shared;
  *    and while no other open of the file exists (exclude.c). Else each run is one call.
- *  - A thread does not write while a collective write of the same file uses windows.
+ *  - While a collective write of the same file uses domains, a write does not sieve. It waits only
+ *    for one that may write bytes of holes back itself, a blocking one of another thread.
  */
 #include "core/datatype/copy.h"
 #include "core/datatype/iov.h"
@@ -118,7 +119,7 @@ static bool may_sieve(const struct access *access)
 {
     const struct weft_file *file = access->file;
     if (access->write)
-        return !access->by_runs && (file->on_node || file->comm->size == 1) &&
+        return !access->by_runs && !file->in_rounds && (file->on_node || file->comm->size == 1) &&
                weft_file_may_merge(file);
     const char *hint = weft_info_get(file->info, "romio_ds_read");
     return !file->unreadable && !(hint && !strcmp(hint, "disable"));
@@ -143,17 +144,17 @@ static bool guards(const struct access *access)
     return access->write && access->file->guarded && !access->file->atomic && !access->by_runs;
 }
 
-static bool in_collective(void *arg)
+static bool may_be_merging(void *arg)
 {
     const struct weft_file *file = arg;
-    return file->in_collective;
+    return file->may_be_merging;
 }
 
 /* Begins a write if that needs no wait; else sets `later`. */
 static int try_write(struct access *access, bool exclusive)
 {
     bool taken = true;
-    access->later = access->write && access->file->in_collective;
+    access->later = access->write && access->file->may_be_merging;
     if (access->later || !guards(access))
         return MPI_SUCCESS;
     int code = weft_file_lock_try(access->file, exclusive, &taken);
@@ -172,9 +173,9 @@ static int begin_write(struct access *access, bool exclusive)
         return try_write(access, exclusive);
     while (code == MPI_SUCCESS) {
         if (others)
-            weft_wait_while(weft_vci_scope(file->comm->vci), in_collective, file, NULL);
+            weft_wait_while(weft_vci_scope(file->comm->vci), may_be_merging, file, NULL);
         code = guards(access) ? weft_file_lock(file, exclusive) : MPI_SUCCESS;
-        if (code != MPI_SUCCESS || !others || !file->in_collective)
+        if (code != MPI_SUCCESS || !others || !file->may_be_merging)
             break;
         code = guards(access) ? weft_file_unlock(file) : MPI_SUCCESS;
     }
@@ -219,7 +220,8 @@ static int move_runs(struct access *access, size_t from, size_t to, char *memory
     int code = begin_write(access, with_holes);
     if (code != MPI_SUCCESS || access->later)
         return code;
-    bool merges = with_holes && access->write && weft_file_begin_merge(file);
+    /* rounds may have begun in the wait */
+    bool merges = with_holes && access->write && !file->in_rounds && weft_file_begin_merge(file);
     if (with_holes && (merges || !access->write))
         code = sieve(access, from, to, memory, done, ended);
     else
@@ -264,8 +266,8 @@ static int move_packed(struct access *access, size_t from, size_t to, char *memo
 }
 
 /* Through a bounce buffer. */
-static int move_pieces(struct access *access, const struct weft_file_data *data, size_t position,
-                       size_t from, size_t to, size_t *moved)
+static int move_by_bounce(struct access *access, const struct weft_file_data *data, size_t position,
+                          size_t from, size_t to, size_t *moved)
 {
     size_t most = access->at_once && !access->file->view.contiguous ? SHORT_BOUNCE : BOUNCE_BYTES;
     size_t each = to - from < most ? to - from : most, n = 0, done = 0;
@@ -297,7 +299,7 @@ static int move_data(struct access *access, const struct weft_file_data *data, s
     char *memory = weft_datatype_run(data->type, data->buffer, to);
     if (memory)
         return move_packed(access, position + from, position + to, memory + from, moved);
-    return move_pieces(access, data, position, from, to, moved);
+    return move_by_bounce(access, data, position, from, to, moved);
 }
 
 int weft_file_write_runs(struct weft_file *file, const struct weft_file_data *data, size_t from,
@@ -305,7 +307,7 @@ int weft_file_write_runs(struct weft_file *file, const struct weft_file_data *da
 {
     struct access access = {.file = file, .write = true, .by_runs = true};
     size_t moved = 0;
-    weft_assert(file->in_collective && from < to);
+    weft_assert(file->in_rounds && from < to);
     return move_data(&access, data, from, to, &moved);
 }
 
@@ -340,7 +342,7 @@ int weft_file_move_at_once(struct weft_file *file, bool write, const struct weft
                            size_t from, size_t to, size_t *moved, bool *ended)
 {
     struct access access = new_access(file, write);
-    weft_assert(from < to && file->view.filetype->layout && !file->atomic && !file->stream);
+    weft_assert(from < to && file->view.filetype->layout && !file->atomic && !file->is_pipe);
     access.at_once = true;
     *moved = 0;
     int code = move_data(&access, data, from, to, moved);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The data of a rank in a window, as blocks of equal runs, and their sum, from which the owner of
- * the window decides whether each byte of a range was given exactly once.
+ * The data of a rank in a domain, as blocks of equal runs, and their sum, from which the owner of
+ * the domain decides whether each byte of a range was given exactly once.
  *
  * Invariant: the hash of bytes is the sum of R^i over the offsets i of all of them, modulo the
  * prime 2^61 - 1, for a random R. The polynomials of two sets of bytes are equal exactly if each
@@ -12,7 +12,7 @@
  * The hash is kept times R - 1: the run [a, b) adds R^b - R^a. For a block this is a geometric
  * series, so a regular view costs nothing for each run.
  */
-#include "core/file/windows_internal.h"
+#include "core/file/two_phase_internal.h"
 #include "core/base/assert.h"
 
 static const uint64_t prime = (UINT64_C(1) << 61) - 1, base = UINT64_C(0x0a3b1c96e85d47f1);
@@ -34,21 +34,25 @@ static uint64_t minus(uint64_t a, uint64_t b)
     return a >= b ? a - b : a + prime - b;
 }
 
-/* R^n; collective calls hold all VCIs, so one thread makes the table. */
+enum { BITS = 10, LOW = 1 << BITS, HIGH = (WEFT_FILE_DOMAIN_MOST >> BITS) + 1 };
+static uint64_t small_powers[LOW], large_powers[HIGH];
+
+void weft_file_make_powers(void)
+{
+    if (small_powers[0])
+        return;
+    small_powers[0] = large_powers[0] = 1;
+    for (int i = 1; i < LOW; i++)
+        small_powers[i] = times(small_powers[i - 1], base);
+    for (int i = 1; i < HIGH; i++)
+        large_powers[i] = times(large_powers[i - 1], times(small_powers[LOW - 1], base));
+}
+
+/* R^n */
 static uint64_t power(uint64_t n)
 {
-    enum { BITS = 10, LOW = 1 << BITS, HIGH = (WEFT_FILE_WINDOW_MOST >> BITS) + 1 };
-    static uint64_t low[LOW], high[HIGH];
-    if (!low[0]) {
-        high[0] = 1;
-        for (int i = 1; i < LOW; i++)
-            low[i] = times(i > 1 ? low[i - 1] : 1, base);
-        for (int i = 1; i < HIGH; i++)
-            high[i] = times(high[i - 1], times(low[LOW - 1], base));
-        low[0] = 1;
-    }
-    weft_assert(n <= WEFT_FILE_WINDOW_MOST);
-    return times(low[n % LOW], high[n >> BITS]);
+    weft_assert(small_powers[0] && n <= WEFT_FILE_DOMAIN_MOST);
+    return times(small_powers[n % LOW], large_powers[n >> BITS]);
 }
 
 /* 1 + q + q^2 + ... of n terms. */
@@ -70,7 +74,7 @@ void weft_file_add_block(struct weft_file_sums *sums, struct weft_file_block blo
 {
     int64_t end = block.at + block.stride * (int64_t)(block.count - 1) + (int64_t)block.bytes;
     uint64_t hash = times(power((uint64_t)block.at), minus(power(block.bytes), 1));
-    weft_assert(block.count > 0 && block.at >= 0 && end <= WEFT_FILE_WINDOW_MOST);
+    weft_assert(block.count > 0 && block.at >= 0 && end <= WEFT_FILE_DOMAIN_MOST);
     if (block.count > 1)
         hash = times(hash, series(power((uint64_t)block.stride), block.count));
     sums->hash = plus(sums->hash, hash);
@@ -92,7 +96,7 @@ void weft_file_begin_blocks(struct weft_file_blocks *blocks, const struct weft_f
 {
     const struct weft_file_view *view = &access->file->view;
     blocks->view = view;
-    blocks->base = view->disp - weft_file_window_begin(access, round, index);
+    blocks->base = view->disp - weft_file_domain_begin(access, round, index);
     blocks->left = p;
     blocks->listed = blocks->used = 0;
 }

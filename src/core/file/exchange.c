@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The data of a collective access between nodes: see windows_internal.h.
+ * The data of a collective access between nodes: see two_phase_internal.h.
  *
- * A message to the owner of a window has a head, the runs of the sender's data in the window, as
+ * A message to the owner of a domain has a head, the runs of the sender's data in the domain, as
  * blocks of equal runs at equal distances, and for a write the data. The answer to a read is the
  * number of bytes that the owner has read, and the data, also behind these bytes.
  *
  * Invariants:
- *  - What arrives is checked before it is used: no run leaves the window.
- *  - The messages of a round of a write stay until the round after the next, because windows with
+ *  - What arrives is checked before it is used: no run leaves the domain.
+ *  - The messages of a round of a write stay until the round after the next, because domains with
  *    holes need them again.
  */
-#include "core/coll/coll.h"
 #include "core/file/system.h"
-#include "core/file/windows_internal.h"
+#include "core/file/two_phase_internal.h"
 #include "core/base/assert.h"
 #include "core/base/error.h"
 
@@ -35,8 +34,10 @@ struct box {
 };
 
 struct weft_file_exchange {
-    struct box out, in[WEFT_FILE_WINDOWS]; /* of a read: requests, in in[0] */
+    struct box out, in[WEFT_FILE_DOMAINS]; /* of a read: requests, in in[0] */
     struct box answers, answered;
+    uint64_t got; /* what this rank has read into its domain */
+    enum weft_call_state (*then)(void *arg);
 };
 
 static size_t aligned(size_t bytes)
@@ -89,7 +90,7 @@ void weft_file_exchange_begin(struct weft_file_access *access)
     begin_box(&exchange->out, ranks);
     begin_box(&exchange->answers, ranks);
     begin_box(&exchange->answered, ranks);
-    for (int i = 0; i < WEFT_FILE_WINDOWS; i++)
+    for (int i = 0; i < WEFT_FILE_DOMAINS; i++)
         begin_box(&exchange->in[i], ranks);
     access->exchange = exchange;
 }
@@ -102,22 +103,20 @@ void weft_file_exchange_end(struct weft_file_access *access)
     end_box(&exchange->out);
     end_box(&exchange->answers);
     end_box(&exchange->answered);
-    for (int i = 0; i < WEFT_FILE_WINDOWS; i++)
+    for (int i = 0; i < WEFT_FILE_DOMAINS; i++)
         end_box(&exchange->in[i]);
     free(exchange);
 }
 
-/* Exchanges the messages; the sizes of both boxes are known. */
-static int exchange_bytes(struct weft_comm *comm, struct box *out, struct box *in)
+/* Adds the exchange of messages; the sizes of both boxes are known. */
+static void add_bytes(struct weft_file_access *access, struct box *out, struct box *in)
 {
-    struct weft_arrays from = {{out->sizes, true}, {out->displs, true}, NULL};
-    struct weft_arrays to = {{in->sizes, true}, {in->displs, true}, NULL};
-    struct weft_coll_args args = {.kind = WEFT_COLL_ALLTOALLV,
-                                  .comm = comm,
-                                  .in = {.type = weft_datatype_byte(), .arrays = &from},
-                                  .out = {.type = weft_datatype_byte(), .arrays = &to}};
+    struct weft_schedule *s = access->s;
+    struct weft_arrays *arrays = weft_schedule_memory(s, 2 * sizeof *arrays);
     int64_t sent = 0, received = 0;
-    for (int i = 0; i < comm->size; i++) {
+    if (!arrays)
+        return;
+    for (int i = 0; i < access->file->comm->size; i++) {
         out->displs[i] = sent;
         in->displs[i] = received;
         sent += out->sizes[i];
@@ -126,37 +125,49 @@ static int exchange_bytes(struct weft_comm *comm, struct box *out, struct box *i
     weft_assert(sent == (int64_t)out->bytes);
     in->bytes = 0;
     append(in, (size_t)received);
-    args.in.at = out->at;
-    args.out.at = in->at;
-    return weft_coll_run(&args);
+    arrays[0] = (struct weft_arrays){{out->sizes, true}, {out->displs, true}, NULL};
+    arrays[1] = (struct weft_arrays){{in->sizes, true}, {in->displs, true}, NULL};
+    weft_file_add_collective(
+        access, (struct weft_coll_args){
+                    .kind = WEFT_COLL_ALLTOALLV,
+                    .in = {.at = out->at, .type = weft_datatype_byte(), .arrays = &arrays[0]},
+                    .out = {.at = in->at, .type = weft_datatype_byte(), .arrays = &arrays[1]}});
 }
 
-/* Exchanges the sizes of messages, and checks those that arrive. */
-static int exchange_sizes(const struct weft_file_access *access, struct box *out, struct box *in)
+/* Adds the exchange of the sizes of messages. */
+static void add_sizes(struct weft_file_access *access, struct box *in)
 {
-    struct weft_comm *comm = access->file->comm;
+    struct box *out = &access->exchange->out;
+    size_t each = sizeof *out->sizes;
+    weft_file_add_collective(
+        access, (struct weft_coll_args){
+                    .kind = WEFT_COLL_ALLTOALL,
+                    .in = {.at = out->sizes, .count = each, .type = weft_datatype_byte()},
+                    .out = {.at = in->sizes, .count = each, .type = weft_datatype_byte()}});
+}
+
+/* Checks the sizes that have arrived. Returns false if one is wrong: the schedule ends. */
+static bool check_sizes(struct weft_file_access *access, const struct box *in)
+{
     int64_t most =
         (int64_t)(sizeof(struct head) + ALIGNMENT) +
-        access->window * (int64_t)(sizeof(struct weft_file_block) + 1); /* runs of one byte */
-    size_t each = sizeof *out->sizes;
-    struct weft_coll_args args = {
-        .kind = WEFT_COLL_ALLTOALL,
-        .comm = comm,
-        .in = {.at = out->sizes, .count = each, .type = weft_datatype_byte()},
-        .out = {.at = in->sizes, .count = each, .type = weft_datatype_byte()}};
-    int failed = weft_coll_run(&args);
-    for (int i = 0; i < comm->size && failed == MPI_SUCCESS; i++)
-        if (in->sizes[i] < 0 || in->sizes[i] > most || in->sizes[i] % ALIGNMENT)
-            failed = weft_error_set(MPI_ERR_OTHER,
-                                    "%.200s: rank %d announced %lld bytes for a window of the "
-                                    "file; do all ranks use the same build of Weft?",
-                                    access->file->name, i, (long long)in->sizes[i]);
-    return failed;
+        access->domain * (int64_t)(sizeof(struct weft_file_block) + 1); /* runs of one byte */
+    for (int i = 0; i < access->file->comm->size; i++) {
+        if (in->sizes[i] >= 0 && in->sizes[i] <= most && in->sizes[i] % ALIGNMENT == 0)
+            continue;
+        int code = weft_error_set(MPI_ERR_OTHER,
+                                  "%.200s: rank %d announced %lld bytes for a domain of the "
+                                  "file; do all ranks use the same build of Weft?",
+                                  access->file->name, i, (long long)in->sizes[i]);
+        weft_schedule_fail(access->s, code, WEFT_FAULT_RECORDED);
+        return false;
+    }
+    return true;
 }
 
 /* ---- Messages */
 
-/* The runs of the data in a window, as blocks. */
+/* The runs of the data in a domain, as blocks. */
 static struct head add_blocks(const struct weft_file_access *access, struct weft_file_round round,
                               int index, struct weft_file_positions p)
 {
@@ -172,11 +183,11 @@ static struct head add_blocks(const struct weft_file_access *access, struct weft
     return head;
 }
 
-/* A message to the owner of each window on another node that has data of this rank. */
+/* A message to the owner of each domain on another node that has data of this rank. */
 static void fill_out(const struct weft_file_access *access, struct weft_file_round round)
 {
     struct box *out = &access->exchange->out;
-    const struct weft_file_data *data = access->data;
+    const struct weft_file_data *data = &access->data;
     clear(out, access->file->comm->size);
     for (int index = 0; index < access->file->nowners; index++) {
         int rank = access->file->owners[index];
@@ -208,13 +219,13 @@ struct message {
     size_t bytes; /* of all runs */
 };
 
-static bool is_block(const struct weft_file_block *block, uint64_t window)
+static bool is_block(const struct weft_file_block *block, uint64_t domain)
 {
     uint64_t at = (uint64_t)block->at, stride = (uint64_t)block->stride;
-    if (at > window || stride > window || block->bytes > window || !block->count ||
-        block->count > window)
+    if (at > domain || stride > domain || block->bytes > domain || !block->count ||
+        block->count > domain)
         return false;
-    return at + stride * (block->count - 1) + block->bytes <= window;
+    return at + stride * (block->count - 1) + block->bytes <= domain;
 }
 
 /* Returns true if the message that arrived from a rank is a valid one. */
@@ -235,41 +246,43 @@ static bool parse(const struct weft_file_access *access, const struct box *box, 
     message->data = at + sizeof message->head + blocks * sizeof(struct weft_file_block);
     message->bytes = 0;
     for (size_t i = 0; i < blocks; i++) {
-        if (!is_block(&message->blocks[i], (uint64_t)access->window))
+        if (!is_block(&message->blocks[i], (uint64_t)access->domain))
             return false;
         message->bytes += message->blocks[i].bytes * message->blocks[i].count;
     }
     const struct weft_file_sums *sums = &message->head.sums;
-    return message->bytes <= (size_t)access->window && sums->bytes == message->bytes &&
+    return message->bytes <= (size_t)access->domain && sums->bytes == message->bytes &&
            sums->runs > 0 && sums->first >= 0 && sums->first < sums->end &&
-           sums->end <= access->window && (!access->write || message->bytes <= size);
+           sums->end <= access->domain && (!access->write || message->bytes <= size);
 }
 
-static void copy_runs(char *window, const struct message *message, char *packed, bool into_window)
+static void copy_runs(char *domain, const struct message *message, char *packed, bool into_domain)
 {
     for (size_t i = 0; i < message->head.blocks; i++) {
         struct weft_file_block block = message->blocks[i];
         for (uint64_t j = 0; j < block.count; j++, packed += block.bytes) {
-            char *at = window + block.at + (int64_t)j * block.stride;
-            memcpy(into_window ? at : packed, into_window ? packed : at, block.bytes);
+            char *at = domain + block.at + (int64_t)j * block.stride;
+            memcpy(into_domain ? at : packed, into_domain ? packed : at, block.bytes);
         }
     }
 }
 
 /* One call for each run of a message. */
-static void write_runs(const struct weft_file_access *access, struct weft_file_round round,
-                       const struct message *message, int *code)
+static void write_runs(struct weft_file_access *access, struct weft_file_round round,
+                       const struct message *message)
 {
     const struct weft_file *file = access->file;
-    int64_t begin = weft_file_window_begin(access, round, file->own);
+    int64_t begin = weft_file_domain_begin(access, round, file->own);
     char *packed = message->data;
     size_t moved;
     for (size_t i = 0; i < message->head.blocks; i++) {
         struct weft_file_block block = message->blocks[i];
-        for (uint64_t j = 0; j < block.count && *code == MPI_SUCCESS; j++, packed += block.bytes)
-            *code = weft_file_transfer(file->name, file->fd, true,
-                                       begin + block.at + (int64_t)j * block.stride, packed,
-                                       block.bytes, &moved);
+        for (uint64_t j = 0; j < block.count && !weft_file_has_failed(access);
+             j++, packed += block.bytes)
+            weft_file_note_error(access,
+                                 weft_file_transfer(file->name, file->fd, true,
+                                                    begin + block.at + (int64_t)j * block.stride,
+                                                    packed, block.bytes, &moved));
     }
 }
 
@@ -281,62 +294,78 @@ static void add_answer(const struct weft_file_access *access, struct weft_file_r
     size_t bytes = aligned(message->bytes);
     char *to = append(answers, bytes);
     memset(to + message->bytes, 0, bytes - message->bytes);
-    copy_runs(weft_file_window(access, round, access->file->own), message, to, false);
+    copy_runs(weft_file_domain(access, round, access->file->own), message, to, false);
     answers->sizes[rank] += (int64_t)bytes;
 }
 
-enum use { INTO_WINDOW, INTO_FILE, ANSWER };
+enum use { INTO_DOMAIN, INTO_FILE, ANSWER };
 
 /* Uses the message of a rank, if there is one. */
-static void use_message(const struct weft_file_access *access, struct weft_file_round round,
-                        int rank, enum use use, int *code)
+static void use_message(struct weft_file_access *access, struct weft_file_round round, int rank,
+                        enum use use)
 {
-    int number = use == ANSWER ? 0 : round.number % WEFT_FILE_WINDOWS, own = access->file->own;
+    int number = use == ANSWER ? 0 : round.number % WEFT_FILE_DOMAINS, own = access->file->own;
     const struct box *in = &access->exchange->in[number];
     struct message message;
     if (!in->sizes[rank])
         return;
     if (own < 0 || !parse(access, in, rank, &message)) {
-        if (*code == MPI_SUCCESS)
-            *code = weft_error_set(MPI_ERR_OTHER,
-                                   "%.200s: the data that rank %d sent for a window of the file "
+        weft_file_note_error(
+            access, weft_error_set(MPI_ERR_OTHER,
+                                   "%.200s: the data that rank %d sent for a domain of the file "
                                    "are not valid; do all ranks use the same build of Weft?",
-                                   access->file->name, rank);
+                                   access->file->name, rank));
     } else if (use == INTO_FILE) {
-        write_runs(access, round, &message, code);
+        write_runs(access, round, &message);
     } else if (use == ANSWER) {
         add_answer(access, round, rank, &message);
     } else {
-        copy_runs(weft_file_window(access, round, own), &message, message.data, true);
+        copy_runs(weft_file_domain(access, round, own), &message, message.data, true);
         *weft_file_sums_for(access, round, rank) = message.head.sums;
     }
 }
 
 /* ---- Writing */
 
-int weft_file_send_data(const struct weft_file_access *access, struct weft_file_round round,
-                        int *code)
+static struct box *arrived(const struct weft_file_access *access)
 {
-    struct weft_comm *comm = access->file->comm;
-    struct box *out = &access->exchange->out;
-    struct box *in = &access->exchange->in[round.number % WEFT_FILE_WINDOWS];
-    fill_out(access, round);
-    int failed = exchange_sizes(access, out, in);
-    if (failed == MPI_SUCCESS)
-        failed = exchange_bytes(comm, out, in);
-    for (int rank = 0; failed == MPI_SUCCESS && rank < comm->size; rank++) {
-        if (access->file->own >= 0 && !weft_file_maps(access, rank))
-            *weft_file_sums_for(access, round, rank) = (struct weft_file_sums){0};
-        use_message(access, round, rank, INTO_WINDOW, code);
-    }
-    return failed;
+    return &access->exchange->in[access->round.number % WEFT_FILE_DOMAINS];
 }
 
-void weft_file_put_again(const struct weft_file_access *access, struct weft_file_round round,
-                         bool into_file, int *code)
+static enum weft_call_state use_data(void *arg)
+{
+    struct weft_file_access *access = arg;
+    for (int rank = 0; rank < access->file->comm->size; rank++) {
+        if (access->file->own >= 0 && !weft_file_maps(access, rank))
+            *weft_file_sums_for(access, access->round, rank) = (struct weft_file_sums){0};
+        use_message(access, access->round, rank, INTO_DOMAIN);
+    }
+    return access->exchange->then(access);
+}
+
+static enum weft_call_state exchange_data(void *arg)
+{
+    struct weft_file_access *access = arg;
+    if (check_sizes(access, arrived(access))) {
+        add_bytes(access, &access->exchange->out, arrived(access));
+        weft_file_then(access, use_data);
+    }
+    return WEFT_CALL_DONE;
+}
+
+void weft_file_send_data(struct weft_file_access *access, enum weft_call_state (*then)(void *arg))
+{
+    access->exchange->then = then;
+    fill_out(access, access->round);
+    add_sizes(access, arrived(access));
+    weft_file_then(access, exchange_data);
+}
+
+void weft_file_put_again(struct weft_file_access *access, struct weft_file_round round,
+                         bool into_file)
 {
     for (int rank = 0; rank < access->file->comm->size; rank++)
-        use_message(access, round, rank, into_file ? INTO_FILE : INTO_WINDOW, code);
+        use_message(access, round, rank, into_file ? INTO_FILE : INTO_DOMAIN);
 }
 
 /* ---- Reading */
@@ -354,28 +383,46 @@ static void expect_answers(const struct weft_file_access *access, struct weft_fi
     }
 }
 
-int weft_file_fetch_data(const struct weft_file_access *access, struct weft_file_round round,
-                         uint64_t got, int *code)
+/* The requests have arrived. */
+static enum weft_call_state answer(void *arg)
 {
-    struct weft_comm *comm = access->file->comm;
+    struct weft_file_access *access = arg;
     struct weft_file_exchange *exchange = access->exchange;
-    struct box *requests = &exchange->in[0], *answers = &exchange->answers;
-    fill_out(access, round);
-    int failed = exchange_sizes(access, &exchange->out, requests);
-    if (failed == MPI_SUCCESS)
-        failed = exchange_bytes(comm, &exchange->out, requests);
-    if (failed != MPI_SUCCESS)
-        return failed;
-    clear(answers, comm->size);
-    for (int rank = 0; rank < comm->size; rank++) {
+    const struct box *requests = &exchange->in[0];
+    struct box *answers = &exchange->answers;
+    clear(answers, access->file->comm->size);
+    for (int rank = 0; rank < access->file->comm->size; rank++) {
         if (!requests->sizes[rank])
             continue;
-        memcpy(append(answers, sizeof got), &got, sizeof got);
-        answers->sizes[rank] = sizeof got;
-        use_message(access, round, rank, ANSWER, code);
+        memcpy(append(answers, sizeof exchange->got), &exchange->got, sizeof exchange->got);
+        answers->sizes[rank] = sizeof exchange->got;
+        use_message(access, access->round, rank, ANSWER);
     }
-    expect_answers(access, round);
-    return exchange_bytes(comm, answers, &exchange->answered);
+    expect_answers(access, access->round);
+    add_bytes(access, answers, &exchange->answered);
+    weft_file_then(access, exchange->then);
+    return WEFT_CALL_DONE;
+}
+
+static enum weft_call_state exchange_requests(void *arg)
+{
+    struct weft_file_access *access = arg;
+    struct weft_file_exchange *exchange = access->exchange;
+    if (check_sizes(access, &exchange->in[0])) {
+        add_bytes(access, &exchange->out, &exchange->in[0]);
+        weft_file_then(access, answer);
+    }
+    return WEFT_CALL_DONE;
+}
+
+void weft_file_fetch_data(struct weft_file_access *access, uint64_t got,
+                          enum weft_call_state (*then)(void *arg))
+{
+    access->exchange->then = then;
+    access->exchange->got = got;
+    fill_out(access, access->round);
+    add_sizes(access, &access->exchange->in[0]);
+    weft_file_then(access, exchange_requests);
 }
 
 const char *weft_file_fetched(const struct weft_file_access *access, int index, uint64_t *got)

@@ -19,7 +19,8 @@
  *    does not wait for the gate, and MPI_File_open makes progress while it waits.
  *  - Rank 0 holds the byte by a descriptor of its own, which weft_file_reopen() does not close. The
  *    descriptor is closed after all ranks have ended their writes.
- *  - The writers of this open are excluded by other means: the file's lock, and `in_collective`.
+ *  - The writers of this open are excluded by other means: the file's lock, `in_rounds` (no other
+ *    write merges) and `may_be_merging` (no other write).
  */
 #include "core/base/assert.h"
 #include "core/base/hash.h"
@@ -77,6 +78,7 @@ static bool take_byte(struct weft_file *file)
 {
     for (int i = 0; i < TRIES; i++) {
         file->own_byte = pick_byte();
+        weft_assert(file->own_byte >= FIRST_BYTE && file->own_byte < END_BYTE);
         if (set_lock(file->presence, F_WRLCK, file->own_byte))
             return true;
         if (errno != EAGAIN && errno != EACCES) /* the file system has no locks */
@@ -103,7 +105,7 @@ void weft_file_register(struct weft_file *file)
 {
     char path[64];
     weft_assert(file->fd >= 0 && file->presence < 0);
-    if (file->amode & MPI_MODE_RDONLY || file->stream)
+    if (file->amode & MPI_MODE_RDONLY || file->is_pipe)
         return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file->fd);
     file->presence = open(path, O_WRONLY | O_CLOEXEC);
@@ -128,6 +130,7 @@ bool weft_file_may_merge(const struct weft_file *file)
 
 bool weft_file_begin_merge(const struct weft_file *file)
 {
+    weft_assert(file->comm->rank || !file->own_byte || file->presence >= 0);
     if (!file->merges || !set_lock(file->fd, F_RDLCK, GATE))
         return false;
     if (is_free(file->fd, FIRST_BYTE, file->own_byte) &&

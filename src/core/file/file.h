@@ -10,9 +10,9 @@
  *  - A view is never flattened: offsets and positions follow from the layout of its filetype. A
  *    position counts bytes of data from the beginning of the view.
  *  - Bytes that the program did not give are written back only while no other writer exists: none
- *    of this open (the file's lock, or a collective access of all ranks, during which the writes of
- *    other threads wait), and no other open of the file (exclude.c). Else each run is written by
- *    itself.
+ *    of this open (the file's lock, or a blocking collective access of all ranks, during which the
+ *    writes of other threads wait), and no other open of the file (exclude.c). Else each run is
+ *    written by itself.
  *
  * Functions return MPI_SUCCESS, or an error class whose sentence was recorded.
  */
@@ -26,7 +26,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct weft_file_pending;
+struct weft_file_access;
 struct weft_win;
 
 enum weft_file_flag {
@@ -80,8 +80,8 @@ struct weft_file {
     const struct weft_file_system *system; /* as the next, that of rank 0 */
     struct weft_file_stripes stripes;
     size_t sieve[2];      /* hints: bytes of it for reads and writes; 0: those of the file system */
-    int64_t buffer_bytes; /* hint, as the next that of rank 0: most bytes of windows of a rank */
-    int64_t writers;      /* hint: most ranks that own windows; 0: any number */
+    int64_t buffer_bytes; /* hint, as the next that of rank 0: most bytes of domains of a rank */
+    int64_t writers;      /* hint: most ranks that own domains; 0: any number */
     struct weft_file_view view;
     MPI_Offset pointer;       /* in etypes */
     int64_t identity[2];      /* device and inode */
@@ -89,14 +89,16 @@ struct weft_file {
     bool on_node;             /* all ranks share memory */
     bool several_caches;      /* ranks are on several nodes of NFS: the file has O_DSYNC */
     bool guarded;             /* writes hold the lock: that of another rank may sieve */
-    bool stream;              /* a pipe or the like: no offsets */
+    bool is_pipe;             /* a pipe or the like: no offsets */
     int presence;             /* at rank 0: the descriptor with the lock on own_byte; or -1 */
     int64_t own_byte;         /* the offset of the lock of this open; 0: none (exclude.c) */
     bool merges;              /* such locks exclude all other opens; the same at all ranks */
-    bool in_collective;       /* all ranks are in a collective write: other threads' writes wait */
-    bool no_windows;          /* there is no memory for windows */
-    struct weft_win *win;     /* windows of the file for each rank, or NULL (windows.c) */
-    int *owners, nowners;     /* the ranks whose windows are used */
+    bool in_rounds;           /* a collective write uses domains: no other write sieves */
+    bool may_be_merging;      /* a blocking one does, which may merge: other writes wait */
+    bool no_domains;          /* there is no memory for domains */
+    struct weft_win *win;     /* domains of the file for each rank, or NULL (two_phase.c) */
+    int64_t domain;           /* the most bytes of each */
+    int *owners, nowners;     /* the ranks whose domains are used */
     int own;                  /* the index of this rank among them, or -1 */
     struct weft_win *state;   /* the shared pointer and the lock; NULL with one rank (shared.c) */
     _Atomic MPI_Offset alone; /* the shared pointer of a file with one rank */
@@ -104,9 +106,11 @@ struct weft_file {
     bool atomic;              /* MPI_File_set_atomicity; the same at all ranks */
     int pending;              /* nonblocking collective accesses (nonblocking.c) */
     int pending_own;          /* nonblocking accesses of this rank alone */
-    struct weft_file_pending *moving; /* those with data to move, the oldest first */
-    unsigned split;                   /* the flags of a pending split access, or 0 */
-    size_t split_bytes;               /* what it has moved */
+    struct weft_file_access *moving;    /* those with data to move, the oldest first */
+    struct weft_file_access *joint;     /* collective ones that may use domains, the oldest first */
+    unsigned split;                     /* the flags of a pending split access, or 0 */
+    size_t split_bytes;                 /* what it has moved, if it was moved in the call */
+    struct weft_request *split_request; /* else */
     struct weft_file *next;
 };
 
@@ -218,12 +222,18 @@ int weft_file_move_at_once(struct weft_file *file, bool write, const struct weft
 int weft_file_write_runs(struct weft_file *file, const struct weft_file_data *data, size_t from,
                          size_t to);
 
-/* Moves the data of all ranks, and agrees on their errors (windows.c). code: an error of this
+/* Moves the data of all ranks, and agrees on their errors (nonblocking.c). code: an error of this
  * rank's arguments, or MPI_SUCCESS. Collective. */
 int weft_file_move_all(struct weft_file *file, bool write, int code,
                        const struct weft_file_data *data, size_t *moved);
 
-/* True if this rank has all ranks' memory of a window mapped; if one rank has, all have. */
+/* True if a collective access may use domains (two_phase.c); the same at all ranks. */
+bool weft_file_may_join(const struct weft_file *file, bool write);
+
+/* Makes domains for a span of bytes, if those of the file are too small. Collective. */
+void weft_file_make_domains(struct weft_file *file, int64_t span);
+
+/* True if this rank has all ranks' memory of a domain mapped; if one rank has, all have. */
 bool weft_file_maps_all(const struct weft_win *win);
 
 /* Starts to move this rank's data, which progress completes, and the agreement behind it, with
@@ -237,8 +247,13 @@ int weft_file_start_all(struct weft_file *file, bool write, int code,
 int weft_file_start(struct weft_file *file, bool write, const struct weft_file_data *data,
                     bool in_call, struct weft_request **request);
 
-/* Moves what nonblocking accesses of this rank have not moved. It waits for no rank. */
+/* Moves what nonblocking accesses of this rank have not moved. It waits for no rank, unless another
+ * thread is in a blocking collective write. */
 void weft_file_finish_moves(struct weft_file *file);
+
+/* The same, and waits for the collective accesses that may use domains, for which all ranks are to
+ * call this. */
+void weft_file_finish_joint(struct weft_file *file);
 
 /* Completes the nonblocking accesses of this rank alone. */
 void weft_file_finish_own(struct weft_file *file);
@@ -268,8 +283,9 @@ int weft_file_convert_back(const struct weft_file *file, bool write, struct weft
 
 /* ---- The shared pointer and atomic mode (shared.c) */
 
-/* Makes the pointer, with a value. Collective. */
-int weft_file_make_shared(struct weft_file *file, MPI_Offset pointer);
+/* Makes the pointer, with a value. Collective, also at a rank that has `failed`, an error class:
+ * then it fails at all ranks. */
+int weft_file_make_shared(struct weft_file *file, MPI_Offset pointer, int failed);
 
 /* Adds to the pointer; *before is its value before. */
 int weft_file_add_shared(struct weft_file *file, MPI_Offset etypes, MPI_Offset *before);

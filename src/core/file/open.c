@@ -4,11 +4,15 @@
  *
  * Invariants:
  *  - Rank 0 creates the file, the others open it afterwards. An error at one rank is an error at
- *    all: then nothing stays open, and a file that the call created is removed.
+ *    all: then nothing stays open, and rank 0 removes a file that the call created.
+ *  - An open takes two exchanges of messages, each of which does two things at once. In the first
+ *    the ranks allocate context ids and receive what rank 0 has opened, in the second they make the
+ *    window of the shared pointer and agree that all have opened the same file.
  *  - An agreement costs one reduction; only if a rank failed, its sentence is broadcast.
  */
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
+#include "core/comm/context_alloc.h"
 #include "core/file/file.h"
 #include "core/file/system.h"
 #include "core/base/assert.h"
@@ -16,6 +20,7 @@
 #include "core/base/info.h"
 #include "core/message/count.h"
 #include "core/message/process.h"
+#include "core/progress/progress.h"
 #include "core/rma/win.h"
 
 #include <ctype.h>
@@ -32,7 +37,7 @@
 /* ---- Agreement */
 
 enum {
-    MOST_VALUES = 8,
+    MOST_VALUES = 9,
     NAME_RETRIES = 500 /* 5 s: attributes of NFS's folders are kept 30 s at least, names less */
 };
 
@@ -52,39 +57,82 @@ void weft_file_describe(const struct weft_file *file, int code, char *sentence)
              after ? after + 2 : text);
 }
 
+/* The values of a rank, and the least of all ranks. */
+struct reduction {
+    int64_t mine[1 + MOST_VALUES], least[1 + MOST_VALUES];
+    struct weft_request *request; /* NULL: none is active */
+};
+
+/* The elements to be reduced. */
+static struct weft_elements fill(struct reduction *r, const struct weft_file *file, int code,
+                                 const int64_t *values, int n)
+{
+    weft_assert(n <= MOST_VALUES);
+    r->request = NULL;
+    r->mine[0] = code == MPI_SUCCESS ? INT64_MAX : file->comm->rank;
+    for (int i = 0; i < n; i++)
+        r->mine[1 + i] = values[i];
+    return (struct weft_elements){r->mine, 1 + (size_t)n, weft_handle_object(MPI_INT64_T)};
+}
+
+/* Returns the error of the lowest rank that failed. `code` is that of this rank. */
+static int conclude(const struct reduction *r, const struct weft_file *file, int code,
+                    int64_t *values, int n)
+{
+    struct report report = {0};
+    for (int i = 0; i < n; i++)
+        values[i] = r->least[1 + i];
+    if (r->least[0] == INT64_MAX)
+        return MPI_SUCCESS;
+    int lowest = (int)r->least[0];
+    if (lowest == file->comm->rank) {
+        report.class = code;
+        weft_file_describe(file, code, report.sentence);
+    }
+    int failed =
+        weft_coll_bcast(file->comm, weft_elements_of_bytes(&report, sizeof report), lowest);
+    if (failed != MPI_SUCCESS)
+        return failed;
+    report.sentence[sizeof report.sentence - 1] = '\0';
+    if (lowest == file->comm->rank)
+        return weft_error_set(report.class, "%s", report.sentence);
+    return weft_error_set_secondary(report.class, "%s", report.sentence);
+}
+
 /* Gives all ranks the least of each of their values, or the error of the lowest rank that failed.
  */
 static int reduce(const struct weft_file *file, int code, int64_t *values, int n)
 {
-    struct weft_comm *comm = file->comm;
-    struct report report = {0};
-    int64_t mine[1 + MOST_VALUES], least[1 + MOST_VALUES];
-    if (comm->size == 1)
+    struct reduction r;
+    if (file->comm->size == 1)
         return code;
-    weft_assert(n <= MOST_VALUES);
-    mine[0] = code == MPI_SUCCESS ? INT64_MAX : comm->rank;
-    for (int i = 0; i < n; i++)
-        mine[1 + i] = values[i];
-    struct weft_elements elements = {mine, 1 + n, weft_handle_object(MPI_INT64_T)};
-    int failed = weft_coll_allreduce(comm, elements, least, weft_handle_object(MPI_MIN));
-    if (failed != MPI_SUCCESS)
-        return failed;
-    for (int i = 0; i < n; i++)
-        values[i] = least[1 + i];
-    if (least[0] == INT64_MAX)
-        return MPI_SUCCESS;
-    int lowest = (int)least[0];
-    if (lowest == comm->rank) {
-        report.class = code;
-        weft_file_describe(file, code, report.sentence);
-    }
-    failed = weft_coll_bcast(comm, weft_elements_of_bytes(&report, sizeof report), lowest);
-    if (failed != MPI_SUCCESS)
-        return failed;
-    report.sentence[sizeof report.sentence - 1] = '\0';
-    if (lowest == comm->rank)
-        return weft_error_set(report.class, "%s", report.sentence);
-    return weft_error_set_secondary(report.class, "%s", report.sentence);
+    int failed = weft_coll_allreduce(file->comm, fill(&r, file, code, values, n), r.least,
+                                     weft_handle_object(MPI_MIN));
+    return failed != MPI_SUCCESS ? failed : conclude(&r, file, code, values, n);
+}
+
+/* The same in two calls, with other messages in between. */
+static void reduce_start(struct reduction *r, const struct weft_file *file, int code,
+                         const int64_t *values, int n)
+{
+    struct weft_elements in = fill(r, file, code, values, n);
+    struct weft_coll_args args = {.kind = WEFT_COLL_ALLREDUCE,
+                                  .comm = file->comm,
+                                  .in = {.at = in.at, .count = in.count, .type = in.type},
+                                  .out = {.at = r->least, .count = in.count, .type = in.type},
+                                  .op = weft_handle_object(MPI_MIN)};
+    if (file->comm->size > 1 && weft_coll_start(&args, &r->request) != MPI_SUCCESS)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to open a file");
+}
+
+static int reduce_end(struct reduction *r, const struct weft_file *file, int code, int64_t *values,
+                      int n)
+{
+    size_t bytes;
+    if (!r->request)
+        return code;
+    int failed = weft_request_end(r->request, &bytes);
+    return failed != MPI_SUCCESS ? failed : conclude(r, file, code, values, n);
 }
 
 int weft_file_agree(const struct weft_file *file, int code)
@@ -92,17 +140,22 @@ int weft_file_agree(const struct weft_file *file, int code)
     return reduce(file, code, NULL, 0);
 }
 
-int weft_file_compare(const struct weft_file *file, int code, const int64_t *values, int n,
-                      const char *what)
+/* The bounds of n values, to be reduced: the least of ~value is that of the greatest value. */
+static void fill_bounds(const int64_t *values, int n, int64_t *bounds)
 {
-    int64_t bounds[MOST_VALUES], first[MOST_VALUES];
-    size_t bytes = (size_t)n * sizeof *values;
-    bool differ = false;
     for (int i = 0; i < n; i++) {
         bounds[2 * i] = values[i];
-        bounds[2 * i + 1] = ~values[i]; /* the least of these is that of the greatest value */
+        bounds[2 * i + 1] = ~values[i];
     }
-    code = reduce(file, code, bounds, 2 * n);
+}
+
+/* Returns `code`, which all ranks have, or an error if the reduced bounds differ. */
+static int compare_bounds(const struct weft_file *file, int code, const int64_t *values, int n,
+                          const int64_t *bounds, const char *what)
+{
+    int64_t first[MOST_VALUES];
+    size_t bytes = (size_t)n * sizeof *values;
+    bool differ = false;
     for (int i = 0; i < n; i++)
         differ = differ || bounds[2 * i] != ~bounds[2 * i + 1];
     if (code != MPI_SUCCESS || !differ)
@@ -113,6 +166,15 @@ int weft_file_compare(const struct weft_file *file, int code, const int64_t *val
         code = weft_error_set(MPI_ERR_NOT_SAME, "%.200s: %s differs from that of rank 0",
                               file->name, what);
     return weft_file_agree(file, code);
+}
+
+int weft_file_compare(const struct weft_file *file, int code, const int64_t *values, int n,
+                      const char *what)
+{
+    int64_t bounds[MOST_VALUES];
+    fill_bounds(values, n, bounds);
+    code = reduce(file, code, bounds, 2 * n);
+    return compare_bounds(file, code, values, n, bounds, what);
 }
 
 int weft_file_no_split(const struct weft_file *file)
@@ -126,7 +188,7 @@ int weft_file_no_split(const struct weft_file *file)
 
 int weft_file_no_pending(const struct weft_file *file)
 {
-    if (!file->pending)
+    if (file->split || !file->pending)
         return weft_file_no_split(file);
     return weft_error_set(MPI_ERR_IO,
                           "%.200s: %d nonblocking collective accesses are pending; complete their "
@@ -218,40 +280,40 @@ static int open_here(struct weft_file *file, bool create, bool *created)
         file->unreadable = true;
         open_soon(file, O_WRONLY, create, created);
     }
-    file->stream = file->fd >= 0 && lseek(file->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE;
+    file->is_pipe = file->fd >= 0 && lseek(file->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE;
     return file->fd >= 0
                ? MPI_SUCCESS
                : weft_file_failed(file->name, errno, "the open at rank %d", file->comm->rank);
 }
 
-/* The file system of rank 0, the stripes that it gives the file, hints that must be the same at all
- * ranks, and the length of those of the environment. */
-static int share_system(struct weft_file *file, int code, bool created, int64_t *hints)
+/* The values that all ranks take from rank 0: the file system, the stripes that it gives the file,
+ * hints that must be the same at all ranks, the length of those of the environment, and the byte of
+ * this open.
+ */
+enum { ROW, UNIT, COUNT, BUFFER, NODES, HINTS, OWN_BYTE, SHARED };
+_Static_assert(2 + SHARED <= MOST_VALUES, "they are reduced with the bounds of the access mode");
+
+static void list_shared(struct weft_file *file, bool created, int64_t hints, int64_t *values)
 {
-    enum { ROW, UNIT, COUNT, BUFFER, NODES, HINTS, OWN_BYTE, SHARED };
-    int64_t values[SHARED];
-    for (int i = 0; i < SHARED; i++)
-        values[i] = INT64_MAX;
-    if (file->comm->rank == 0 && code == MPI_SUCCESS) {
-        if (!file->system)
-            file->system = weft_file_find_system(file->fd);
-        if (created && file->system->alignment == WEFT_FILE_STRIPE)
-            weft_file_set_stripes(file->fd, (struct weft_file_stripes){
-                                                weft_file_number_hint(file, "striping_unit"),
-                                                weft_file_number_hint(file, "striping_factor")});
-        file->stripes = weft_file_get_stripes(file->system, file->fd);
-        values[ROW] = file->system - weft_file_systems;
-        values[UNIT] = file->stripes.unit;
-        values[COUNT] = file->stripes.count;
-        values[BUFFER] = weft_file_number_hint(file, "cb_buffer_size");
-        values[NODES] = weft_file_number_hint(file, "cb_nodes");
-        values[HINTS] = *hints;
-        weft_file_register(file);
-        values[OWN_BYTE] = file->own_byte;
-    }
-    code = reduce(file, code, values, SHARED);
-    if (code != MPI_SUCCESS)
-        return code;
+    if (!file->system)
+        file->system = weft_file_find_system(file->fd);
+    if (created && file->system->alignment == WEFT_FILE_STRIPE)
+        weft_file_set_stripes(
+            file->fd, (struct weft_file_stripes){weft_file_number_hint(file, "striping_unit"),
+                                                 weft_file_number_hint(file, "striping_factor")});
+    file->stripes = weft_file_get_stripes(file->system, file->fd);
+    values[ROW] = file->system - weft_file_systems;
+    values[UNIT] = file->stripes.unit;
+    values[COUNT] = file->stripes.count;
+    values[BUFFER] = weft_file_number_hint(file, "cb_buffer_size");
+    values[NODES] = weft_file_number_hint(file, "cb_nodes");
+    values[HINTS] = hints;
+    weft_file_register(file);
+    values[OWN_BYTE] = file->own_byte;
+}
+
+static int take_shared(struct weft_file *file, const int64_t *values, int64_t *hints)
+{
     if (values[ROW] < 0 || values[ROW] >= weft_file_system_count || values[UNIT] < 0 ||
         values[COUNT] < 0 || values[HINTS] < 0 || values[HINTS] > INT_MAX)
         return weft_error_set(MPI_ERR_OTHER, "%.200s: rank 0 has sent an unknown file system",
@@ -310,7 +372,7 @@ static int report_hints(const struct weft_file *file)
 /* A folder is no file. */
 static int identify(const struct weft_file *file, int64_t identity[2])
 {
-    if (file->stream && !(file->amode & MPI_MODE_SEQUENTIAL))
+    if (file->is_pipe && !(file->amode & MPI_MODE_SEQUENTIAL))
         return weft_error_set(MPI_ERR_AMODE,
                               "%.200s is a pipe or the like; open it with MPI_MODE_SEQUENTIAL",
                               file->name);
@@ -324,17 +386,6 @@ static int identify(const struct weft_file *file, int64_t identity[2])
     return MPI_SUCCESS;
 }
 
-/* Finds whether the lock of this open excludes other opens: on a network all nodes of the open must
- * see it. */
-static int find_merges(struct weft_file *file)
-{
-    bool over_nodes = file->system->network && file->comm->size > 1 && !file->on_node;
-    int64_t seen = over_nodes ? weft_file_is_registered(file) : file->own_byte;
-    int code = over_nodes ? reduce(file, MPI_SUCCESS, &seen, 1) : MPI_SUCCESS;
-    file->merges = seen != 0;
-    return code;
-}
-
 static int reopen(const struct weft_file *file, int flags)
 {
     int code = MPI_SUCCESS;
@@ -343,47 +394,71 @@ static int reopen(const struct weft_file *file, int flags)
     return weft_file_agree(file, code);
 }
 
-/* text: the hints of the environment, at rank 0. */
-static int open_everywhere(struct weft_file *file, int code, const char *text,
-                           const struct weft_info *info)
+/* Rank 0 opens the file, and the others take what it found. *hints: the length of the hints of the
+ * environment, at rank 0, then at all ranks. */
+static int open_first(struct weft_file *file, int code, bool *created, int64_t *hints)
 {
-    int64_t mode = file->amode, *identity = file->identity,
-            hints = text ? (int64_t)strlen(text) : 0;
-    bool first = file->comm->rank == 0, created = false;
-    code = weft_file_compare(file, code, &mode, 1, "the access mode");
-    if (code != MPI_SUCCESS)
-        return code;
-    if (first)
-        code = open_here(file, true, &created);
-    code = share_system(file, code, created, &hints);
-    if (code == MPI_SUCCESS && hints)
-        code = share_text(file, text, hints, info);
-    if (code == MPI_SUCCESS && !first)
+    int64_t mode = file->amode, values[2 + SHARED], *shared = values + 2;
+    fill_bounds(&mode, 1, values);
+    for (int i = 0; i < SHARED; i++)
+        shared[i] = INT64_MAX;
+    if (file->comm->rank == 0 && code == MPI_SUCCESS)
+        code = open_here(file, true, created);
+    if (file->comm->rank == 0 && code == MPI_SUCCESS)
+        list_shared(file, *created, *hints, shared);
+    code = reduce(file, code, values, 2 + SHARED);
+    code = compare_bounds(file, code, &mode, 1, values, "the access mode");
+    return code == MPI_SUCCESS ? take_shared(file, shared, hints) : code;
+}
+
+static int open_here_too(struct weft_file *file, int code)
+{
+    bool created;
+    if (code == MPI_SUCCESS && file->comm->rank > 0)
         code = open_here(file, false, &created);
-    else if (code != MPI_SUCCESS)
-        return code;
     if (code == MPI_SUCCESS)
-        code = identify(file, identity);
+        code = identify(file, file->identity);
     if (code == MPI_SUCCESS)
         code = report_hints(file);
-    code = weft_file_compare(file, code, identity, file->system->network ? 0 : 2,
-                             "the file behind this name");
     if (code == MPI_SUCCESS && file->amode & MPI_MODE_APPEND)
-        code = weft_file_agree(file, weft_file_size(file, &file->pointer));
-    if (code == MPI_SUCCESS)
-        code = weft_file_make_shared(file, file->pointer);
-    if (code == MPI_SUCCESS)
-        code = find_merges(file);
-    file->several_caches = file->system->caches && file->comm->size > 1 && !file->on_node;
-    if (code == MPI_SUCCESS && file->several_caches)
-        code = reopen(file, O_DSYNC);
-    if (code != MPI_SUCCESS && created)
-        unlink(file->name);
+        code = weft_file_size(file, &file->pointer);
     return code;
 }
 
+/* The other ranks open the file. The lock of this open excludes other opens if, on a network, all
+ * nodes of the open see it. */
+static int open_others(struct weft_file *file, int code)
+{
+    int64_t values[5];
+    struct reduction r;
+    int n = file->system->network ? 0 : 2;
+    bool network = file->system->network && file->comm->size > 1;
+    code = open_here_too(file, code);
+    fill_bounds(file->identity, n, values);
+    values[2 * n] = network && code == MPI_SUCCESS && weft_file_is_registered(file);
+    reduce_start(&r, file, code, values, 2 * n + 1);
+    int made = weft_file_make_shared(file, file->pointer, code);
+    code = reduce_end(&r, file, code, values, 2 * n + 1);
+    code = compare_bounds(file, code, file->identity, n, values, "the file behind this name");
+    if (code == MPI_SUCCESS)
+        code = made;
+    file->merges = network && !file->on_node ? values[2 * n] != 0 : file->own_byte != 0;
+    file->several_caches = file->system->caches && file->comm->size > 1 && !file->on_node;
+    if (code == MPI_SUCCESS && file->several_caches)
+        code = reopen(file, O_DSYNC);
+    return code;
+}
+
+static void free_comm(struct weft_comm *comm)
+{
+    comm->handle = (MPI_Comm)MPI_FILE_NULL;
+    weft_comm_release(comm);
+}
+
+/* Frees the communicator last, because the window of the shared pointer uses it. */
 static void free_file(struct weft_file *file)
 {
+    weft_assert(!file->moving && !file->busy);
     if (file->win)
         weft_win_free(file->win);
     if (file->state)
@@ -395,42 +470,55 @@ static void free_file(struct weft_file *file)
         close(file->presence);
     if (file->info)
         weft_info_free(file->info);
+    if (file->comm)
+        free_comm(file->comm);
     free(file->owners);
     free(file->name);
     free(file);
 }
 
-static void free_comm(struct weft_comm *comm)
+/* Opens the file at all ranks or at none. code: of the arguments; text: the hints of the
+ * environment, at rank 0. The file has the communicator `over` until it has `comm`. */
+static int open_everywhere(struct weft_file *file, int code, const char *text,
+                           const struct weft_info *info, struct weft_context_alloc *alloc,
+                           struct weft_comm *comm)
 {
-    comm->handle = (MPI_Comm)MPI_FILE_NULL;
-    weft_comm_release(comm);
+    int64_t hints = text ? (int64_t)strlen(text) : 0;
+    bool created = false;
+    code = open_first(file, code, &created, &hints);
+    int agreed = weft_comm_agree_end(alloc, comm, &file->comm);
+    code = code == MPI_SUCCESS ? agreed : code;
+    if (code == MPI_SUCCESS) {
+        code = hints ? share_text(file, text, hints, info) : MPI_SUCCESS;
+        code = open_others(file, code);
+    }
+    if (code != MPI_SUCCESS && created)
+        unlink(file->name);
+    return code;
 }
 
 int weft_file_open(struct weft_comm *over, const char *name, int amode,
                    const struct weft_info *info, struct weft_errhandler *errhandler,
                    struct weft_file **out)
 {
+    struct weft_context_alloc alloc;
     struct weft_file *file = calloc(1, sizeof *file);
     struct weft_comm *comm = weft_comm_make(over->group, NULL, errhandler);
+    char *text = NULL;
     if (!file)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to open a file");
     file->fd = file->presence = -1;
     file->amode = amode;
-    int code = weft_comm_agree(over, comm, comm ? MPI_SUCCESS : MPI_ERR_NO_MEM, &file->comm);
-    if (code != MPI_SUCCESS) {
-        free_file(file);
-        return code;
-    }
-    char *text = NULL;
-    code = prepare(file, name, info);
-    if (code == MPI_SUCCESS && file->comm->rank == 0)
+    file->comm = over;
+    weft_comm_agree_start(&alloc, over, comm, comm ? MPI_SUCCESS : MPI_ERR_NO_MEM);
+    int code = prepare(file, name, info);
+    if (code == MPI_SUCCESS && over->rank == 0)
         code = weft_file_environment_hints(&text);
     if (code == MPI_SUCCESS && text)
         code = weft_file_take_text(file, text, info);
-    code = open_everywhere(file, code, text, info);
+    code = open_everywhere(file, code, text, info, &alloc, comm);
     free(text);
     if (code != MPI_SUCCESS) {
-        free_comm(file->comm);
         free_file(file);
         return code;
     }
@@ -462,8 +550,10 @@ static int close_here(struct weft_file *file)
 int weft_file_close(struct weft_file **closed)
 {
     struct weft_file *file = *closed, **link = &weft.files;
+    int pending = weft_file_no_pending(file);
+    weft_file_finish_joint(file); /* they have the file's domains, which are freed */
     weft_file_finish_own(file);
-    int code = close_here(file), pending = weft_file_no_pending(file);
+    int code = close_here(file);
     code = weft_file_agree(file, pending ? pending : code);
     weft_handle_retire(&file->object);
     if (code != MPI_SUCCESS)
@@ -471,7 +561,6 @@ int weft_file_close(struct weft_file **closed)
     while (*link != file)
         link = &(*link)->next;
     *link = file->next;
-    free_comm(file->comm);
     free_file(file);
     *closed = NULL;
     return MPI_SUCCESS;
@@ -490,7 +579,8 @@ void weft_file_close_all(void)
             weft_warn("MPI_Finalize: %s, which was open, could not be closed", file->name);
         if (file->pending)
             continue;
-        free_comm(file->comm);
+        if (file->split_request)
+            weft_request_put(file->split_request);
         free_file(file);
     }
     weft_file_free_forms();
@@ -511,7 +601,7 @@ int weft_file_delete(const char *name)
 
 int weft_file_size(const struct weft_file *file, MPI_Offset *size)
 {
-    off_t end = file->stream ? 0 : lseek(file->fd, 0, SEEK_END); /* of block devices too */
+    off_t end = file->is_pipe ? 0 : lseek(file->fd, 0, SEEK_END); /* of block devices too */
     if (end < 0)
         return weft_file_failed(file->name, errno, "the query of its size");
     *size = end;

@@ -13,7 +13,6 @@
  *  - Threads of a rank use the window one after the other (`busy`), and hold all VCIs.
  */
 #include "core/coll/coll.h"
-#include "core/coll/op.h"
 #include "core/file/file.h"
 #include "core/base/assert.h"
 #include "core/base/error.h"
@@ -33,18 +32,20 @@ static _Atomic MPI_Offset *word_of(struct weft_file *file)
 
 void weft_file_store_shared(struct weft_file *file, MPI_Offset pointer)
 {
+    weft_assert(file->comm->rank != OWNER || word_of(file));
     if (file->comm->rank == OWNER)
         atomic_store(word_of(file), pointer);
 }
 
-int weft_file_make_shared(struct weft_file *file, MPI_Offset pointer)
+int weft_file_make_shared(struct weft_file *file, MPI_Offset pointer, int failed)
 {
     struct weft_win_arguments arguments = {.flavor = MPI_WIN_FLAVOR_ALLOCATE,
                                            .bytes = sizeof(MPI_Offset),
                                            .same_bytes = true,
-                                           .unit = 1};
-    int code =
-        file->comm->size > 1 ? weft_win_make(file->comm, &arguments, &file->state) : MPI_SUCCESS;
+                                           .unit = 1,
+                                           .joins = true,
+                                           .failed = failed};
+    int code = file->comm->size > 1 ? weft_win_make(file->comm, &arguments, &file->state) : failed;
     if (file->state)
         weft_win_set_name(file->state, file->name); /* for reports */
     file->on_node = file->state && code == MPI_SUCCESS && weft_file_maps_all(file->state);
@@ -65,6 +66,7 @@ static bool is_busy(void *arg)
 static void begin(struct weft_file *file)
 {
     weft_wait_while(NULL, is_busy, file, NULL);
+    weft_assert(weft_vcis_hold_all() && !file->busy);
     file->busy = true;
 }
 

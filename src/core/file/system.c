@@ -9,6 +9,7 @@
  */
 #include "core/file/system.h"
 
+#include "core/base/assert.h"
 #include "core/base/error.h"
 #include "core/message/count.h"
 
@@ -102,6 +103,7 @@ int weft_file_transfer(const char *name, int fd, bool write, MPI_Offset at, char
         off_t from = at + (off_t)*moved;
         ssize_t rc = transfer(fd, write, from, memory + *moved, n);
         weft_count_add(&weft_counts.file_calls, 1);
+        weft_assert(rc <= (ssize_t)n);
         if (rc > 0) {
             *moved += (size_t)rc;
             weft_count_add(write ? &weft_counts.file_written : &weft_counts.file_read, (size_t)rc);

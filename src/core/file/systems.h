@@ -19,7 +19,7 @@ struct weft_file_system {
     size_t short_hole; /* if these have at most so many; to write back, half as many */
     size_t long_run;   /* each rank accesses runs of so many bytes itself */
     size_t sieve;      /* bytes that are read at once with holes */
-    enum weft_file_alignment alignment; /* of windows, in addition to their size */
+    enum weft_file_alignment alignment; /* of domains, in addition to their size */
     bool network;                       /* nodes see other device numbers of the same file */
     bool caches;                        /* nodes see changes of others when they open a file */
 };

@@ -5,6 +5,7 @@
  * Invariant: every offset of a view that an access uses fits into an MPI_Offset, which
  * weft_file_byte_offset checks for the end of the access.
  */
+#include "core/base/assert.h"
 #include "core/base/hash.h"
 #include "core/coll/coll.h"
 #include "core/datatype/iov.h"
@@ -154,7 +155,7 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
                        int code)
 {
     struct weft_file_view view = {.disp = arguments->disp};
-    weft_file_finish_moves(file); /* by the view until now */
+    weft_file_finish_joint(file); /* by the view until now */
     if (code == MPI_SUCCESS)
         code = check_displacement(file, arguments->disp);
     if (code == MPI_SUCCESS)
@@ -167,7 +168,7 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
         code = check_type(arguments->filetype, "filetype", &view.given_filetype);
     if (code == MPI_SUCCESS)
         code = make_types(file, &view);
-    if (code == MPI_SUCCESS && file->stream && has_holes(view.filetype))
+    if (code == MPI_SUCCESS && file->is_pipe && has_holes(view.filetype))
         code = weft_error_set(MPI_ERR_UNSUPPORTED_OPERATION,
                               "%.200s is a pipe or the like, and cannot have a view with holes",
                               file->name);
@@ -186,14 +187,18 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
         weft_file_free_view(&view);
         return code;
     }
-    weft_file_finish_moves(file); /* that another thread has started since */
+    weft_file_finish_joint(file); /* that another thread has started since */
     weft_file_free_view(&file->view);
+    weft_assert(!file->moving && (any || !strided));
     view.contiguous = !strided;
     file->view = view;
     file->strided = any;
     file->guarded = any && file->on_node;
     file->pointer = 0;
-    return weft_file_take_hints(file, arguments->info);
+    code = weft_file_take_hints(file, arguments->info);
+    if (weft_file_may_join(file, true)) /* of the least size, for nonblocking accesses */
+        weft_file_make_domains(file, 0);
+    return code;
 }
 
 /* ---- Offsets and the pointer */

@@ -7,7 +7,7 @@
  *  - A channel's context id belongs to one communicator while any of its messages can be in flight.
  *  - A channel with held != 0 posts no receive to the provider, because an older receive that could
  *    match a message of the net, or an older message taken out of the provider, is in software.
- *  - rank, size, stream, vci and peers are those of the communicator (core/comm/comm.h) from
+ *  - rank, size, vci_number, vci and peers are those of the communicator (core/comm/comm.h) from
  *    weft_comm_open on, unless its point-to-point messages are spread: core/comm/spread.h.
  */
 #ifndef WEFT_CHANNEL_H
@@ -62,11 +62,12 @@ struct weft_channel {
     struct weft_vci *vci;
     struct weft_peer **peers; /* by rank; weft_peer_unknown before first contact */
     int rank, size;           /* messages carry this rank, and go to ranks below size */
-    unsigned stream;          /* index of the table of peers: core/message/vci.h */
+    unsigned vci_number;      /* index of the table of peers: core/message/vci.h */
     int uses;                 /* messages that matched probes took, and no receive yet */
     struct weft_comm *comm;
     struct weft_channel *next_held;
-    struct weft_channel *alike; /* the ring of channels with its context on its VCI; NULL: none */
+    struct weft_channel
+        *alike; /* the circular list of channels with its context on its VCI; NULL: none */
 };
 
 /* The calls of matching and lanes to communicators, which are above them; core/process sets them.
@@ -76,6 +77,12 @@ struct weft_channel_ops {
     int (*world)(const struct weft_channel *channel, int rank);
     const char *(*name)(const struct weft_channel *channel);
     bool (*expects)(uint32_t context);
+    /* A process that may send on a channel of the program's messages, is dead, and not acknowledged
+     * by the program (core/comm/recovery.h), or -1. */
+    int (*unacknowledged)(const struct weft_channel *channel);
+    void (*revoked)(uint32_t context); /* for lanes: core/comm/revoke.h */
+    /* MPIX_ERR_REVOKED, recorded, if the communicator is revoked, else MPI_SUCCESS. */
+    int (*check)(const struct weft_channel *channel);
 };
 
 extern WEFT_HIDDEN struct weft_channel_ops weft_channel_ops;
@@ -112,7 +119,7 @@ static inline struct weft_peer *weft_channel_peer(const struct weft_channel *cha
     struct weft_peer *peer = channel->peers[rank];
     return weft_likely(peer != &weft_peer_unknown)
                ? peer
-               : weft_peer_find(channel->stream, weft_channel_world(channel, rank));
+               : weft_peer_find(channel->vci_number, weft_channel_world(channel, rank));
 }
 
 /* As weft_channel_peer, with first contact if necessary. NULL as for weft_peer_connect. */

@@ -7,6 +7,7 @@
 #include "core/message/count.h"
 
 #include "core/base/settings.h"
+#include "core/message/foreign.h"
 #include "core/message/lane.h"
 #include "core/base/clock.h"
 
@@ -34,7 +35,8 @@ void weft_count_send(const struct weft_request *request)
 {
     int world = request->peer->world;
     weft_counts.bytes_sent[weft_lane_to(world)] += request->bytes;
-    weft_count_ranks[world].bytes_sent += request->bytes;
+    if (!weft_is_foreign(world))
+        weft_count_ranks[world].bytes_sent += request->bytes;
 }
 
 void weft_count_receive(struct weft_request *request)
@@ -51,6 +53,8 @@ void weft_count_received(const struct weft_request *request)
     int world = weft_channel_world(request->channel, request->source);
     weft_counts.received[weft_lane_to(world)]++;
     weft_counts.bytes_received[weft_lane_to(world)] += request->bytes;
+    if (weft_is_foreign(world))
+        return;
     weft_count_ranks[world].received++;
     weft_count_ranks[world].bytes_received += request->bytes;
 }
@@ -58,7 +62,7 @@ void weft_count_received(const struct weft_request *request)
 void weft_count_unexpected_of_rank(uint32_t context, int source)
 {
     const struct weft_channel *channel = weft_channel_of(context, source, 0);
-    if (channel)
+    if (channel && !weft_is_foreign(weft_channel_world(channel, source)))
         weft_count_ranks[weft_channel_world(channel, source)].unexpected_messages++;
 }
 

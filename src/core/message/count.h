@@ -60,7 +60,7 @@ struct weft_counts {
     uint64_t rma_packets, rma_lock_waits;
     /* files */
     uint64_t file_opens, file_calls, file_read, file_written, file_sieved;
-    uint64_t file_rounds, file_merged; /* of collective accesses by windows */
+    uint64_t file_rounds, file_merged; /* of collective accesses by file domains */
     /* waiting, and others */
     uint64_t yields, sleeps, asleep; /* asleep: nanoseconds */
     uint64_t collectives, contacts, deaths;

@@ -4,6 +4,8 @@
  */
 #include "core/message/lane.h"
 
+#include "core/message/foreign.h"
+
 #include <string.h>
 
 const struct weft_lane *weft_lanes[WEFT_LANES_MAX];
@@ -43,7 +45,7 @@ static void find_roles(void)
             weft.posts = (uint8_t)number;
         if (!weft.exposes && lane->remote)
             weft.exposes = (uint8_t)number;
-        if (!weft.sleeps && lane->sleep)
+        if (!weft.sleeps && lane->sleep && (!lane->foreign || weft.job.size == 1))
             weft.sleeps = (uint8_t)number;
     }
 }
@@ -66,6 +68,8 @@ void weft_lane_closed(unsigned number)
 unsigned weft_lane_to(int world)
 {
     unsigned number = 0, last = WEFT_LANE_UNKNOWN;
+    if (weft_is_foreign(world))
+        return weft_lane_foreign();
     WEFT_LANES_EACH(lane, number)
     {
         if (!lane->reaches)
@@ -74,6 +78,22 @@ unsigned weft_lane_to(int world)
             return number;
     }
     return last;
+}
+
+unsigned weft_lane_foreign(void)
+{
+    unsigned number = 1;
+    while (number < WEFT_LANES_MAX - 1 && !(weft_lanes[number] && weft_lanes[number]->foreign))
+        number++;
+    return weft_lanes[number] && weft_lanes[number]->foreign ? number : WEFT_LANE_UNKNOWN;
+}
+
+const struct weft_lane_monitor *weft_lane_monitor(void)
+{
+    for (unsigned number = 0; number < WEFT_LANES_MAX; number++)
+        if (weft_lanes[number] && weft_lanes[number]->monitor)
+            return weft_lanes[number]->monitor;
+    return NULL;
 }
 
 const struct weft_lane_node *weft_lane_node(int world)

@@ -5,8 +5,8 @@
  * src/lanes has the list of them. A peer is reached through one lane, decided at first contact.
  *
  * The core names no lane. It calls the functions of the object, and asks by its members for what
- * only some lanes have: a member that is NULL is not offered. Only the fast attempts are inline, in
- * lane_fast.h.
+ * only some lanes have: a member that is NULL is not available. Only the fast attempts are inline,
+ * in lane_fast.h.
  *
  * The state of a lane is in objects of its own, and in memory that the core gives it in a peer, a
  * channel and a request without looking inside.
@@ -24,6 +24,7 @@
 #ifndef WEFT_LANE_H
 #define WEFT_LANE_H
 
+#include "core/base/siphash.h"
 #include "core/message/process.h"
 #include "core/message/request.h"
 #include "core/message/sw_match.h"
@@ -64,7 +65,7 @@ struct weft_lane_remote {
 };
 enum { WEFT_REMOTE_LATER = -1 };
 
-/* A lane between processes of a node offers this beside messages: they may map the same memory
+/* A lane between processes of a node provides this beside messages: they may map the same memory
  * (core/base/shared_memory.h), and wake each other. */
 struct weft_lane_node {
     /* True if the kernel copies between this process and those that the lane reaches. */
@@ -97,6 +98,56 @@ struct weft_lane_sleep {
     void (*wake)(void);
 };
 
+struct weft_foreign;
+struct weft_dial;
+
+/* A connection between two processes of different jobs, before they have a communicator. */
+struct weft_meeting {
+    int fd;
+    struct weft_key key; /* that both have, and nobody else */
+};
+
+/* The lane to processes of other jobs (core/message/foreign.h) offers this. It is opened by the
+ * first call of `open`, and not with the other lanes. Functions that can fail return an error
+ * class, with the sentence set. All VCIs are held. */
+struct weft_lane_foreign {
+    /* Listens, and fills `lane` of this process's contact. */
+    int (*open)(unsigned char *contact, size_t bytes);
+    int (*open_port)(char *name, size_t len);
+    int (*close_port)(const char *name);
+    int (*check_port)(const char *name); /* it is a port of this process */
+    /* The next process that has called a port of this process: sets *done, if there is one. */
+    int (*take)(const char *name, bool *done, struct weft_meeting *meeting);
+    /* A call to a port; checks the name. Each step returns MPI_SUCCESS, and sets *done when the
+     * port's process has answered. */
+    int (*dial)(const char *name, struct weft_dial **dial);
+    int (*step)(struct weft_dial *dial, bool *done, struct weft_meeting *meeting);
+    void (*hang_up)(struct weft_dial *dial);
+    /* Sleeps until the lane, or the connection fd (-1: none), has an event, at most so long. Called
+     * without locks. */
+    void (*sleep)(int fd, unsigned microseconds);
+    /* This process has no communicator with that one any more: closes the connection. */
+    void (*disconnect)(struct weft_foreign *foreign);
+    /* Frees the state of the process. */
+    void (*forget)(struct weft_foreign *foreign);
+    /* Asks the process to abort. */
+    void (*abort)(struct weft_foreign *foreign, int code);
+};
+
+/* Detection of dead ranks of the job, whatever the lane to them, in a job that goes on without
+ * them. A death that any rank has found, by whatever means, reaches all (weft_boot_report_failure).
+ */
+struct weft_lane_monitor {
+    /* `publish`, a fence, `begin` and another fence: deaths after them are detected. Return 0, or
+     * -1 with a sentence in why. */
+    int (*publish)(char *why, size_t len);
+    int (*begin)(char *why, size_t len);
+    bool (*runs)(void);
+    bool (*any_left)(void); /* a rank has called `end`, which is no death */
+    void (*forked)(void);   /* this is a forked child: async-signal-safe */
+    void (*end)(void);
+};
+
 /* Values for the performance variables of MPI_T. */
 enum weft_lane_level {
     WEFT_LEVEL_EAGER_LIMIT, /* bytes of the longest message that is sent at once */
@@ -127,12 +178,12 @@ struct weft_lane {
     /* After the fence, for one rank of each node: WEFT_NETWORK_UNCHANGED, or the network on which
      * all ranks have to open the lane again. Ends the job if there is none that all have. */
     uint64_t (*compare_networks)(const struct weft_job *job);
-    /* After the fence: *streams is to how many streams communicators are assigned. Returns 0, or
+    /* After the fence: *vci_numbers is the number of VCI numbers of communicators. Returns 0, or
      * -1 with a sentence in why. */
-    int (*agree)(const struct weft_job *job, unsigned *streams, char *why, size_t len);
-    /* True if this process has an end for each stream, and so may have a VCI for each. NULL: yes.
+    int (*agree)(const struct weft_job *job, unsigned *vci_numbers, char *why, size_t len);
+    /* True if this process has an end for each of them, and so may have a VCI for each. NULL: yes.
      */
-    bool (*has_all_streams)(void);
+    bool (*has_all_vcis)(void);
     /* With the VCIs: from here on there are messages. */
     void (*begin)(void);
     /* True when every peer must be connected before the first message may arrive. */
@@ -151,7 +202,7 @@ struct weft_lane {
     void (*close_dead)(struct weft_peer *peer);
     /* A communicator opens a channel, whose messages may have arrived before. */
     void (*open_channel)(struct weft_channel *channel);
-    unsigned (*streams)(void); /* that its messages may use; NULL: weft.streams */
+    unsigned (*vci_numbers)(void); /* that its messages may use; NULL: weft.vci_numbers */
 
     /* ---- Sends */
     /* Starts the send that a request describes; pending is 1. Returns MPI_SUCCESS, or
@@ -160,6 +211,10 @@ struct weft_lane {
     /* Cancels a send, complete or not: at once if it has not left, else by a control to the
      * receiver, and the request waits for the reply (WEFT_REQUEST_CANCELLING). */
     void (*cancel)(struct weft_request *request);
+
+    /* Sends a peer that the communicator with a context id is revoked; it calls
+     * weft_channel_ops.revoked. May overtake messages. NULL: of a lane to this process itself. */
+    void (*revoke)(struct weft_peer *peer, uint32_t context);
 
     /* ---- Receives that the lane matches */
     bool (*matches)(void); /* NULL: software matches its messages */
@@ -197,10 +252,12 @@ struct weft_lane {
     /* The state of a request that is not complete, as text. Valid until the next call. */
     const char *(*describe)(const struct weft_request *request);
 
-    /* ---- Beside messages; NULL: not offered */
+    /* ---- Beside messages; NULL: not available */
     const struct weft_lane_remote *remote;
     const struct weft_lane_node *node;
     const struct weft_lane_sleep *sleep;
+    const struct weft_lane_foreign *foreign;
+    const struct weft_lane_monitor *monitor;
 
     /* ---- Progress */
     /* Takes what has arrived for a VCI, sends what waits there. Returns the number of events. NULL:
@@ -243,6 +300,12 @@ void weft_lane_closed(unsigned number);
 
 /* The number of the lane to a rank in MPI_COMM_WORLD. */
 unsigned weft_lane_to(int world);
+
+/* The number of the lane to processes of other jobs, or WEFT_LANE_UNKNOWN. */
+unsigned weft_lane_foreign(void);
+
+/* The member `monitor` of the lane that has it, open or not, or NULL. */
+const struct weft_lane_monitor *weft_lane_monitor(void);
 
 /* The member `node` of the lane to a rank. */
 const struct weft_lane_node *weft_lane_node(int world);

@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 
 /* The numbers of the lanes, from the one that is asked first whether it reaches a rank. */
-enum { WEFT_LANE_SELF = 1, WEFT_LANE_SHM, WEFT_LANE_NET };
+enum { WEFT_LANE_SELF = 1, WEFT_LANE_SHM, WEFT_LANE_NET, WEFT_LANE_TCP };
 
 /* ---- Shared memory: src/shm/send.c */
 
@@ -41,8 +41,8 @@ struct weft_net_fast {
     uint64_t ready_bits;   /* the form of a message in ready mode, in the tag word */
     uint64_t number_bits;  /* of the completion data: how much of a peer's sequence they carry */
     unsigned number_shift; /* where these bits begin */
-    uint32_t short_pieces; /* iovecs of a receive into its request */
-    ssize_t (*post)(struct fid_ep *ep, const struct iovec *iov, void **descriptors, size_t pieces,
+    uint32_t short_iovs;   /* iovecs of a receive into its request */
+    ssize_t (*post)(struct fid_ep *ep, const struct iovec *iov, void **descriptors, size_t niov,
                     uint64_t source, uint64_t word, uint64_t ignore,
                     void *context); /* its fi_trecvv */
     uint64_t posts, posts_stop;     /* receives posted so far, and the count at which the fast path
@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) int weft_net_irecv_short(struct wef
     request->posted = net->posts++;
     return weft_likely(!net->post(net->ep,
                                   (const struct iovec *)(request->lane + WEFT_NET_SHORT_AT), NULL,
-                                  net->short_pieces, weft_net_fast_peer(peer)->address, word,
+                                  net->short_iovs, weft_net_fast_peer(peer)->address, word,
                                   net->form_mask, request->lane))
                ? MPI_SUCCESS
                : weft_net_refused(request);

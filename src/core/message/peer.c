@@ -6,79 +6,108 @@
 
 #include "core/base/error.h"
 #include "core/message/process.h"
+#include "core/message/foreign.h"
 #include "core/message/lane.h"
 #include "core/message/count.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct weft_peer weft_peer_unknown = {.lane = WEFT_LANE_UNKNOWN, .world = MPI_PROC_NULL};
 
-bool weft_peers_open(unsigned stream)
+bool weft_peers_open(unsigned vci_number)
 {
-    if (weft.peers[stream])
+    if (weft.peers[vci_number])
         return true;
-    weft.peers[stream] = malloc((size_t)weft.job.size * sizeof *weft.peers[stream]);
-    for (int i = 0; weft.peers[stream] && i < weft.job.size; i++)
-        weft.peers[stream][i] = &weft_peer_unknown;
-    return weft.peers[stream];
+    weft.peers[vci_number] = malloc((size_t)weft.job.size * sizeof *weft.peers[vci_number]);
+    for (int i = 0; weft.peers[vci_number] && i < weft.job.size; i++)
+        weft.peers[vci_number][i] = &weft_peer_unknown;
+    return weft.peers[vci_number];
 }
 
 void weft_peers_close(void)
 {
-    for (unsigned stream = 0; stream < WEFT_VCIS_MAX; stream++) {
-        for (int i = 0; weft.peers[stream] && i < weft.job.size; i++)
-            free(weft_peer_find(stream, i));
-        free(weft.peers[stream]);
-        weft.peers[stream] = NULL;
+    for (unsigned vci_number = 0; vci_number < WEFT_VCIS_MAX; vci_number++) {
+        for (int i = 0; weft.peers[vci_number] && i < weft.job.size; i++)
+            free(weft_peer_find(vci_number, i));
+        free(weft.peers[vci_number]);
+        weft.peers[vci_number] = NULL;
     }
 }
 
-struct weft_peer *weft_peer_find(unsigned stream, int world)
+struct weft_peer *weft_peer_find(unsigned vci_number, int world)
 {
-    struct weft_peer *peer = weft.peers[stream] ? weft.peers[stream][world] : &weft_peer_unknown;
+    if (weft_unlikely(weft_is_foreign(world)))
+        return weft_foreign_of(world)->peer;
+    struct weft_peer *peer =
+        weft.peers[vci_number] ? weft.peers[vci_number][world] : &weft_peer_unknown;
     return peer == &weft_peer_unknown ? NULL : peer;
 }
 
-struct weft_peer *weft_peer_get(unsigned stream, int world)
+struct weft_peer *weft_peer_get(unsigned vci_number, int world)
 {
-    struct weft_peer *peer = weft_peer_find(stream, world);
-    return peer ? peer : weft_peer_connect(stream, world);
+    struct weft_peer *peer = weft_peer_find(vci_number, world);
+    return peer ? peer : weft_peer_connect(vci_number, world);
 }
 
-struct weft_peer *weft_peer_make(unsigned stream, int world)
+/* The memory of a peer. NULL if there is none. */
+static struct weft_peer *allocate(unsigned vci_number, int world)
 {
-    weft_assert(stream < weft.streams && world >= 0 && world < weft.job.size);
-    weft_assert(!weft_peer_find(stream, world));
-    struct weft_peer *peer = weft_peers_open(stream) ? calloc(1, sizeof *peer) : NULL;
+    if (!weft_is_foreign(world))
+        return weft_peers_open(vci_number) ? calloc(1, sizeof(struct weft_peer)) : NULL;
+    struct weft_foreign *foreign = weft_foreign_of(world);
+    struct weft_peer *peer = foreign->spare ? foreign->spare : malloc(sizeof *peer);
+    if (peer)
+        memset(peer, 0, sizeof *peer);
+    foreign->spare = NULL;
+    return peer;
+}
+
+/* Sets the entry of a process in its table: to a peer, or to weft_peer_unknown. */
+static void enter(unsigned vci_number, int world, struct weft_peer *peer)
+{
+    if (weft_is_foreign(world))
+        weft_foreign_of(world)->peer = peer == &weft_peer_unknown ? NULL : peer;
+    else
+        weft.peers[vci_number][world] = peer;
+}
+
+struct weft_peer *weft_peer_make(unsigned vci_number, int world)
+{
+    weft_assert(vci_number < weft.vci_numbers && world >= 0 &&
+                (!weft_is_foreign(world) || !vci_number));
+    weft_assert(!weft_peer_find(vci_number, world));
+    struct weft_peer *peer = allocate(vci_number, world);
     if (!peer)
         return NULL;
     peer->world = world;
-    peer->stream = (uint8_t)stream;
-    peer->vci = (uint8_t)(stream % weft.nvcis);
+    peer->vci_number = (uint8_t)vci_number;
+    peer->vci = (uint8_t)(vci_number % weft.nvcis);
     peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
     peer->backlog.end = peer->backlog.controls_end = &peer->backlog.first;
     peer->lane = (uint8_t)weft_lane_to(world);
     if (weft_lane_of(peer)->init_peer)
         weft_lane_of(peer)->init_peer(peer);
-    /* weft_failure_check may have seen the other streams only. */
-    peer->dead = stream > 0 && world != weft.job.rank && weft_boot_has_failed(world);
+    /* weft_failure_check may have seen the other vci_numbers only. */
+    peer->dead = (vci_number > 0 || weft_is_foreign(world)) && world != weft.job.rank &&
+                 weft_process_has_failed(world);
     weft_count_add(&weft_counts.contacts, world != weft.job.rank);
-    weft.peers[stream][world] = peer;
+    enter(vci_number, world, peer);
     weft_peer_event(WEFT_EVENT_CONTACT, peer, 0, 0);
     return peer;
 }
 
-struct weft_peer *weft_peer_connect(unsigned stream, int world)
+struct weft_peer *weft_peer_connect(unsigned vci_number, int world)
 {
     char why[512];
-    struct weft_peer *peer = weft_peer_make(stream, world);
+    struct weft_peer *peer = weft_peer_make(vci_number, world);
     if (!peer) {
         weft_error_set(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
         return NULL;
     }
     if (!peer->dead && weft_lane_of(peer)->connect(peer, why, sizeof why)) {
         weft_error_set(MPI_ERR_OTHER, "%s", why);
-        weft.peers[stream][world] = &weft_peer_unknown;
+        enter(vci_number, world, &weft_peer_unknown);
         free(peer);
         return NULL;
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Peers: one object for each process that this one exchanges messages with, in each stream (vci.h),
- * made at first contact. A peer belongs to the VCI of its stream.
+ * Peers: one object for each process that this one exchanges messages with, for each VCI number
+ * (vci.h), made at first contact. A peer belongs to the VCI of its number.
  *
  * Invariant: weft.peers[d][w] is weft_peer_unknown until first contact with world rank w, whose
  * limits are all 0, so that the fast path needs no test for it; then it never changes. The lane of
- * a peer is decided there, once.
+ * a peer is decided there, once. Peers of other jobs are in a table of their own (foreign.h).
  */
 #ifndef WEFT_PEER_H
 #define WEFT_PEER_H
@@ -47,12 +47,12 @@ struct weft_peer_counts {
 enum { WEFT_PEER_LANE_BYTES = 304 };
 
 struct weft_peer {
-    uint8_t lane;      /* its number */
-    uint8_t stream;    /* the table it is in: core/message/vci.h */
-    uint8_t vci;       /* the number of the VCI it belongs to */
-    bool dead;         /* its process has ended: nothing is sent or posted any more */
-    int32_t world;     /* its rank in MPI_COMM_WORLD */
-    uint32_t sequence; /* of the next user message to it, where its lane counts them */
+    uint8_t lane;       /* its number */
+    uint8_t vci_number; /* the table it is in: core/message/vci.h */
+    uint8_t vci;        /* the number of the VCI it belongs to */
+    bool dead;          /* its process has ended: nothing is sent or posted any more */
+    int32_t world;      /* its rank in MPI_COMM_WORLD, or a number: core/message/foreign.h */
+    uint32_t sequence;  /* of the next user message to it, where its lane counts them */
     /* Limits of the fast path, in bytes: each takes only what is shorter, so 0 stops it. The lane
      * sets them at first contact; a dead peer has none. */
     size_t send_limit;            /* of a send by the lane's inject function; 0 with
@@ -80,22 +80,22 @@ static inline void weft_peer_event(enum weft_event_type type, const struct weft_
                       .rank = peer->world, .lane = peer->lane - 1, .tag = tag, .bytes = bytes});
 }
 
-/* Makes the table of peers of a stream. False if memory is short. */
-bool weft_peers_open(unsigned stream);
+/* Makes the table of peers of a VCI number. False if memory is short. */
+bool weft_peers_open(unsigned vci_number);
 void weft_peers_close(void);
 
-/* The peer of a world rank in the table of a stream, or NULL before first contact. */
-struct weft_peer *weft_peer_find(unsigned stream, int world);
+/* The peer of a world rank in the table of a VCI number, or NULL before first contact. */
+struct weft_peer *weft_peer_find(unsigned vci_number, int world);
 
 /* The peer, connected if necessary. NULL as for weft_peer_connect. */
-struct weft_peer *weft_peer_get(unsigned stream, int world);
+struct weft_peer *weft_peer_get(unsigned vci_number, int world);
 
 /* An object for a world rank that has none, not connected. NULL if memory is short. */
-struct weft_peer *weft_peer_make(unsigned stream, int world);
+struct weft_peer *weft_peer_make(unsigned vci_number, int world);
 
-/* First contact with a world rank in a stream. Returns NULL with the reason in weft_error_set
+/* First contact with a world rank for a VCI number. Returns NULL with the reason in weft_error_set
  * (MPI_ERR_OTHER). */
-struct weft_peer *weft_peer_connect(unsigned stream, int world);
+struct weft_peer *weft_peer_connect(unsigned vci_number, int world);
 
 /* backlog.c: appends an entry; removes the first, which may be freed by now and was followed by
  * rest; removes any, and returns false if it is not there. */

@@ -22,26 +22,30 @@ struct weft_file;
 struct weft_partitioned;
 
 enum weft_others {
-    WEFT_OTHERS_AGREE = 1,    /* agreements are active: core/comm/context_alloc.h */
-    WEFT_OTHERS_COUNT = 2,    /* polls are counted: core/message/count.h */
-    WEFT_OTHERS_DEFERRED = 4, /* a VCI has deferred requests; set by a thread that holds one VCI */
-    WEFT_OTHERS_WINDOWS = 8   /* there are windows: core/rma/win.h */
+    WEFT_OTHERS_AGREE = 1,     /* agreements are active: core/comm/context_alloc.h */
+    WEFT_OTHERS_COUNT = 2,     /* polls are counted: core/message/count.h */
+    WEFT_OTHERS_DEFERRED = 4,  /* a VCI has deferred requests; set by a thread that holds one VCI */
+    WEFT_OTHERS_WINDOWS = 8,   /* there are windows: core/rma/win.h */
+    WEFT_OTHERS_RECOVERY = 16, /* communicators have agreements: core/comm/agree.h */
+    WEFT_OTHERS_REVOKED = 32   /* revocations have arrived: core/comm/revoke.h; set by a lane, with
+                                  one VCI held */
 };
 
 struct weft_process {
     struct weft_vci vcis[WEFT_VCIS_MAX]; /* nvcis of them are in use */
     unsigned nvcis;
-    /* Communicators are assigned to so many streams: nvcis, unless this process has one VCI and
+    /* Communicators have so many VCI numbers: nvcis, unless this process has one VCI and
      * rank 0 has more. */
-    unsigned streams;
+    unsigned vci_numbers;
     struct weft_job job;
-    struct weft_peer **peers[WEFT_VCIS_MAX]; /* by stream and world rank; or NULL */
+    struct weft_peer **peers[WEFT_VCIS_MAX]; /* by VCI number and world rank; or NULL */
     struct weft_partitioned *partitioned;    /* operations that have something to do */
     struct weft_file *files;                 /* that are open: core/file/file.h */
     struct weft_file_form *file_forms;       /* of MPI_Register_datarep */
     uint8_t others;                          /* what else progress has to do: enum weft_others */
     int tag_ub;
-    bool running; /* MPI has started and not ended, whether it has a user or not */
+    int processes; /* of the job, and foreign ones met so far: no communicator is larger */
+    bool running;  /* MPI has started and not ended, whether it has a user or not */
     /* The open lanes, a bit for each, and the numbers of those that match receives, expose memory
      * and wake this process; 0: none. See core/message/lane.h. */
     unsigned lanes;
@@ -62,13 +66,14 @@ extern WEFT_HIDDEN struct weft_process weft;
 
 /* The duties of an entry point besides its operation. */
 enum weft_entry_flag {
-    WEFT_ENTRY_CLOSED = 1,  /* MPI is not initialised: report that */
-    WEFT_ENTRY_THREADS = 2, /* take VCIs */
-    WEFT_ENTRY_REPORT = 4,  /* set by the handler of SIGUSR1: report what this rank waits for */
-    WEFT_ENTRY_COUNT = 8,   /* WEFT_COUNTERS=all: every message takes the general path */
-    WEFT_ENTRY_EVENTS = 16, /* callbacks of MPI_T's events wait to be called */
-    WEFT_ENTRY_GPU = 64,    /* buffers may be in GPU memory: every call takes the general path */
-    WEFT_ENTRY_FORKED = 32  /* this is a forked child of a rank: report that; set alone */
+    WEFT_ENTRY_CLOSED = 1,    /* MPI is not initialised: report that */
+    WEFT_ENTRY_THREADS = 2,   /* take VCIs */
+    WEFT_ENTRY_REPORT = 4,    /* set by the handler of SIGUSR1: report what this rank waits for */
+    WEFT_ENTRY_COUNT = 8,     /* WEFT_COUNTERS=all: every message takes the general path */
+    WEFT_ENTRY_EVENTS = 16,   /* callbacks of MPI_T's events wait to be called */
+    WEFT_ENTRY_GPU = 64,      /* buffers may be in GPU memory: every call takes the general path */
+    WEFT_ENTRY_REVOKED = 128, /* a communicator was revoked: every call takes the general path */
+    WEFT_ENTRY_FORKED = 32    /* this is a forked child of a rank: report that; set alone */
 };
 extern WEFT_HIDDEN unsigned weft_entry_flags;
 

@@ -42,7 +42,7 @@ struct weft_request_ops weft_request_ops[WEFT_REQUEST_KINDS] = {
     [WEFT_REQUEST_FLUSH] = {.name = "flush of a buffer",
                             .needs_all = true,
                             .describe = describe_flush},
-    [WEFT_REQUEST_MAKING] = {.name = "MPI_Comm_idup",
+    [WEFT_REQUEST_MAKING] = {.name = "MPI_Comm_idup or MPIX_Comm_iagree",
                              .needs_all = true,
                              .describe = describe_making},
     [WEFT_REQUEST_PAIR] = {.name = "send and receive",
@@ -188,7 +188,7 @@ static void end_sub(struct weft_request *request)
     weft_request_event(parent);
 }
 
-void weft_request_adopt(struct weft_request *sub, struct weft_request *parent)
+void weft_request_set_parent(struct weft_request *sub, struct weft_request *parent)
 {
     weft_assert(weft_request_row(parent)->sub_ended && !(sub->flags & WEFT_REQUEST_SUB));
     sub->parent = parent;
@@ -298,8 +298,8 @@ struct weft_request *weft_request_pair(struct weft_request *receive, struct weft
     pair->type = NULL;
     pair->partner = receive;
     send->copy = copy;
-    weft_request_adopt(receive, pair);
-    weft_request_adopt(send, pair);
+    weft_request_set_parent(receive, pair);
+    weft_request_set_parent(send, pair);
     return pair;
 }
 
@@ -382,7 +382,8 @@ static void describe_flush(const struct weft_request *request, char *text, size_
 
 static void describe_making(const struct weft_request *request, char *text, size_t len)
 {
-    snprintf(text, len, "MPI_Comm_idup of %.100s: not every rank takes part yet",
+    snprintf(text, len,
+             "MPI_Comm_idup or MPIX_Comm_iagree of %.100s: not every rank takes part yet",
              weft_channel_ops.name(request->channel));
 }
 

@@ -40,7 +40,7 @@ enum weft_request_kind {
     WEFT_REQUEST_FLUSH,       /* of a buffer for buffered sends */
     WEFT_REQUEST_GENERALIZED, /* the user's own: core/pt2pt/generalized.h */
     WEFT_REQUEST_BSEND,       /* the user's request of a buffered send: core/pt2pt/bsend.h */
-    WEFT_REQUEST_MAKING,      /* MPI_Comm_idup: core/comm/comm_make.h */
+    WEFT_REQUEST_MAKING,      /* MPI_Comm_idup: core/comm/comm_make.h; agreements: agree.h */
     WEFT_REQUEST_COLL,        /* a collective: core/coll/coll.h */
     WEFT_REQUEST_PSEND,       /* partitioned: core/pt2pt/partitioned.h */
     WEFT_REQUEST_PRECV,
@@ -61,6 +61,14 @@ enum weft_send_mode {
     WEFT_SEND_BUFFERED /* below the entry points: a standard send from an attached buffer */
 };
 
+/* A receive from any source, after the death of a member of its communicator that the program has
+ * not acknowledged. */
+enum weft_receive_mode {
+    WEFT_RECEIVE_STANDARD,
+    WEFT_RECEIVE_BLOCKING = 16, /* it ends */
+    WEFT_RECEIVE_STALLED        /* a call that waits for it ends, and it stays posted */
+};
+
 enum weft_request_flag {
     WEFT_REQUEST_ORPHAN = 1,  /* the user freed it while it was active */
     WEFT_REQUEST_IN_LANE = 2, /* a receive that its lane matches: `owner` */
@@ -79,7 +87,7 @@ enum { WEFT_LANE_BYTES = 256, WEFT_LANE_SCRATCH = 64 };
 struct weft_request {
     struct weft_object object;
     uint8_t op;    /* enum weft_request_kind */
-    uint8_t mode;  /* sends: enum weft_send_mode */
+    uint8_t mode;  /* sends: enum weft_send_mode; receives: enum weft_receive_mode */
     uint8_t flags; /* enum weft_request_flag */
     uint8_t error; /* MPI error class of what happened to it */
     int16_t pending;
@@ -127,7 +135,7 @@ struct weft_request {
     _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
 };
 
-/* The first 16 bytes of a request, written in one piece. */
+/* The first 16 bytes of a request, written by one store. */
 struct weft_request_head {
     struct weft_object object;
     uint8_t op, mode, flags, error;
@@ -242,6 +250,15 @@ struct weft_request *weft_request_get(struct weft_vci *vci, enum weft_request_ki
 /* Gives a request back to its pool (inline: weft_request_push, vci.h). */
 void weft_request_put(struct weft_request *request);
 
+/* True for an active receive that a call does not wait for: MPIX_ERR_PROC_FAILED_PENDING. */
+static inline bool weft_request_is_stalled(const struct weft_request *request)
+{
+    if (request->op == WEFT_REQUEST_PAIR && request->partner)
+        request = request->partner;
+    return weft_unlikely(request->mode == WEFT_RECEIVE_STALLED) && request->pending &&
+           !request->peer; /* no message has matched */
+}
+
 /* True if a pool has a request with that index, and the request. For any thread. */
 static inline bool weft_request_pool_has(const struct weft_request_pool *pool, size_t index)
 {
@@ -265,7 +282,7 @@ void weft_request_each(void (*see)(void *arg, struct weft_request *request), voi
 
 /* Makes a request that was just started, and may be complete, a sub-request: its parent's kind has
  * sub_ended. */
-void weft_request_adopt(struct weft_request *sub, struct weft_request *parent);
+void weft_request_set_parent(struct weft_request *sub, struct weft_request *parent);
 
 /* Makes a request wait for a send of its own too, which the user does not see: the parent takes
  * over its error. copy is freed when the send is complete; may be NULL. */

@@ -6,7 +6,7 @@
 
 #include "core/message/process.h"
 
-struct weft_process weft = {.nvcis = 1, .streams = 1};
+struct weft_process weft = {.nvcis = 1, .vci_numbers = 1};
 unsigned weft_entry_flags = WEFT_ENTRY_CLOSED;
 
 static bool is_mine(unsigned i)

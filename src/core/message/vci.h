@@ -10,14 +10,14 @@
  * ranks select (core/comm/spread.h).
  *
  * A process has one VCI. With MPI_THREAD_MULTIPLE it has WEFT_VCIS of them, if rank 0 has. Each
- * communicator has a number below weft.streams, its stream, which is the same on all ranks: 0 for
+ * communicator has a VCI number below weft.vci_numbers, which is the same on all ranks: 0 for
  * the predefined ones, and by context id for those that the program makes. A process with several
  * VCIs has the communicator on the VCI with that number. If rank 0 has one endpoint for several
- * VCIs, the stream of a communicator with ranks of other nodes is 0 (weft_net_streams). If another
- * rank has one endpoint where rank 0 has several, it has one VCI.
+ * VCIs, the VCI number of a communicator with ranks of other nodes is 0 (weft_net_vci_numbers). If
+ * another rank has one endpoint where rank 0 has several, it has one VCI.
  *
- * Peer objects are for each stream, and so are rings, sequence numbers and credits. A process with
- * one VCI has them for each stream that messages come on, so that both ends agree.
+ * Peer objects are for each VCI number, and so are rings, sequence numbers and credits. A process
+ * with one VCI has them for each VCI number that messages come on, so that both ends agree.
  *
  * Locking, with MPI_THREAD_MULTIPLE:
  *  - A message holds the lock of its channel's VCI (weft_enter_on), a collective that of the
@@ -81,7 +81,7 @@ struct weft_vci {
         struct weft_schedule *deferred; /* complete; their end needs all VCIs */
         struct weft_schedule *kept;     /* for reuse: core/coll/schedule.c */
         unsigned kept_count;
-        struct weft_memory *spare; /* long pieces of memory, for reuse */
+        struct weft_memory *spare; /* long memory, for reuse */
         struct {
             char *at; /* NULL: none, or in use */
             bool pinned;
@@ -95,6 +95,7 @@ struct weft_vci {
         bool arrived;              /* a packet of a window may be complete */
         bool busy;                 /* operations or lock requests may be queued */
         uint64_t deaths;           /* weft_counts.deaths when progress saw it last */
+        unsigned waits;            /* calls that wait, perhaps for a word that others store to */
     } windows;                     /* of its communicators: core/rma/message.c */
 };
 

@@ -15,17 +15,19 @@
 
 /*
  * Exports PMPI_<name>, its weak alias MPI_<name>, and weft_abi_<name>, the name by which front ends
- * call it (core/mpi/frontend.h); stands before the definition of PMPI_<name>:
+ * call it (core/mpi/frontend.h); stands before the definition of PMPI_<name>. The same for an
+ * extension, PMPIX_<name>.
  *
  *     WEFT_EXPORT(Comm_rank);
  *     int PMPI_Comm_rank(MPI_Comm comm, int *rank) { ... }
  */
-#define WEFT_EXPORT(name)                                                                          \
-    __attribute__((visibility("default"))) extern __typeof__(PMPI_##name) PMPI_##name;             \
+#define WEFT_EXPORT_AS(strong, weakened, name)                                                     \
+    __attribute__((visibility("default"))) extern __typeof__(strong) strong;                       \
     __attribute__((visibility("default"), weak,                                                    \
-                   alias("PMPI_" #name))) extern __typeof__(MPI_##name) MPI_##name;                \
-    __attribute__((visibility("default"),                                                          \
-                   alias("PMPI_" #name))) extern __typeof__(PMPI_##name) weft_abi_##name
+                   alias(#strong))) extern __typeof__(weakened) weakened;                          \
+    __attribute__((visibility("default"), alias(#strong))) extern __typeof__(strong) weft_abi_##name
+#define WEFT_EXPORT(name)           WEFT_EXPORT_AS(PMPI_##name, MPI_##name, name)
+#define WEFT_EXPORT_EXTENSION(name) WEFT_EXPORT_AS(PMPIX_##name, MPIX_##name, name)
 
 /*
  * Reports a function of the standard that is not built yet.

@@ -23,7 +23,7 @@ int weft_mpi_create_keyval(enum weft_kind kind, union weft_attribute_copy copy,
 
 static bool is_predefined(enum weft_kind kind, int number)
 {
-    return (kind == WEFT_KIND_COMM && number >= MPI_TAG_UB && number <= MPI_UNIVERSE_SIZE) ||
+    return (kind == WEFT_KIND_COMM && number >= MPI_TAG_UB && number <= MPIX_FT) ||
            (kind == WEFT_KIND_WIN && number >= MPI_WIN_BASE && number <= MPI_WIN_MODEL);
 }
 
@@ -58,7 +58,7 @@ int weft_mpi_free_keyval(enum weft_kind kind, int *number)
 /* The value of a predefined attribute, or NULL when it is not set. */
 static int *predefined(int number)
 {
-    static int no_host = MPI_PROC_NULL, any = MPI_ANY_SOURCE, not_global = 0;
+    static int no_host = MPI_PROC_NULL, any = MPI_ANY_SOURCE, not_global = 0, recovers = 1;
     switch (number) {
     case MPI_TAG_UB:
         return &weft.tag_ub;
@@ -74,6 +74,8 @@ static int *predefined(int number)
         return &weft_error_code_last;
     case MPI_UNIVERSE_SIZE:
         return weft.job.universe > 0 ? &weft.job.universe : NULL;
+    case MPIX_FT:
+        return &recovers;
     default:
         return NULL;
     }

@@ -6,8 +6,6 @@
  */
 #include "core/mpi/entry.h"
 #include "core/pt2pt/cancel.h"
-#include "core/pt2pt/generalized.h"
-#include "core/pt2pt/partitioned.h"
 
 /* The request of a handle; NULL: it is none, or MPI_REQUEST_NULL. */
 static struct weft_request *resolve(const MPI_Request *handle, struct weft_comm **comm)

@@ -12,15 +12,20 @@
 #include "core/process/weft.h"
 
 /* Takes all VCIs for a moment: the first collective of a group finds its nodes, and schedules that
- * other collectives have left are freed. */
-WEFT_COLD static void prepare(const char *function, struct weft_vci *vci, struct weft_comm *comm)
+ * other collectives have left are freed. NULL: the communicator is revoked; the VCI is left. */
+WEFT_COLD static struct weft_comm *prepare(const char *function, struct weft_comm *comm, int *code)
 {
-    weft_leave_on(vci);
+    if (comm->revoked) {
+        *code = weft_leave_comm(comm, weft_comm_report_revoked(comm), function);
+        return NULL;
+    }
+    weft_leave_on(comm->vci);
     if (weft_enter(function) == MPI_SUCCESS) {
         weft_nodes_of(comm->group);
         weft_leave();
     }
-    weft_enter_on(function, vci);
+    weft_enter_on(function, comm->vci);
+    return comm;
 }
 
 /* Enters the library with the VCI of the communicator. NULL: the entry point returns *code. */
@@ -28,8 +33,8 @@ static inline struct weft_comm *enter(const struct weft_coll_call *call, int *co
 {
     struct weft_comm *comm = weft_enter_comm(call->function, call->comm, code);
     if (weft_unlikely(weft_entry_flags) && comm &&
-        (!comm->group->nodes || comm->vci->coll.deferred))
-        prepare(call->function, comm->vci, comm);
+        (comm->revoked || !comm->group->nodes || comm->vci->coll.deferred))
+        comm = prepare(call->function, comm, code);
     weft_assert(!comm || weft_vci_is_held(comm->vci));
     return comm;
 }

@@ -271,6 +271,21 @@ static int check_reduction(const struct weft_check *c, struct weft_coll_args *ar
     return check_result(c, args);
 }
 
+/* The result of rank 0 is not significant: its buffer is not written, and may hold the data. */
+static int check_exscan(const struct weft_check *c, struct weft_coll_args *args)
+{
+    const struct weft_coll_side *data = &c->call->send;
+    if (c->comm->rank != 0 || is_in_place(data))
+        return check_reduction(c, args);
+    int code = check_elements(data->count, data->type, 1, &args->in);
+    if (code == MPI_SUCCESS)
+        code = check_op(c, args);
+    if (code == MPI_SUCCESS)
+        code = check_buffer(c, data, 1, &args->in, "send");
+    args->out = args->in;
+    return code;
+}
+
 /* The counts of a reduce_scatter for so many ranks; args->in.count becomes their sum. */
 static int check_split(const struct weft_check *c, int size, struct weft_coll_args *args)
 {
@@ -522,8 +537,9 @@ int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
     case WEFT_COLL_REDUCE:
     case WEFT_COLL_ALLREDUCE:
     case WEFT_COLL_SCAN:
-    case WEFT_COLL_EXSCAN:
         return check_reduction(&c, args);
+    case WEFT_COLL_EXSCAN:
+        return check_exscan(&c, args);
     case WEFT_COLL_REDUCE_SCATTER:
     case WEFT_COLL_REDUCE_SCATTER_BLOCK:
         return check_reduce_scatter(&c, args);

@@ -2,7 +2,6 @@
 /*
  * Communicators (MPI 5.0 chapter 7): checks and steps of entry points in abi/entry_points.txt.
  */
-#include "core/comm/intercomm.h"
 #include "core/mpi/entry.h"
 #include "core/pt2pt/bsend.h"
 #include "core/progress/progress.h"
@@ -77,6 +76,16 @@ int weft_mpi_check_leaders(struct weft_comm *local, int leader, MPI_Comm peer, i
     return weft_arg_tag(tag);
 }
 
+/* The name is significant at the root only. */
+int weft_mpi_check_port(struct weft_comm *comm, int root, const char *name)
+{
+    if (root < 0 || root >= comm->size)
+        return weft_error_set(MPI_ERR_ROOT,
+                              "the root %d is not in the communicator, which has ranks 0 to %d",
+                              root, comm->size - 1);
+    return comm->rank == root ? weft_arg_given(name != NULL, "port name") : MPI_SUCCESS;
+}
+
 /* ---- Comparing and freeing */
 
 int weft_mpi_comm_compare(struct weft_comm *one, struct weft_comm *two, int *result)
@@ -114,8 +123,10 @@ int weft_mpi_comm_free(struct weft_comm *comm)
     }
     if (code == MPI_SUCCESS)
         code = weft_attribute_delete_all(weft_comm_attributed(comm));
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS) {
+        weft_spawn_forget(comm);
         weft_comm_release(comm);
+    }
     return code;
 }
 

@@ -11,6 +11,9 @@
 #include "core/base/callback.h"
 #include "core/coll/stage.h"
 #include "core/comm/comm_make.h"
+#include "core/comm/connect.h"
+#include "core/comm/names.h"
+#include "core/comm/spawn.h"
 #include "core/file/file.h"
 #include "core/mpi/arg.h"
 #include "core/mpi/request_call.h"
@@ -45,6 +48,7 @@ int weft_mpi_request_free(MPI_Request *handle, struct weft_comm **comm);
 
 /* comm.c */
 int weft_mpi_check_color(int color);
+int weft_mpi_check_port(struct weft_comm *comm, int root, const char *name);
 int weft_mpi_check_leaders(struct weft_comm *local, int leader, MPI_Comm peer, int remote_leader,
                            int tag);
 int weft_mpi_check_made(struct weft_comm *comm, struct weft_group *group, int tag,
@@ -54,6 +58,14 @@ int weft_mpi_check_subgroup(struct weft_comm *comm, struct weft_group *group);
 int weft_mpi_comm_compare(struct weft_comm *one, struct weft_comm *two, int *result);
 int weft_mpi_comm_disconnect(struct weft_comm *comm);
 int weft_mpi_comm_free(struct weft_comm *comm);
+
+/* spawn.c */
+int weft_mpi_check_spawn_root(struct weft_comm *comm, int root);
+int weft_mpi_comm_spawn(const char *command, char **argv, int maxprocs, MPI_Info info, int root,
+                        struct weft_comm *comm, int *errcodes, struct weft_comm **made);
+int weft_mpi_comm_spawn_multiple(int count, char **commands, char ***argvs, const int *maxprocs,
+                                 const MPI_Info *infos, int root, struct weft_comm *comm,
+                                 int *errcodes, struct weft_comm **made);
 
 /* datatype.c */
 MPI_Datatype weft_mpi_pair_type(MPI_Datatype value_type, MPI_Datatype index_type);

@@ -50,8 +50,12 @@ int PMPI_Finalize(void)
 WEFT_EXPORT(Abort);
 int PMPI_Abort(MPI_Comm handle, int code)
 {
-    (void)
-        handle; /* MPI 5.0 section 9.4 requires to end at least the group of comm: all ranks end */
+    /* MPI 5.0 section 9.4 requires to end at least the group of comm: all ranks of this job end,
+     * and those of other jobs that are in comm. */
+    bool active = !(weft_entry_flags & (WEFT_ENTRY_CLOSED | WEFT_ENTRY_FORKED));
+    struct weft_comm *comm = active ? weft_comm_resolve(handle) : NULL;
+    if (comm && weft_comm_is_foreign(comm) && weft_vcis_try())
+        weft_comm_abort_foreign(comm, code);
     weft_fatal(code, "MPI_Abort was called with error code %d%s", code,
                weft_check_forked() ? " by a forked child of this rank, which ends alone" : "");
 }

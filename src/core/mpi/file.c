@@ -7,8 +7,8 @@
  *  - The arguments of a collective access are checked before its agreement, so that a rank with
  *    wrong arguments participates.
  */
-#include "core/mpi/api.h"
 #include "core/mpi/entry.h"
+#include "core/base/assert.h"
 #include "core/base/handle_list.h"
 #include "core/datatype/device.h"
 
@@ -218,12 +218,15 @@ int weft_mpi_file_access(struct weft_file *file, unsigned flags, MPI_Offset offs
     return code;
 }
 
-int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offset,
-                        const struct weft_file_buffer *buffer, struct weft_request **started)
+/* *refused: this rank participates in a collective access with the error of its arguments. */
+static int start(struct weft_file *file, unsigned flags, MPI_Offset offset,
+                 const struct weft_file_buffer *buffer, struct weft_request **started,
+                 bool *refused)
 {
     struct weft_file_data data, user;
     bool write = flags & WEFT_FILE_WRITE;
     int code = prepare(file, flags, offset, buffer, &data, &user);
+    *refused = code != MPI_SUCCESS;
     bool in_call = user.type != NULL; /* the converted data are freed in the call */
     size_t bytes = 0;
     if (flags & WEFT_FILE_ALL)
@@ -240,26 +243,56 @@ int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offse
     return MPI_SUCCESS;
 }
 
+int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offset,
+                        const struct weft_file_buffer *buffer, struct weft_request **started)
+{
+    bool refused;
+    return start(file, flags, offset, buffer, started, &refused);
+}
+
+/* Converted data are moved in the call, at all ranks. A rank whose arguments are wrong, or where
+ * another split access is pending, participates like the others, with its error, and waits for
+ * them: nothing new is pending there. */
 int weft_mpi_file_begin(struct weft_file *file, unsigned flags, MPI_Offset offset,
                         const struct weft_file_buffer *buffer)
 {
+    struct weft_request *request;
     size_t moved;
-    int code = move(file, flags | WEFT_FILE_ALL, offset, buffer, &moved);
-    if (code != MPI_SUCCESS)
-        return code;
-    file->split = flags | WEFT_FILE_ALL;
-    file->split_bytes = moved;
-    return MPI_SUCCESS;
+    bool refused;
+    int code;
+    flags |= WEFT_FILE_ALL;
+    if (weft_file_converts(file->view.form)) {
+        code = move(file, flags, offset, buffer, &moved);
+        if (code == MPI_SUCCESS)
+            file->split_bytes = moved;
+    } else {
+        code = start(file, flags, offset, buffer, &request, &refused);
+        if (code == MPI_SUCCESS && refused) {
+            code = weft_request_end(request, &moved);
+            weft_assert(code != MPI_SUCCESS);
+        } else if (code == MPI_SUCCESS) {
+            file->split_request = request;
+        }
+    }
+    if (code == MPI_SUCCESS)
+        file->split = flags;
+    return code;
 }
 
 int weft_mpi_file_end(struct weft_file *file, unsigned flags, MPI_Status *status)
 {
+    struct weft_request *request = file->split_request;
+    int code = MPI_SUCCESS;
     if (file->split != (flags | WEFT_FILE_ALL))
         return weft_error_set(MPI_ERR_IO, "%.200s: no split access of this kind was begun",
                               file->name);
+    if (request) {
+        code = weft_request_end(request, &file->split_bytes);
+        file->split_request = NULL;
+    }
     file->split = 0;
     set_status(status, file->split_bytes);
-    return MPI_SUCCESS;
+    return code;
 }
 
 /* ---- Queries */

@@ -29,7 +29,8 @@ int weft_call_check(const struct weft_call *call, bool receive, struct weft_reso
     bool nothing = to_null && call->count == 0 && call->datatype == MPI_DATATYPE_NULL;
     bool any_source = receive && call->peer == MPI_ANY_SOURCE;
     weft_assert(call->comm);
-    int code = weft_arg_count(call->count);
+    int code = weft_unlikely(call->comm->revoked) ? weft_comm_report_revoked(call->comm)
+                                                  : weft_arg_count(call->count);
     if (code == MPI_SUCCESS)
         code = weft_arg_committed(nothing ? MPI_BYTE : call->datatype, &type);
     if (code == MPI_SUCCESS && !to_null && !any_source)
@@ -69,6 +70,8 @@ bool weft_call_resolve_start(const struct weft_call *call, bool receive, MPI_Req
     if (*code == MPI_SUCCESS)
         *code = weft_arg_result(request != NULL, "request");
     weft_assert(good || *code != MPI_SUCCESS || call->peer == MPI_PROC_NULL);
+    if (weft_unlikely(call->comm->revoked) && request)
+        *request = MPI_REQUEST_NULL; /* programs for ULFM wait for it */
     if (!good && *code == MPI_SUCCESS)
         *request = (MPI_Request)weft_request_to_nowhere(weft_call_channel(call)->vci);
     return good && *code == MPI_SUCCESS;
@@ -202,8 +205,10 @@ WEFT_HOT int weft_general_send(const void *buf, MPI_Count count, MPI_Datatype da
     size_t bytes;
     struct weft_channel *channel = take(handle, dest, tag);
     if (weft_likely(channel != NULL) &&
-        weft_likely(weft_fast_check_send(channel, buf, count, datatype, dest, tag, &bytes)) &&
-        weft_likely(weft_fast_send(channel, buf, bytes, dest, tag)))
+        weft_likely(
+            weft_fast_check(buf, count, datatype, dest, tag, (uint32_t)channel->size, &bytes)) &&
+        weft_likely(
+            weft_lane_inject(channel->peers[dest], channel, tag, WEFT_SEND_STANDARD, buf, bytes)))
         return give(channel, MPI_SUCCESS);
     struct weft_call call = {NULL, buf, count, datatype, dest, tag};
     struct weft_vci *vci = enter("MPI_Send", handle, channel, &call, &code);
@@ -219,7 +224,8 @@ WEFT_HOT int weft_general_isend(const void *buf, MPI_Count count, MPI_Datatype d
     size_t bytes;
     struct weft_channel *channel = take(handle, dest, tag);
     if (weft_likely(channel != NULL) &&
-        weft_likely(weft_fast_check_send(channel, buf, count, datatype, dest, tag, &bytes)) &&
+        weft_likely(
+            weft_fast_check(buf, count, datatype, dest, tag, (uint32_t)channel->size, &bytes)) &&
         request && weft_likely(weft_fast_isend(channel, buf, bytes, dest, tag, request, &code)))
         return give(channel, code);
     struct weft_call call = {NULL, buf, count, datatype, dest, tag};
@@ -237,7 +243,7 @@ WEFT_HOT int weft_general_recv(void *buf, MPI_Count count, MPI_Datatype datatype
     size_t bytes;
     struct weft_channel *channel = take(handle, source, tag);
     if (weft_likely(channel != NULL) &&
-        weft_likely(weft_fast_check_receive(channel, buf, count, datatype, source, tag, &bytes)) &&
+        weft_likely(weft_fast_check(buf, count, datatype, source, tag, channel->sources, &bytes)) &&
         weft_likely(weft_fast_recv(channel, buf, bytes, source, tag, status, &code)))
         return give(channel, code);
     struct weft_call call = {NULL, buf, count, datatype, source, tag};
@@ -252,7 +258,7 @@ WEFT_HOT int weft_general_irecv(void *buf, MPI_Count count, MPI_Datatype datatyp
     size_t bytes;
     struct weft_channel *channel = take(handle, source, tag);
     if (weft_likely(channel != NULL) &&
-        weft_likely(weft_fast_check_receive(channel, buf, count, datatype, source, tag, &bytes)) &&
+        weft_likely(weft_fast_check(buf, count, datatype, source, tag, channel->sources, &bytes)) &&
         request && weft_likely(weft_fast_irecv(channel, buf, bytes, source, tag, request)))
         return give(channel, MPI_SUCCESS);
     struct weft_call call = {NULL, buf, count, datatype, source, tag};

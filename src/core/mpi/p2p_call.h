@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) struct weft_comm *weft_fast_comm(MP
 
 /* Checks the arguments that sends and receives have in common. A count above INT32_MAX takes the
  * general path, so that the product with the size cannot overflow. ranks: how many ranks the call
- * may name. */
+ * may name: `size` of the channel for a send, `sources` for a receive. */
 static inline __attribute__((always_inline)) bool
 weft_fast_check(const void *buffer, MPI_Count count, MPI_Datatype datatype, int rank, int tag,
                 uint32_t ranks, size_t *bytes)
@@ -139,30 +139,9 @@ weft_fast_check(const void *buffer, MPI_Count count, MPI_Datatype datatype, int 
     return true;
 }
 
-/* The arguments of a send, or of a receive from one rank. */
-static inline __attribute__((always_inline)) bool
-weft_fast_check_send(const struct weft_channel *channel, const void *buffer, MPI_Count count,
-                     MPI_Datatype datatype, int dest, int tag, size_t *bytes)
-{
-    return weft_fast_check(buffer, count, datatype, dest, tag, (uint32_t)channel->size, bytes);
-}
-
-static inline __attribute__((always_inline)) bool
-weft_fast_check_receive(const struct weft_channel *channel, const void *buffer, MPI_Count count,
-                        MPI_Datatype datatype, int source, int tag, size_t *bytes)
-{
-    return weft_fast_check(buffer, count, datatype, source, tag, channel->sources, bytes);
-}
-
-/* The attempts with checked arguments; channel: of the message (weft_comm_channel). True: the
- * call is finished, with *code or MPI_SUCCESS. False, without effect: the general path is
- * required. */
-
-static inline __attribute__((always_inline)) bool
-weft_fast_send(struct weft_channel *channel, const void *buffer, size_t bytes, int dest, int tag)
-{
-    return weft_lane_inject(channel->peers[dest], channel, tag, WEFT_SEND_STANDARD, buffer, bytes);
-}
+/* The attempts with checked arguments, and weft_lane_inject for MPI_Send; channel: of the message
+ * (weft_comm_channel). True: the call is finished, with *code or MPI_SUCCESS. False, without
+ * effect: the general path is required. */
 
 static inline __attribute__((always_inline)) bool weft_fast_isend(struct weft_channel *channel,
                                                                   const void *buffer, size_t bytes,
@@ -221,10 +200,11 @@ static inline __attribute__((always_inline)) int weft_entry_send(const void *buf
 {
     size_t bytes;
     struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
-    if (weft_unlikely(!comm) ||
-        weft_unlikely(!weft_fast_check_send(&comm->p2p, buf, count, datatype, dest, tag, &bytes)))
+    if (weft_unlikely(!comm) || weft_unlikely(!weft_fast_check(buf, count, datatype, dest, tag,
+                                                               (uint32_t)comm->p2p.size, &bytes)))
         return weft_general_send(buf, count, datatype, dest, tag, handle);
-    if (weft_likely(weft_fast_send(&comm->p2p, buf, bytes, dest, tag)))
+    if (weft_likely(weft_lane_inject(comm->p2p.peers[dest], &comm->p2p, tag, WEFT_SEND_STANDARD,
+                                     buf, bytes)))
         return MPI_SUCCESS;
     return weft_general_send(buf, (MPI_Count)bytes, MPI_BYTE, dest, tag, (MPI_Comm)comm);
 }
@@ -238,7 +218,8 @@ static inline __attribute__((always_inline)) int weft_entry_isend(const void *bu
     int code;
     struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
     if (weft_unlikely(!comm) ||
-        weft_unlikely(!weft_fast_check_send(&comm->p2p, buf, count, datatype, dest, tag, &bytes)) ||
+        weft_unlikely(
+            !weft_fast_check(buf, count, datatype, dest, tag, (uint32_t)comm->p2p.size, &bytes)) ||
         weft_unlikely(!request))
         return weft_general_isend(buf, count, datatype, dest, tag, handle, request);
     if (weft_likely(weft_fast_isend(&comm->p2p, buf, bytes, dest, tag, request, &code)))
@@ -254,8 +235,8 @@ static inline __attribute__((always_inline)) int weft_entry_recv(void *buf, MPI_
     size_t bytes;
     int code;
     struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
-    if (weft_unlikely(!comm) || weft_unlikely(!weft_fast_check_receive(
-                                    &comm->p2p, buf, count, datatype, source, tag, &bytes)))
+    if (weft_unlikely(!comm) || weft_unlikely(!weft_fast_check(buf, count, datatype, source, tag,
+                                                               comm->p2p.sources, &bytes)))
         return weft_general_recv(buf, count, datatype, source, tag, handle, status);
     if (weft_likely(weft_fast_recv(&comm->p2p, buf, bytes, source, tag, status, &code)))
         return code;
@@ -271,7 +252,7 @@ static inline __attribute__((always_inline)) int weft_entry_irecv(void *buf, MPI
     struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
     if (weft_unlikely(!comm) ||
         weft_unlikely(
-            !weft_fast_check_receive(&comm->p2p, buf, count, datatype, source, tag, &bytes)) ||
+            !weft_fast_check(buf, count, datatype, source, tag, comm->p2p.sources, &bytes)) ||
         weft_unlikely(!request))
         return weft_general_irecv(buf, count, datatype, source, tag, handle, request);
     if (weft_likely(weft_fast_irecv(&comm->p2p, buf, bytes, source, tag, request)))

@@ -10,7 +10,6 @@
 #include "core/mpi/p2p_call.h"
 #include "core/coll/coll.h"
 #include "core/pt2pt/p2p.h"
-#include "core/pt2pt/partitioned.h"
 #include "core/message/process.h"
 
 #include <stdbool.h>
@@ -96,6 +95,8 @@ static int start_request(struct weft_request *request, struct weft_comm **comm)
 {
     weft_assert(request->flags & WEFT_REQUEST_INACTIVE && weft_request_row(request)->start);
     *comm = weft_request_comm(request);
+    if (*comm && (*comm)->revoked)
+        return weft_comm_report_revoked(*comm);
     return weft_request_row(request)->start(request);
 }
 

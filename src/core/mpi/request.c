@@ -12,11 +12,9 @@
 #include "core/mpi/entry.h"
 #include "core/mpi/frontend.h"
 #include "core/mpi/request_call.h"
-#include "core/pt2pt/bsend.h"
 #include "core/comm/raise.h"
-#include "core/pt2pt/generalized.h"
-#include "core/pt2pt/partitioned.h"
 #include "core/message/process.h"
+#include "core/progress/failure.h"
 #include "core/progress/progress.h"
 
 #include <stdbool.h>
@@ -62,12 +60,16 @@ static __attribute__((noinline)) int retire_special(MPI_Request *handle, MPI_Sta
 }
 
 /* Copies a complete or inactive request's outcome and gives it back. Returns its error, and then
- * sets *comm to whose error it is. */
+ * sets *comm to whose error it is. A stalled request stays as it is. */
 static inline int retire(MPI_Request *handle, MPI_Status *status, bool with_error,
                          struct weft_comm **comm)
 {
     struct weft_request *request = weft_request_of(*handle);
-    weft_assert(!request->pending && (!request->vci || weft_vci_is_held(request->vci)));
+    weft_assert(!request->vci || weft_vci_is_held(request->vci));
+    if (weft_unlikely(request->pending)) {
+        *comm = weft_request_comm(request);
+        return weft_failure_report_stalled(request);
+    }
     int code = request->error;
     if (weft_unlikely(code))
         *comm = weft_request_comm(request);
@@ -220,7 +222,7 @@ int weft_abi_wait_integer(int *integer, MPI_Status *status)
     return weft_likely(code == MPI_SUCCESS) ? code : weft_integers.error(code);
 }
 
-enum state { INACTIVE, PENDING, COMPLETE };
+enum state { INACTIVE, PENDING, STALLED, COMPLETE };
 
 static inline enum state state_of(struct weft_request_call *call,
                                   const struct weft_request *request)
@@ -228,15 +230,19 @@ static inline enum state state_of(struct weft_request_call *call,
     weft_request_call_hold(call, request->vci);
     weft_assert(!request->vci || weft_vci_is_held(request->vci));
     if (request->pending)
-        return PENDING;
+        return weft_request_is_stalled(request) ? STALLED : PENDING;
     return request->flags & WEFT_REQUEST_INACTIVE ? INACTIVE : COMPLETE;
 }
 
-static bool all_complete(struct weft_request_call *call, int count, const MPI_Request *handles)
+/* True if a call that does this waits for none of the requests. */
+static bool all_complete(struct weft_request_call *call, enum weft_how how, int count,
+                         const MPI_Request *handles)
 {
-    for (int i = 0; i < count; i++)
-        if (state_of(call, weft_request_of(handles[i])) == PENDING)
+    for (int i = 0; i < count; i++) {
+        enum state state = state_of(call, weft_request_of(handles[i]));
+        if (state == PENDING || (state == STALLED && how == WEFT_HOW_LOOK))
             return false;
+    }
     return true;
 }
 
@@ -286,14 +292,14 @@ static inline bool is_from_any_source(const struct weft_request *request)
     return weft_request_row(request)->receives && request->match.source == WEFT_MATCH_ANY_SOURCE;
 }
 
-/* The first complete request that is not inactive, or MPI_UNDEFINED; *active is set if there is
- * any active request. Of receives from any source it is the one that was started first: programs
- * that keep some of them open get the messages of a rank in their order, and none is passed over
- * for ever. */
-static int find_complete(struct weft_request_call *call, int count, const MPI_Request *handles,
-                         bool *active)
+/* The first complete request that is not inactive, or, in a call that completes it, a stalled one,
+ * or MPI_UNDEFINED; *active is set if there is any active request. Of receives from any source it
+ * is the one that was started first: programs that keep some of them open get the messages of a
+ * rank in their order, and none is passed over for ever. */
+static int find_complete(struct weft_request_call *call, enum weft_how how, int count,
+                         const MPI_Request *handles, bool *active)
 {
-    int oldest = MPI_UNDEFINED;
+    int oldest = MPI_UNDEFINED, stalled = MPI_UNDEFINED;
     uint32_t order = 0;
 
     *active = false;
@@ -303,7 +309,9 @@ static int find_complete(struct weft_request_call *call, int count, const MPI_Re
         if (state == INACTIVE)
             continue;
         *active = true;
-        if (state == PENDING)
+        if (state == STALLED && how != WEFT_HOW_LOOK)
+            stalled = i;
+        if (state != COMPLETE)
             continue;
         if (!is_from_any_source(request))
             return oldest == MPI_UNDEFINED ? i : oldest;
@@ -313,16 +321,17 @@ static int find_complete(struct weft_request_call *call, int count, const MPI_Re
         }
     }
     weft_assert(oldest == MPI_UNDEFINED || *active);
-    return oldest;
+    return oldest == MPI_UNDEFINED ? stalled : oldest;
 }
 
-/* Retires every complete request of an array. */
+/* Retires every complete request of an array, and returns the errors of the stalled ones. */
 static int finish_some(struct weft_request_call *call, int count, MPI_Request *handles,
                        int *outcount, int *indices, MPI_Status *statuses)
 {
     struct outcome outcome = {.statuses = statuses};
     for (int i = 0; i < count; i++) {
-        if (state_of(call, weft_request_of(handles[i])) != COMPLETE)
+        enum state state = state_of(call, weft_request_of(handles[i]));
+        if (state != COMPLETE && state != STALLED)
             continue;
         indices[outcome.count] = i;
         retire_next(call, &outcome, &handles[i]);
@@ -409,7 +418,7 @@ int weft_mpi_test(const char *function, enum weft_how how, MPI_Request *handle, 
         else
             weft_request_call_look(&call);
         *flag = !weft_request_of(*handle)->pending;
-        if (*flag && how == WEFT_HOW_TEST)
+        if (how == WEFT_HOW_TEST && (*flag || weft_request_is_stalled(weft_request_of(*handle))))
             code = finish_one(&call, handle, status);
         else if (*flag)
             code = looked(&call, look(&call, weft_request_of(*handle), status));
@@ -427,11 +436,11 @@ int weft_mpi_test_all(const char *function, enum weft_how how, int count, MPI_Re
         return code;
     code = check_array(&call, count, handles, flag);
     if (code == MPI_SUCCESS) {
-        if (!all_complete(&call, count, handles))
+        if (!all_complete(&call, how, count, handles))
             weft_request_call_progress(&call, NULL);
         else
             weft_request_call_look(&call);
-        *flag = all_complete(&call, count, handles);
+        *flag = all_complete(&call, how, count, handles);
         if (*flag && how == WEFT_HOW_TEST)
             code = finish_all(&call, count, handles, statuses);
         else if (*flag)
@@ -452,12 +461,12 @@ int weft_mpi_any(const char *function, enum weft_how how, int count, MPI_Request
     if (code == MPI_SUCCESS) {
         bool active, again = true;
         unsigned idle = 0;
-        *index = find_complete(&call, count, handles, &active);
+        *index = find_complete(&call, how, count, handles, &active);
         if (*index != MPI_UNDEFINED || !active)
             weft_request_call_look(&call);
         while (*index == MPI_UNDEFINED && active && again) {
             weft_request_call_progress(&call, how == WEFT_HOW_WAIT ? &idle : NULL);
-            *index = find_complete(&call, count, handles, &active);
+            *index = find_complete(&call, how, count, handles, &active);
             again = how == WEFT_HOW_WAIT;
         }
         weft_assert(*index == MPI_UNDEFINED || (*index >= 0 && *index < count));
@@ -486,7 +495,7 @@ int weft_mpi_some(const char *function, enum weft_how how, int count, MPI_Reques
         unsigned idle = 0;
         if (how != WEFT_HOW_WAIT)
             weft_request_call_progress(&call, NULL);
-        while (find_complete(&call, count, handles, &active) == MPI_UNDEFINED && active &&
+        while (find_complete(&call, how, count, handles, &active) == MPI_UNDEFINED && active &&
                how == WEFT_HOW_WAIT)
             weft_request_call_progress(&call, &idle);
         if (!active)

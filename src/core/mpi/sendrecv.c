@@ -5,46 +5,63 @@
  * Invariants:
  *  - The receive is posted before the send starts, so that neither waits for the other; nothing is
  *    posted for a call whose send has bad arguments.
+ *  - If the destination is dead, the message of the source is received, and then the call fails:
+ * the source may wait for that, and the buffer is the caller's again. After another error of the
+ * send the receive is taken back.
  *  - With one buffer, what is sent is a copy that was taken before the receive was posted.
  *  - If the two messages are on two VCIs, all VCIs are held (weft_exchange_vci).
  */
 #include "core/mpi/arg.h"
 #include "core/mpi/p2p_call.h"
+#include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
 #include "core/message/process.h"
+#include "core/progress/failure.h"
 #include "core/progress/progress.h"
 
 #include <stdlib.h>
 
-/* Posts the receive; from MPI_PROC_NULL it is complete, on the VCI of the send. */
-static int post_receive(const struct weft_call *out, const struct weft_call *in,
+/* Posts the receive, for a call that waits for it or not; from MPI_PROC_NULL it is complete, on the
+ * VCI of the send. */
+static int post_receive(const struct weft_call *out, const struct weft_call *in, bool waits,
                         struct weft_request **receive)
 {
     struct weft_resolved from;
     int code;
     if (weft_call_resolve(in, true, &from, &code))
-        return weft_p2p_irecv(weft_call_channel(in), (void *)in->buffer, from.bytes, from.type,
-                              in->peer, in->tag, receive);
+        return (waits ? weft_p2p_irecv_blocking
+                      : weft_p2p_irecv)(weft_call_channel(in), (void *)in->buffer, from.bytes,
+                                        from.type, in->peer, in->tag, receive);
     if (code == MPI_SUCCESS)
         *receive = weft_request_to_nowhere(weft_call_channel(out)->vci);
     return code;
+}
+
+/* The send has failed: takes the receive back. If a message has matched it, it is received first,
+ * because the buffer is the caller's again. */
+WEFT_COLD static void withdraw_receive(struct weft_request *receive)
+{
+    if (receive->pending)
+        weft_cancel(receive);
+    weft_request_wait(receive);
+    weft_request_put(receive);
 }
 
 static int exchange_messages(const struct weft_call *out, const struct weft_call *in,
                              MPI_Status *status)
 {
     struct weft_request *receive;
-    int code = post_receive(out, in, &receive);
+    int code = post_receive(out, in, true, &receive);
     if (code != MPI_SUCCESS)
         return code;
-    code = weft_call_send(out, WEFT_SEND_STANDARD);
-    if (code != MPI_SUCCESS) {
-        weft_request_abandon(receive); /* its buffer stays the library's until a message comes */
-        return code;
+    int sent = weft_call_send(out, WEFT_SEND_STANDARD);
+    if (sent != MPI_SUCCESS && !weft_failure_is_death(sent)) {
+        withdraw_receive(receive);
+        return sent;
     }
     weft_request_wait(receive);
     weft_assert(!receive->pending);
-    code = receive->error;
+    code = receive->error ? receive->error : sent;
     weft_request_status(receive, status, false);
     weft_request_put(receive);
     return code;
@@ -57,14 +74,19 @@ static int start_exchange(const struct weft_call *out, const struct weft_call *i
 {
     struct weft_request *receive, *send;
     struct weft_resolved to;
-    int code = post_receive(out, in, &receive);
+    int code = post_receive(out, in, false, &receive);
     if (code != MPI_SUCCESS)
         return code;
     if (weft_call_resolve(out, false, &to, &code)) {
         code = weft_p2p_isend(weft_call_channel(out), out->buffer, to.bytes, to.type, out->peer,
                               out->tag, WEFT_SEND_STANDARD, &send);
+        if (weft_failure_is_death(code)) {
+            receive->error = (uint8_t)code; /* when it is complete */
+            *request = (MPI_Request)receive;
+            return MPI_SUCCESS;
+        }
         if (code != MPI_SUCCESS) {
-            weft_request_abandon(receive);
+            withdraw_receive(receive);
             return code;
         }
         receive->channel = receive->channel ? receive->channel : send->channel; /* for its errors */

@@ -4,12 +4,12 @@
  *
  * Invariant: no call here needs MPI_Init.
  */
-#include "core/comm/raise.h"
 #include "core/mpi/api.h"
 #include "core/mpi/entry.h"
 #include "core/pt2pt/bsend.h"
 #include "core/base/info.h"
 #include "core/comm/session.h"
+#include "core/message/foreign.h"
 #include "core/process/weft.h"
 
 #include <stdio.h>
@@ -80,6 +80,19 @@ int weft_mpi_session_get_pset_info(struct weft_session *session, const char *nam
 
 /* ---- Communicators from groups */
 
+/* The processes of a group find each other by the launcher, so all are of this job. */
+static int check_job(const char *which, const struct weft_group *group)
+{
+    for (int rank = 0; group->foreign && rank < group->size; rank++)
+        if (weft_is_foreign(weft_group_world(group, rank)))
+            return weft_error_set(MPI_ERR_UNSUPPORTED_OPERATION,
+                                  "rank %d of the %s is a process of another job; make the "
+                                  "communicator from one with that process, by "
+                                  "MPI_Comm_create_group or MPI_Intercomm_create",
+                                  rank, which);
+    return MPI_SUCCESS;
+}
+
 /* Checks the group of the calling processes, and their tag. */
 int weft_mpi_check_members_call(struct weft_group *group, const char *tag)
 {
@@ -89,7 +102,7 @@ int weft_mpi_check_members_call(struct weft_group *group, const char *tag)
     if (group->size > 0 && group->rank == MPI_UNDEFINED)
         return weft_error_set(MPI_ERR_GROUP,
                               "this process is not in the group; only members call this");
-    return MPI_SUCCESS;
+    return check_job("group", group);
 }
 
 static int check_leader(const char *which, int rank, const struct weft_group *group)
@@ -111,5 +124,6 @@ int weft_mpi_check_group_leaders(struct weft_group *local, int leader, MPI_Group
     const struct weft_group *remote = weft_group_resolve(remote_group);
     if (!remote)
         return weft_arg_bad_handle(WEFT_KIND_GROUP, remote_group, -1);
-    return check_leader("remote", remote_leader, remote);
+    code = check_leader("remote", remote_leader, remote);
+    return code == MPI_SUCCESS ? check_job("remote group", remote) : code;
 }

@@ -14,10 +14,14 @@
  */
 #include "core/process/hang.h"
 #include "core/coll/coll.h"
+#include "core/comm/connect.h"
 #include "core/coll/schedule.h"
+#include "core/base/assert.h"
 #include "core/base/error.h"
+#include "core/base/event.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/base/settings.h"
+#include "core/message/foreign.h"
 #include "core/message/lane.h"
 #include "core/rma/win.h"
 #include "core/message/count.h"
@@ -102,6 +106,7 @@ __attribute__((format(printf, 2, 3))) static void add_line(struct report *report
     int n = snprintf(report->text + report->used, LINE, "weft: rank %d on %.255s: %s\n",
                      weft.job.rank, weft.job.host, line);
     report->used += (size_t)n;
+    weft_assert(n > 0 && n < LINE && report->used < sizeof report->text);
 }
 
 /* The tag of a message, or the collective that sends it, and the communicator. */
@@ -130,7 +135,8 @@ static char *describe_route(const struct weft_channel *channel, int rank, int ta
         snprintf(buf, len, "any source, %s", text);
     else
         snprintf(buf, len, "rank %d on %.100s, %s", rank,
-                 weft_boot_host(weft_comm_world_of(channel->comm, rank), host, sizeof host), text);
+                 weft_process_host(weft_comm_world_of(channel->comm, rank), host, sizeof host),
+                 text);
     return buf;
 }
 
@@ -206,6 +212,13 @@ static void add_request(struct report *report, const struct weft_request *reques
     add_line(report, "  %s", text);
 }
 
+static void add_call(void *arg, const char *text)
+{
+    struct report *report = arg;
+    report->requests++;
+    add_line(report, "  %s", text);
+}
+
 static void add_collective(void *arg, const char *text)
 {
     struct report *report = arg;
@@ -257,6 +270,7 @@ static void finish_report(struct report *report)
     weft_lane_collect_all();
     weft_coll_each_active(add_collective, report);
     weft_rma_each_wait(add_collective, report);
+    weft_connect_each_wait(add_call, report);
     if (report->collectives > COLLECTIVES_SHOWN)
         add_line(report, "  and %d more collectives", report->collectives - COLLECTIVES_SHOWN);
     if (on && on->pending > 0 && weft_request_row(on)->describe)
@@ -337,6 +351,8 @@ WEFT_COLD static __attribute__((noinline)) void report_wait(double seconds,
     add_line(report, "waiting for %.1f s in %s without progress", seconds,
              waiting_function(on, function, sizeof function));
     finish_report(report);
+    if (weft_event_wanted(WEFT_EVENT_HANG))
+        weft_event_raise(WEFT_EVENT_HANG, &(struct weft_event_data){.rank = weft.job.rank});
 }
 
 void weft_hang_check(unsigned polls, const struct weft_request *on)

@@ -21,12 +21,25 @@
 
 enum { CORES_SECONDS = 60 };
 
+/* The members that each lane has, and those that need each other. */
+static void check(const struct weft_lane *lane)
+{
+    weft_assert(lane->name && lane->connect && lane->close_dead);
+    weft_assert(lane->send && lane->cancel && lane->describe);
+    weft_assert(!lane->matches == !lane->post && !lane->post == !lane->withdraw);
+    weft_assert(lane->progress || !lane->open);
+}
+
 void weft_lanes_init(void)
 {
     memcpy(weft_lanes, weft_lane_list, sizeof weft_lanes);
-    for (unsigned i = 0; i < WEFT_LANES_MAX; i++)
-        if (weft_lanes[i] && weft_lanes[i]->prepare)
+    for (unsigned i = 0; i < WEFT_LANES_MAX; i++) {
+        if (!weft_lanes[i])
+            continue;
+        check(weft_lanes[i]);
+        if (weft_lanes[i]->prepare)
             weft_lanes[i]->prepare();
+    }
 }
 
 /* ---- The number of cores */
@@ -72,7 +85,8 @@ static const struct weft_lane *lane_at(unsigned position)
 {
     const struct weft_lane *lane = weft_lanes[position % WEFT_LANES_MAX];
     bool some = position < WEFT_LANES_MAX;
-    return lane && some == (lane->reaches != NULL) ? lane : NULL;
+    bool early = lane && !lane->foreign;
+    return early && some == (lane->reaches != NULL) ? lane : NULL;
 }
 
 /* Opens this rank's end of a lane on a network, or on the best of this node (0). */
@@ -185,24 +199,24 @@ static void settle_networks(bool threads)
     weft_phase_end("networks");
 }
 
-/* Settles the number of streams for the job. A rank that has fewer ends on a lane than there are
- * streams has one VCI. */
+/* Settles how many VCI numbers the job has. A rank that has fewer ends on a lane than there are
+ * VCI numbers has one VCI. */
 static void open_vcis(bool threads)
 {
     char why[768];
     unsigned number = 0;
     bool several = threads;
-    weft.streams = threads ? (unsigned)weft_settings.vcis : 1;
+    weft.vci_numbers = threads ? (unsigned)weft_settings.vcis : 1;
     WEFT_LANES_EACH(lane, number)
     {
-        if (lane->agree && lane->agree(&weft.job, &weft.streams, why, sizeof why))
+        if (lane->agree && lane->agree(&weft.job, &weft.vci_numbers, why, sizeof why))
             weft_fatal(MPI_ERR_OTHER, "%s", why);
         if (lane->tag_ub && lane->tag_ub() < weft.tag_ub)
             weft.tag_ub = lane->tag_ub();
-        several &= !lane->has_all_streams || lane->has_all_streams();
+        several &= !lane->has_all_vcis || lane->has_all_vcis();
     }
-    weft_vcis_open(several ? weft.streams : 1);
-    weft_assert(weft.nvcis == 1 || weft.nvcis == weft.streams);
+    weft_vcis_open(several ? weft.vci_numbers : 1);
+    weft_assert(weft.nvcis == 1 || weft.nvcis == weft.vci_numbers);
     if (!weft_peers_open(0))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
     number = 0;
@@ -215,10 +229,10 @@ static void open_vcis(bool threads)
 static void connect_all(unsigned number)
 {
     const struct weft_lane *lane = weft_lanes[number];
-    unsigned streams = lane->streams ? lane->streams() : weft.streams;
-    for (unsigned stream = 0; stream < streams; stream++)
+    unsigned vci_numbers = lane->vci_numbers ? lane->vci_numbers() : weft.vci_numbers;
+    for (unsigned vci_number = 0; vci_number < vci_numbers; vci_number++)
         for (int i = 0; i < weft.job.size; i++)
-            if (weft_lane_to(i) == number && !weft_peer_connect(stream, i))
+            if (weft_lane_to(i) == number && !weft_peer_connect(vci_number, i))
                 weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
     weft_phase_end("connections");
     synchronize();
@@ -238,6 +252,22 @@ static unsigned open_and_join(unsigned position, bool threads, bool *all)
     return end;
 }
 
+/* Deaths are detected from here on, if the job goes on when ranks die. */
+static void start_monitor(void)
+{
+    char why[512];
+    const struct weft_lane_monitor *monitor = weft_lane_monitor();
+    if (!weft_settings.keep_going || !monitor)
+        return;
+    if (monitor->publish(why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    synchronize();
+    if (monitor->begin(why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    synchronize();
+    weft_phase_end("detection of deaths");
+}
+
 /* The lanes after one that reaches all ranks are not needed; whether it does, all ranks see after
  * the fence. */
 static void join(bool threads)
@@ -254,6 +284,7 @@ static void join(bool threads)
     WEFT_LANES_EACH(lane, number)
     if (lane->connects_all && lane->connects_all())
         connect_all(number);
+    start_monitor();
 }
 
 /* A job of one rank synchronizes with none. */

@@ -4,6 +4,7 @@
  */
 #include "core/process/left.h"
 #include "core/coll/coll.h"
+#include "core/base/assert.h"
 #include "core/base/error.h"
 #include "core/base/handle_list.h"
 #include "core/base/settings.h"
@@ -36,6 +37,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct list *list, const c
     int n = vsnprintf(list->text + list->used, 198, format, args);
     va_end(args);
     list->used += n < 198 ? (size_t)n : 197;
+    weft_assert(n >= 0 && list->used < sizeof list->text);
 }
 
 /* "MPI_Finalize: 4 groups were not freed: 0x1, 0x2, 0x3 and 1 more" */

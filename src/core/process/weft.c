@@ -9,14 +9,17 @@
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/generalized.h"
 #include "core/pt2pt/probe.h"
+#include "core/comm/agree.h"
 #include "core/comm/context_alloc.h"
 #include "core/base/membarrier.h"
 #include "core/base/phases.h"
 #include "core/base/shared_memory.h"
 #include "core/process/weft.h"
+#include "core/progress/failure.h"
 #include "core/progress/progress.h"
 #include "core/coll/coll.h"
 #include "core/comm/raise.h"
+#include "core/comm/spawn.h"
 #include "core/process/hang.h"
 #include "core/process/lanes.h"
 #include "core/process/left.h"
@@ -31,6 +34,7 @@
 #include "core/file/file.h"
 #include "core/rma/win.h"
 #include "core/tool/event.h"
+#include "core/message/foreign.h"
 #include "core/message/lane.h"
 
 #include <pthread.h>
@@ -129,7 +133,7 @@ static void init_tables(void)
     weft_wait_report = weft_hang_check;
     weft_pollers = (struct weft_pollers){.collectives = weft_coll_progress,
                                          .windows = weft_rma_progress,
-                                         .agreements = weft_context_alloc_progress,
+                                         .agreements = weft_agree_progress,
                                          .partitioned = weft_partitioned_progress};
     weft_probe_init();
     weft_datatype_init();
@@ -145,12 +149,21 @@ int weft_thread_level(int required)
                                               : MPI_THREAD_MULTIPLE;
 }
 
+/* This process and all others detect deaths. */
+static bool is_monitored(void)
+{
+    const struct weft_lane_monitor *monitor = weft_lane_monitor();
+    return monitor && monitor->runs();
+}
+
 /* In a forked child, which has one thread, no rank and no thread of PMIx or of a provider. */
 static void mark_forked(void)
 {
     if (!weft.running)
         return;
     weft_entry_flags = WEFT_ENTRY_FORKED;
+    if (is_monitored())
+        weft_lane_monitor()->forked();
     weft_boot_forked();
 }
 
@@ -203,6 +216,7 @@ static void weft_start(int thread_level)
     weft_phase_end("look for GPUs");
     weft_count_open();
     weft.tag_ub = INT32_MAX;
+    weft.processes = weft.job.size;
     weft.eager_credits = choose_credits();
     weft_lanes_open(threads);
     if (weft_comm_init() != MPI_SUCCESS)
@@ -262,7 +276,7 @@ int weft_init(int thread_level)
     weft_comm_expose(true);
     set_entry_flags();
     weft_hang_open();
-    return MPI_SUCCESS;
+    return weft_spawn_connect();
 }
 
 static void see_orphan_send(void *arg, struct weft_request *request)
@@ -289,20 +303,52 @@ static void drain(void)
     weft_wait_while(NULL, sends_active, NULL, NULL);
 }
 
+static bool waits_for_living(void *request)
+{
+    bool waits = ((struct weft_request *)request)->pending || sends_active(NULL);
+    return waits && !weft_lane_monitor()->any_left();
+}
+
+/* Waits for all living ranks, whichever die meanwhile. One that has left has had the decision, so
+ * that all others may leave, too, and takes no message any more. */
+static void await_living(void)
+{
+    int flag = 1;
+    struct weft_request *request = NULL;
+    if (weft_comm_agree_flag(&weft_comm_job, &flag, &request) != MPI_SUCCESS)
+        return;
+    weft_wait_while(NULL, waits_for_living, request, NULL);
+}
+
+/* A launcher's fence fails if a rank has died, or waits for the dead one; if the ranks detect
+ * deaths by themselves, those that live agree then. */
+static void synchronize(void)
+{
+    char why[768];
+    unsigned idle = 0;
+    bool monitored = is_monitored();
+    if (weft.job.size == 1)
+        return;
+    if ((!monitored || !weft_boot_has_failed(WEFT_BOOT_ANYBODY)) &&
+        weft_boot_fence(progress_for_fence, &idle, why, sizeof why) &&
+        !weft_boot_has_failed(WEFT_BOOT_ANYBODY))
+        weft_warn("MPI_Finalize: %s", why);
+    if (monitored && weft_boot_has_failed(WEFT_BOOT_ANYBODY))
+        await_living();
+    if (monitored)
+        weft_lane_monitor()->end();
+}
+
 /* Leaves the job. Every rank comes here once: all have to be there before the fabric is closed. */
 static void weft_stop(void)
 {
     char why[768];
-    unsigned idle = 0;
     drain();
     weft_phase_end("drain");
     weft_assert(weft.running && weft_lane_is_idle());
     weft_gpu_close(); /* before the owners of the memory may free it */
     weft_lanes_leave();
-    /* The fence fails if a rank has died; it has waited for the living ranks all the same. */
-    if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why) &&
-        !weft_boot_has_failed(WEFT_BOOT_ANYBODY))
-        weft_warn("MPI_Finalize: %s", why);
+    synchronize();
     weft_phase_end("fence");
     weft.running = false;
     weft_file_close_all();
@@ -313,8 +359,10 @@ static void weft_stop(void)
         weft_warn("MPI_Finalize: %s", why);
     weft_phase_end("leave the job");
     weft_partitioned_close();
+    weft_agree_finalize();
     weft_context_alloc_finalize();
     weft_comm_finalize();
+    weft_foreign_finalize();
     weft_nodes_finalize();
     weft_info_free(&weft_info_env);
     weft_peers_close();
@@ -347,8 +395,8 @@ int weft_finalize(void)
     if (weft.job.size > 1) {
         /* Our own barrier waits for late ranks, where progress and errors are ours; the fence after
          * it is short. */
-        int code = weft_coll_barrier(&weft_comm_job);
-        if (code != MPI_SUCCESS && code != MPI_ERR_PROC_ABORTED)
+        int code = weft_coll_last_barrier(&weft_comm_job);
+        if (code != MPI_SUCCESS && !weft_failure_is_death(code))
             weft_error_raise(&weft_comm_world, code, "MPI_Finalize");
     }
     weft_phase_end("barrier");

@@ -8,16 +8,59 @@
 #include "core/message/peer.h"
 
 /* Takes note of ranks that the launcher reported dead: every operation that needs one ends with
- * MPI_ERR_PROC_ABORTED. Returns the number of deaths. Ends the job when the launcher is gone, or a
+ * MPIX_ERR_PROC_FAILED. Returns the number of deaths. Ends the job when the launcher is gone, or a
  * host does not answer (check_hosts of core/message/lane.h). */
 int weft_failure_check(void);
+
+/* The processes found dead so far, in the order in which this process found them: world ranks, or
+ * numbers of processes of other jobs. -1: a number that means another process by now. */
+int weft_failure_count(void);
+int weft_failure_at(int index);
+void weft_failure_forget_all(void); /* at the end of MPI */
+
+/* Another process has found this one dead; weft_failure_check takes note of it. */
+void weft_failure_add(int world);
 
 /* True if the launcher reports a rank as dead; for a caller whose connection to it has failed
  * (NULL: the rank is unknown). The launcher's report can arrive later than the failure, so the
  * function waits for it for a moment, once for all operations that fail together. */
 WEFT_COLD bool weft_failure_confirm(const struct weft_peer *peer);
 
-/* Records that a rank is dead, for an operation that needs it. Returns MPI_ERR_PROC_ABORTED. */
+/* For a call from any source on a channel: MPIX_ERR_PROC_FAILED, recorded, if a process that may
+ * send to it is dead and the program has not acknowledged that; else MPI_SUCCESS. */
+int weft_failure_report_unacknowledged(const struct weft_channel *channel);
+
+/* The same for a receive from any source, pending, that has no message. Marks one that no call
+ * waits for as stalled, and returns MPI_SUCCESS. */
+int weft_failure_stall(struct weft_request *receive);
+
+/* The error of a call that would wait for a stalled request: MPIX_ERR_PROC_FAILED_PENDING. */
+WEFT_COLD int weft_failure_report_stalled(const struct weft_request *request);
+
+/* The program has acknowledged deaths: the stalled receives go on whose communicator has no others.
+ */
+void weft_failure_resume(void);
+
+/* True for a receive without a message. The other one ends it, or an operation that waits for its
+ * dead peer, with an error whose sentence is recorded, unless a message has just matched. */
+bool weft_failure_is_posted(const struct weft_request *request);
+void weft_failure_end(struct weft_request *request, int code);
+
+/* True of an error class that a death is the reason of. */
+static inline bool weft_failure_is_death(int code)
+{
+    return code == MPIX_ERR_PROC_FAILED;
+}
+
+/* Records that a process is dead, for an operation that needs it: by its peer, or its number as in
+ * groups. Returns MPIX_ERR_PROC_FAILED. */
 WEFT_COLD int weft_failure_report(const struct weft_peer *peer);
+WEFT_COLD int weft_failure_report_process(int world);
+
+/* The connection with a peer has failed for good: if the launcher or the monitor (lane.h) does not
+ * report the peer dead, it counts as dead from now on, or the job ends with that class and
+ * sentence, unless it goes on without dead ranks. */
+__attribute__((format(printf, 3, 4))) WEFT_COLD void
+weft_failure_lost(const struct weft_peer *peer, int code, const char *format, ...);
 
 #endif

@@ -30,6 +30,13 @@ extern WEFT_HIDDEN struct weft_pollers weft_pollers;
 /* When MPI starts, with the lanes known: how long a waiting rank polls, and whether locks spin. */
 void weft_progress_open(void);
 
+/* Processes of another job run on this host: a waiting rank has no core of its own any more. */
+void weft_progress_share_cores(void);
+
+/* A call that waits for another job begins or ends. The processes of that job may need the cores of
+ * the waiting ranks, which yield and sleep early meanwhile. */
+void weft_progress_yield_early(bool begins);
+
 /* Progresses everything; the caller holds all VCIs. Returns the number of events. */
 int weft_progress(void);
 
@@ -71,14 +78,24 @@ static inline void weft_share(void)
         weft_vcis_share();
 }
 
-/* One turn of a loop that waits, for a request or for something else (NULL): progresses, then
- * shares or idles. */
+/* One turn of a wait, for a request or for something else (NULL): polls, then shares or idles. For
+ * a caller that cannot use weft_wait_while, as it waits for several VCIs, or another library does.
+ */
 void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request *request);
 
 /* Progresses while waits(arg) is true. on names the request that it waits for, which may change,
  * for a report; NULL: none. */
 void weft_wait_while(struct weft_vci *vci, bool (*waits)(void *arg), void *arg,
                      struct weft_request *const *on);
+
+/* The same for all VCIs, for what a descriptor reports: after a few polls without an event, sleep
+ * is called, without locks; it returns when the descriptor has an event, or after so long. */
+void weft_wait_asleep(bool (*waits)(void *arg), void (*sleep)(void *arg, unsigned microseconds),
+                      void *arg);
+
+/* The same inside a lane, which progresses itself alone: by a function of one of its VCIs. */
+void weft_wait_in_lane(int (*progress)(unsigned vci), unsigned vci, bool (*waits)(void *arg),
+                       void *arg);
 
 /* A blocking call begins, and ends. In between a lane may count on it that this rank makes
  * progress, and so move a message with the help of both ends (shm/fetch.c). The last call that ends
@@ -97,7 +114,10 @@ static inline void weft_vci_end_wait(struct weft_vci *vci)
         weft_vci_complete_transfers(vci);
 }
 
-/* Progresses until the request is complete. */
+/* Progresses until the request is complete, or stalled. */
 void weft_request_wait(struct weft_request *request);
+
+/* The same, and frees the request. Returns its error. bytes: set to those that it has moved. */
+int weft_request_end(struct weft_request *request, size_t *bytes);
 
 #endif

@@ -131,7 +131,7 @@ static void *run(void *arg)
 {
     bool polls = weft_settings.progress_thread == WEFT_PROGRESS_POLLS;
     double active_until = 0;
-    unsigned refused = 0; /* times in a row */
+    unsigned refused = 0; /* consecutive times */
     prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
     while (!atomic_load(&stopping)) {
         struct rest rest;

@@ -90,8 +90,9 @@ WEFT_COLD static int no_space(struct weft_bsend_owner owner, size_t bytes)
         return weft_error_set(MPI_ERR_NO_MEM, "no memory to keep a message of %zu bytes", bytes);
     return weft_error_set(
         MPI_ERR_BUFFER,
-        "the message of %zu bytes does not fit: it and MPI_BSEND_OVERHEAD (%d bytes) need one "
-        "piece, and the largest free one has %zu of the %zu bytes attached to %s; attach a larger "
+        "the message of %zu bytes does not fit: it and MPI_BSEND_OVERHEAD (%d bytes) need "
+        "contiguous space, and the largest free range has %zu of the %zu bytes attached to %s; "
+        "attach a larger "
         "buffer, or wait with %s until earlier messages have left it",
         bytes, MPI_BSEND_OVERHEAD, weft_bsend_buffer_space(buffer), buffer->size, name_of(owner),
         owner.channel  ? "MPI_Comm_flush_buffer"
@@ -185,7 +186,9 @@ static int restart(struct weft_request *held)
     return code;
 }
 
-int weft_bsend_release(struct weft_request *held)
+/* Separates a user's request of kind WEFT_REQUEST_BSEND from its send, if it has one. Returns
+ * MPI_SUCCESS. */
+static int separate(struct weft_request *held)
 {
     struct weft_request *send = held->partner;
     held->partner = NULL;
@@ -233,8 +236,8 @@ const struct weft_request_ops weft_bsend_request_ops = {.name = "buffered send",
                                                         .paired = true,
                                                         .start = restart,
                                                         .cancel = cancel,
-                                                        .completed = weft_bsend_release,
-                                                        .free = weft_bsend_release};
+                                                        .completed = separate,
+                                                        .free = separate};
 
 /* ---- Buffers come and go */
 

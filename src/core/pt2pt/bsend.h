@@ -45,10 +45,6 @@ int weft_bsend_isend(struct weft_channel *channel, const void *buffer, size_t by
 /* The send of a buffered send, which is observed, is complete. Returns true. */
 bool weft_bsend_sent(struct weft_request *send);
 
-/* Separates a user's request of kind WEFT_REQUEST_BSEND from its send, if it has one. Returns
- * MPI_SUCCESS. */
-int weft_bsend_release(struct weft_request *held);
-
 /* Attaches size bytes at buffer, or with MPI_BUFFER_AUTOMATIC memory of malloc. MPI_ERR_BUFFER
  * when one is attached. */
 int weft_bsend_attach(struct weft_bsend_owner owner, void *buffer, size_t size);

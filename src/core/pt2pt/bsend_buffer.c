@@ -20,7 +20,7 @@ void weft_bsend_buffer_open(struct weft_bsend_buffer *buffer, void *base, size_t
     *buffer = (struct weft_bsend_buffer){.base = base, .size = size};
 }
 
-/* The free pieces that an entry may take: the one that follows the newest entry, and the one at the
+/* The free ranges that an entry may take: the one that follows the newest entry, and the one at the
  * buffer's beginning, if it is another. */
 struct space {
     size_t after, after_bytes, front_bytes;

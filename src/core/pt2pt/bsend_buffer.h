@@ -57,7 +57,7 @@ struct weft_bsend_entry *weft_bsend_buffer_take(struct weft_bsend_buffer *buffer
 /* An entry's message has been sent. Its space is free when all older ones are sent too. */
 void weft_bsend_buffer_give(struct weft_bsend_entry *entry);
 
-/* Bytes of the largest piece that an entry could take now. */
+/* Bytes of the largest range that an entry could take now. */
 size_t weft_bsend_buffer_space(const struct weft_bsend_buffer *buffer);
 
 /* For entries outside the buffer: appends one as the newest; removes any. */

@@ -3,7 +3,7 @@
  * Generalized requests: see generalized.h.
  *
  * Invariant: request->generalized is the request's struct weft_generalized until
- * weft_generalized_free.
+ * free_functions.
  */
 #include "core/pt2pt/generalized.h"
 #include "core/base/callback.h"
@@ -45,24 +45,41 @@ struct weft_request *weft_generalized_new(const struct weft_generalized *functio
     return request;
 }
 
+/* Calls the free function and clears all four. Returns what it returned. */
+static int free_functions(struct weft_request *request)
+{
+    struct weft_generalized *functions = functions_of(request);
+    struct weft_callback callback;
+    weft_callback_begin(&callback, request, "its free function");
+    int code = functions->free ? functions->free(functions->state) : MPI_SUCCESS;
+    weft_callback_end(&callback);
+    request->generalized = NULL;
+    free(functions);
+    return returned(code, "free");
+}
+
 int weft_generalized_complete(struct weft_request *request)
 {
     int code = MPI_SUCCESS;
     request->pending = 0;
     if (request->flags & WEFT_REQUEST_ORPHAN) {
-        code = weft_generalized_free(request);
+        code = free_functions(request);
         weft_request_put(request);
     }
     return code;
 }
 
-int weft_generalized_check(const struct weft_request *request)
+/* For a call that completes, frees or queries a request: MPI_SUCCESS, or an error if it is made by
+ * the request's query or free function. */
+static int check(const struct weft_request *request)
 {
     return weft_callback_check(request, MPI_ERR_REQUEST,
                                "the generalized request cannot be completed, freed or queried");
 }
 
-int weft_generalized_query(const struct weft_request *request, MPI_Status *status)
+/* Calls the user's function for the status of a complete request; status may be MPI_STATUS_IGNORE.
+ * Returns what the query function returned. */
+static int query(const struct weft_request *request, MPI_Status *status)
 {
     const struct weft_generalized *functions = functions_of(request);
     struct weft_callback callback;
@@ -78,18 +95,6 @@ int weft_generalized_query(const struct weft_request *request, MPI_Status *statu
     weft_callback_end(&callback);
     status->MPI_ERROR = error; /* it is for the calls that complete many to set */
     return returned(code, "query");
-}
-
-int weft_generalized_free(struct weft_request *request)
-{
-    struct weft_generalized *functions = functions_of(request);
-    struct weft_callback callback;
-    weft_callback_begin(&callback, request, "its free function");
-    int code = functions->free ? functions->free(functions->state) : MPI_SUCCESS;
-    weft_callback_end(&callback);
-    request->generalized = NULL;
-    free(functions);
-    return returned(code, "free");
 }
 
 static int cancel(struct weft_request *request)
@@ -110,7 +115,7 @@ static void describe(const struct weft_request *request, char *text, size_t len)
 const struct weft_request_ops weft_generalized_request_ops = {.name = "generalized request",
                                                               .needs_all = true,
                                                               .cancel = cancel,
-                                                              .may_free = weft_generalized_check,
-                                                              .query = weft_generalized_query,
-                                                              .free = weft_generalized_free,
+                                                              .may_free = check,
+                                                              .query = query,
+                                                              .free = free_functions,
                                                               .describe = describe};

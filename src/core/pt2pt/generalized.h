@@ -27,17 +27,6 @@ struct weft_request *weft_generalized_new(const struct weft_generalized *functio
  * request returned that was given up before. */
 int weft_generalized_complete(struct weft_request *request);
 
-/* For a call that completes, frees or queries a request: MPI_SUCCESS, or an error if it is made by
- * the request's query or free function. */
-int weft_generalized_check(const struct weft_request *request);
-
-/* Calls the user's function for the status of a complete request; status may be MPI_STATUS_IGNORE.
- * Returns what the query function returned. */
-int weft_generalized_query(const struct weft_request *request, MPI_Status *status);
-
-/* Calls the free function and clears all four. Returns what it returned. */
-int weft_generalized_free(struct weft_request *request);
-
 extern const struct weft_request_ops weft_generalized_request_ops;
 
 #endif

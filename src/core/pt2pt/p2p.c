@@ -117,7 +117,7 @@ static int start_send(struct weft_request *request)
     return weft_lane_send(request);
 }
 
-/* Data in one piece are bytes, whatever their type: nothing has to be packed. */
+/* Contiguous data are bytes, whatever their type: nothing has to be packed. */
 static void simplify(const void **buffer, const struct weft_datatype **type, size_t bytes)
 {
     void *run =
@@ -156,6 +156,14 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     return code;
 }
 
+/* Ends a receive that its message will not come for. */
+static void end_receive(struct weft_request *request, int code)
+{
+    request->error = (uint8_t)code;
+    request->bytes = 0;
+    weft_request_event(request);
+}
+
 /* Starts a receive where its message will be matched. Returns MPI_SUCCESS. */
 static int start_receive(struct weft_request *request)
 {
@@ -171,9 +179,12 @@ static int start_receive(struct weft_request *request)
     struct weft_matcher *matcher = &channel->vci->matcher;
     bool arrived = weft_match_find(matcher, match->context, match->source, match->tag) != NULL;
     if (request->peer && request->peer->dead && !arrived) {
-        request->error = (uint8_t)weft_failure_report(request->peer);
-        request->bytes = 0;
-        weft_request_event(request);
+        end_receive(request, weft_failure_report(request->peer));
+        return MPI_SUCCESS;
+    }
+    int code = request->peer || arrived ? MPI_SUCCESS : weft_failure_stall(request);
+    if (weft_unlikely(code != MPI_SUCCESS)) {
+        end_receive(request, code);
         return MPI_SUCCESS;
     }
     if (local && !channel->wildcards_held)
@@ -185,8 +196,9 @@ static int start_receive(struct weft_request *request)
     return weft_lanes[weft.posts]->post(request);
 }
 
-int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
-                   const struct weft_datatype *type, int source, int tag, struct weft_request **out)
+static int post_receive(struct weft_channel *channel, void *buffer, size_t bytes,
+                        const struct weft_datatype *type, int source, int tag,
+                        enum weft_receive_mode mode, struct weft_request **out)
 {
     struct weft_peer *peer = NULL;
     weft_assert(source < channel->size && tag <= weft.tag_ub);
@@ -202,7 +214,21 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
     if (weft_unlikely(!request))
         return MPI_ERR_NO_MEM;
     weft_p2p_describe(request, channel, buffer, bytes, type, peer, source, tag);
+    request->mode = (uint8_t)mode;
     return start_receive(request);
+}
+
+int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
+                   const struct weft_datatype *type, int source, int tag, struct weft_request **out)
+{
+    return post_receive(channel, buffer, bytes, type, source, tag, WEFT_RECEIVE_STANDARD, out);
+}
+
+int weft_p2p_irecv_blocking(struct weft_channel *channel, void *buffer, size_t bytes,
+                            const struct weft_datatype *type, int source, int tag,
+                            struct weft_request **out)
+{
+    return post_receive(channel, buffer, bytes, type, source, tag, WEFT_RECEIVE_BLOCKING, out);
 }
 
 /* ---- Persistent requests */
@@ -242,6 +268,7 @@ static int restart_receive(struct weft_request *request)
     if (weft_unlikely(rank >= 0 && !request->peer))
         return MPI_ERR_OTHER;
     activate(request, 1);
+    request->mode = WEFT_RECEIVE_STANDARD;
     return start_receive(request);
 }
 
@@ -281,7 +308,7 @@ int weft_p2p_recv(struct weft_channel *channel, void *buffer, size_t bytes,
     struct weft_request *request;
     struct weft_vci *vci = channel->vci;
     weft_vci_begin_wait(vci);
-    int code = weft_p2p_irecv(channel, buffer, bytes, type, source, tag, &request);
+    int code = weft_p2p_irecv_blocking(channel, buffer, bytes, type, source, tag, &request);
     if (code == MPI_SUCCESS) {
         weft_request_wait(request);
         code = request->error;

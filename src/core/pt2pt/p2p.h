@@ -22,6 +22,11 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
                    const struct weft_datatype *type, int source, int tag,
                    struct weft_request **out);
 
+/* The same for a call that waits for the receive. */
+int weft_p2p_irecv_blocking(struct weft_channel *channel, void *buffer, size_t bytes,
+                            const struct weft_datatype *type, int source, int tag,
+                            struct weft_request **out);
+
 /* Writes to weft_request_ops how messages start, are cancelled and end when they are observed. */
 void weft_p2p_init(void);
 

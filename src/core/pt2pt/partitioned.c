@@ -160,7 +160,7 @@ int weft_partitioned_send(int rank, struct weft_channel *channel, int tag, const
     if (code != MPI_SUCCESS)
         return code;
     sub->copy = copy;
-    weft_request_adopt(sub, parent);
+    weft_request_set_parent(sub, parent);
     return MPI_SUCCESS;
 }
 
@@ -174,7 +174,7 @@ int weft_partitioned_receive(int rank, struct weft_channel *channel, int tag, vo
         return code;
     weft_assert(rank >= 0);
     sub->index = index;
-    weft_request_adopt(sub, parent);
+    weft_request_set_parent(sub, parent);
     return MPI_SUCCESS;
 }
 

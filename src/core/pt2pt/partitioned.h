@@ -37,8 +37,8 @@
  *  - Completions of its messages (sub_ended of its kind) count and queue; they neither send
  * nor post, so they may happen anywhere. What follows from them happens in
  *    weft_partitioned_progress.
- *  - A round allocates nothing (except for a piece that begins inside an element of a receive type
- *    with gaps: receive_data in partitioned_recv.c).
+ *  - A round allocates nothing (except for a message that begins inside an element of a receive
+ *    type with gaps: receive_data in partitioned_recv.c).
  */
 #ifndef WEFT_PARTITIONED_H
 #define WEFT_PARTITIONED_H
@@ -51,9 +51,9 @@
 
 enum {
     WEFT_PARTITIONED_INLINE = 4096,
-    WEFT_PARTITIONED_CHUNK = 1 << 20, /* a long range travels in pieces of about so many bytes */
+    WEFT_PARTITIONED_CHUNK = 1 << 20, /* a long range travels in messages of about so many bytes */
     WEFT_PARTITIONED_SLOTS = 8,
-    WEFT_PARTITIONED_PIECES = 64 /* messages with data that a receive has in flight at most */
+    WEFT_PRECV_SLOTS = 64 /* messages with data that a receive has in flight at most */
 };
 
 /* The arguments of an _init call, checked. */

@@ -53,7 +53,7 @@ struct weft_psend {
 };
 
 /* One message with data that a receive waits for. */
-struct weft_piece {
+struct weft_precv_slot {
     struct weft_partition_range range;
     void *staging; /* malloc'ed when the data cannot be received in the buffer, or NULL */
 };
@@ -70,8 +70,8 @@ struct weft_precv {
     struct weft_request *notice;     /* has come, and is to be looked at */
     char *notice_data;               /* where notices land */
     size_t notice_bytes;
-    uint64_t free_pieces; /* a bit for each */
-    struct weft_piece pieces[WEFT_PARTITIONED_PIECES];
+    uint64_t free_slots; /* a bit for each */
+    struct weft_precv_slot slots[WEFT_PRECV_SLOTS];
 };
 
 /* ---- partitioned.c */

@@ -4,7 +4,7 @@
  * (core/pt2pt/partitioned.h).
  *
  * Invariant: a receive for a notice is posted (`posted`) only in an active round that has more to
- * come, and only while a piece is free for the data that may follow it.
+ * come, and only while a slot is free for the data that may follow it.
  */
 #include "core/base/error.h"
 #include "core/pt2pt/partitioned_internal.h"
@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTICE = WEFT_PARTITIONED_PIECES }; /* the index of what is no piece */
+enum { NOTICE = WEFT_PRECV_SLOTS }; /* the index of a receive without a slot */
 
-#define ALL_PIECES UINT64_MAX
-_Static_assert(WEFT_PARTITIONED_PIECES == 64, "one bit for each piece");
+#define ALL_SLOTS UINT64_MAX
+_Static_assert(WEFT_PRECV_SLOTS == 64, "one bit for each slot");
 
 /* ---- Life */
 
@@ -30,7 +30,7 @@ int weft_precv_init(const struct weft_partition_arguments *arguments, struct wef
         free(recv);
         return MPI_ERR_NO_MEM;
     }
-    recv->free_pieces = ALL_PIECES;
+    recv->free_slots = ALL_SLOTS;
     recv->covered = malloc(((size_t)arguments->partitions + 1) * sizeof *recv->covered);
     if (!recv->covered)
         code = weft_partitioned_no_memory(arguments, "receive");
@@ -167,20 +167,20 @@ static void receive_data(struct weft_precv *recv, struct weft_partition_range ra
 {
     const struct weft_partition_arguments *is = &recv->base.is;
     const struct weft_datatype *type = weft_datatype_byte();
-    weft_assert(recv->free_pieces);
+    weft_assert(recv->free_slots);
     struct space space = space_of(recv, range);
-    uint32_t index = (uint32_t)__builtin_ctzll(recv->free_pieces);
-    struct weft_piece *piece = &recv->pieces[index];
+    uint32_t index = (uint32_t)__builtin_ctzll(recv->free_slots);
+    struct weft_precv_slot *slot = &recv->slots[index];
     char *data = is->buffer;
-    piece->range = range;
-    piece->staging = NULL;
+    slot->range = range;
+    slot->staging = NULL;
     if (is->type->flags & WEFT_TYPE_CONTIGUOUS) {
         data += space.offset;
     } else if (space.bytes && space.offset % is->type->size == 0) {
         type = is->type;
         data += (ptrdiff_t)(space.offset / type->size) * type->extent;
     } else if (space.bytes) {
-        data = piece->staging = malloc(space.bytes);
+        data = slot->staging = malloc(space.bytes);
         if (!data) {
             space.bytes = 0;
             recv->base.error = (uint8_t)weft_error_set(
@@ -188,29 +188,29 @@ static void receive_data(struct weft_precv *recv, struct weft_partition_range ra
                 range.count);
         }
     }
-    recv->free_pieces &= ~(UINT64_C(1) << index);
+    recv->free_slots &= ~(UINT64_C(1) << index);
     int code = weft_partitioned_receive(is->rank, is->channel, (int)recv->base.id, data,
                                         space.bytes, type, recv->base.request, index);
     if (code != MPI_SUCCESS) {
         recv->base.error = (uint8_t)code;
         recv->lost = true;
-        free(piece->staging);
-        recv->free_pieces |= UINT64_C(1) << index;
+        free(slot->staging);
+        recv->free_slots |= UINT64_C(1) << index;
     }
 }
 
-static void piece_arrived(struct weft_precv *recv, struct weft_request *sub)
+static void data_arrived(struct weft_precv *recv, struct weft_request *sub)
 {
-    struct weft_piece *piece = &recv->pieces[sub->index];
-    weft_assert(sub->index < WEFT_PARTITIONED_PIECES && !(recv->free_pieces >> sub->index & 1));
+    struct weft_precv_slot *slot = &recv->slots[sub->index];
+    weft_assert(sub->index < WEFT_PRECV_SLOTS && !(recv->free_slots >> sub->index & 1));
     if (sub->error && !recv->base.error)
         recv->base.error = sub->error;
-    if (piece->staging)
+    if (slot->staging)
         weft_datatype_unpack(recv->base.is.type, recv->base.is.buffer,
-                             space_of(recv, piece->range).offset, piece->staging, sub->bytes);
-    free(piece->staging);
-    cover(recv, piece->range);
-    recv->free_pieces |= UINT64_C(1) << sub->index;
+                             space_of(recv, slot->range).offset, slot->staging, sub->bytes);
+    free(slot->staging);
+    cover(recv, slot->range);
+    recv->free_slots |= UINT64_C(1) << sub->index;
     weft_request_put(sub);
 }
 
@@ -223,7 +223,7 @@ void weft_precv_sub_ended(struct weft_request *sub)
         recv->posted = false;
         recv->notice = sub;
     } else {
-        piece_arrived(recv, sub);
+        data_arrived(recv, sub);
     }
     weft_partitioned_queue(&recv->base);
 }
@@ -274,7 +274,7 @@ static bool more_to_come(const struct weft_precv *recv)
 /* Posts the receive of the next notice. */
 static void post_notice(struct weft_precv *recv)
 {
-    weft_assert(weft_partitioned_active(&recv->base) && !recv->notice && recv->free_pieces);
+    weft_assert(weft_partitioned_active(&recv->base) && !recv->notice && recv->free_slots);
     recv->posted = true;
     const struct weft_partition_arguments *is = &recv->base.is;
     int code = weft_partitioned_receive(is->rank, is->channel, (int)recv->base.id,
@@ -332,16 +332,16 @@ void weft_precv_advance(struct weft_precv *recv)
     do {
         if (recv->notice)
             take_notice(recv);
-        if (!recv->posted && more_to_come(recv) && recv->free_pieces)
+        if (!recv->posted && more_to_come(recv) && recv->free_slots)
             post_notice(recv);
     } while (recv->notice);
-    if (!recv->posted && !more_to_come(recv) && recv->free_pieces == ALL_PIECES)
+    if (!recv->posted && !more_to_come(recv) && recv->free_slots == ALL_SLOTS)
         finish_recv(recv);
 }
 
 void weft_precv_start(struct weft_precv *recv)
 {
-    weft_assert(!recv->posted && !recv->notice && recv->free_pieces == ALL_PIECES);
+    weft_assert(!recv->posted && !recv->notice && recv->free_slots == ALL_SLOTS);
     recv->noticed = recv->lost = false;
     recv->announced = 0;
     memset(recv->covered, 0, recv->base.is.partitions * sizeof *recv->covered);

@@ -29,40 +29,65 @@ static struct weft_message *find_message(const struct weft_channel *channel, int
     return match ? weft_message_of(match) : NULL;
 }
 
-struct weft_message *weft_probe_look(struct weft_channel *channel, int source, int tag)
+/* Looks also into what the lane that matches holds. */
+static struct weft_message *collect_message(struct weft_channel *channel, int source, int tag)
 {
     bool lane_matches = channel->held < WEFT_HELD_ALWAYS;
-    struct weft_message *message = find_message(channel, source, tag);
-    if (message)
-        return message;
-    weft_look(weft_vci_scope(channel->vci));
+    struct weft_message *message;
     while (!(message = find_message(channel, source, tag)) && lane_matches &&
            weft_lanes[weft.posts]->collect(channel))
         ;
     return message;
 }
 
+struct weft_message *weft_probe_look(struct weft_channel *channel, int source, int tag)
+{
+    struct weft_message *message = find_message(channel, source, tag);
+    if (message)
+        return message;
+    weft_look(weft_vci_scope(channel->vci));
+    return collect_message(channel, source, tag);
+}
+
 int weft_probe_source(const struct weft_channel *channel, int source)
 {
-    struct weft_peer *peer = source >= 0 ? weft_channel_peer(channel, source) : NULL;
-    if (!peer || !peer->dead)
-        return MPI_SUCCESS;
-    return weft_failure_report(peer);
+    int code = weft_unlikely(weft_entry_flags & WEFT_ENTRY_REVOKED)
+                   ? weft_channel_ops.check(channel)
+                   : MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        return code;
+    if (source < 0)
+        return weft_failure_report_unacknowledged(channel);
+    struct weft_peer *peer = weft_channel_peer(channel, source);
+    return peer && peer->dead ? weft_failure_report(peer) : MPI_SUCCESS;
+}
+
+struct probe {
+    struct weft_request waiting; /* for reports */
+    struct weft_message *message;
+    int code;
+};
+
+static bool finds_none(void *arg)
+{
+    struct probe *probe = arg;
+    struct weft_channel *channel = probe->waiting.channel;
+    int source = probe->waiting.match.source;
+    probe->message = collect_message(channel, source, probe->waiting.match.tag);
+    if (!probe->message)
+        probe->code = weft_probe_source(channel, source);
+    return !probe->message && probe->code == MPI_SUCCESS;
 }
 
 int weft_probe_wait(struct weft_channel *channel, int source, int tag, struct weft_message **out)
 {
-    struct weft_request waiting = {.op = WEFT_REQUEST_PROBE, .pending = 1, .channel = channel};
-    unsigned idle = 0;
-    waiting.match.source = source;
-    waiting.match.tag = tag;
-    while (!(*out = weft_probe_look(channel, source, tag))) {
-        int code = weft_probe_source(channel, source);
-        if (code != MPI_SUCCESS)
-            return code;
-        weft_idle_for(&idle, &waiting);
-    }
-    return MPI_SUCCESS;
+    struct probe probe = {.waiting = {.op = WEFT_REQUEST_PROBE, .pending = 1, .channel = channel}};
+    struct weft_request *waiting = &probe.waiting;
+    waiting->match.source = source;
+    waiting->match.tag = tag;
+    weft_wait_while(weft_vci_scope(channel->vci), finds_none, &probe, &waiting);
+    *out = probe.message;
+    return probe.code;
 }
 
 void weft_probe_take(struct weft_channel *channel, struct weft_message *message)

@@ -19,11 +19,11 @@ void weft_probe_init(void);
  * progress: a message that has arrived is found. */
 struct weft_message *weft_probe_look(struct weft_channel *channel, int source, int tag);
 
-/* MPI_SUCCESS, or MPI_ERR_PROC_ABORTED (its sentence is recorded) when the source is dead: then
+/* MPI_SUCCESS, or MPIX_ERR_PROC_FAILED (its sentence is recorded) when the source is dead: then
  * there is no use in looking again for what a look did not find. */
 int weft_probe_source(const struct weft_channel *channel, int source);
 
-/* Waits for such a message. Returns MPI_SUCCESS, or MPI_ERR_PROC_ABORTED (its sentence is recorded)
+/* Waits for such a message. Returns MPI_SUCCESS, or MPIX_ERR_PROC_FAILED (its sentence is recorded)
  * when the source is dead and left none. */
 int weft_probe_wait(struct weft_channel *channel, int source, int tag, struct weft_message **out);
 

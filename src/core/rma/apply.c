@@ -21,7 +21,7 @@
  *  - A rank waits for nothing while it announces atomics. It holds the word for at most HOLD_BYTES
  *    of elements, and waits meanwhile for announced atomics only.
  *  - A word that a dead rank has left does not stop others: who waits for the rank takes the word
- *    over, and reports MPI_ERR_PROC_ABORTED if the dead rank had held it.
+ *    over, and reports MPIX_ERR_PROC_FAILED if the dead rank had held it.
  */
 #include "core/base/error.h"
 #include "core/message/process.h"

@@ -11,10 +11,14 @@
  * Invariants:
  *  - While access is not WEFT_WIN_NO_ACCESS no other access epoch can be opened. A fence opens one
  *    that exists only if operations follow: any other synchronization may follow instead.
- *  - When a rank has died, the wait for it ends with MPI_ERR_PROC_ABORTED; the epoch is closed.
+ *  - When a rank has died, the wait for it ends with MPIX_ERR_PROC_FAILED; the epoch is closed.
+ *  - A post or a start whose group has a dead rank begins an epoch with the others, which get their
+ *    notices; the end of the epoch returns the error. So no living rank waits for a notice of
+ *    another one in vain.
  */
 #include "core/coll/coll.h"
 #include "core/base/error.h"
+#include "core/progress/failure.h"
 #include "core/progress/progress.h"
 #include "core/rma/message.h"
 #include "core/message/count.h"
@@ -35,16 +39,27 @@ static int outcome(struct weft_win *win, int code)
     return code != MPI_SUCCESS ? code : fault;
 }
 
+/* An epoch has begun, so this call cannot fail: an error of an operation before it is that of the
+ * end of the epoch. */
+static int begun(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return MPI_SUCCESS;
+}
+
 /* ---- Waiting for operations */
+
+static bool has_unfinished(struct weft_rma_wait *wait)
+{
+    return wait->win->targets[wait->rank].unfinished > 0;
+}
 
 /* Until the operations on a target need no buffer of this rank. */
 static int finish_operations(struct weft_win *win, int rank)
 {
-    unsigned polls = 0;
-    int code = MPI_SUCCESS;
-    while (win->targets[rank].unfinished && code == MPI_SUCCESS)
-        code = weft_rma_await(win, rank, "operations on the window", &polls);
-    return code;
+    struct weft_rma_wait wait = {
+        .win = win, .rank = rank, .what = "operations on the window", .waits = has_unfinished};
+    return weft_rma_wait_while(&wait);
 }
 
 static int finish_all_operations(struct weft_win *win)
@@ -65,13 +80,15 @@ static int send_for_ack(struct weft_win *win, int rank, enum weft_rma_packet_kin
     return code;
 }
 
+static bool has_acks_pending(struct weft_rma_wait *wait)
+{
+    return wait->win->targets[wait->rank].acks_pending > 0;
+}
+
 static int await_acks(struct weft_win *win, int rank, const char *what)
 {
-    weft_assert(weft_vci_is_held(win->comm->vci));
-    unsigned polls = 0;
-    int code = MPI_SUCCESS;
-    while (win->targets[rank].acks_pending && code == MPI_SUCCESS)
-        code = weft_rma_await(win, rank, what, &polls);
+    struct weft_rma_wait wait = {.win = win, .rank = rank, .what = what, .waits = has_acks_pending};
+    int code = weft_rma_wait_while(&wait);
     if (code != MPI_SUCCESS)
         win->targets[rank].acks_pending = 0;
     return code;
@@ -226,17 +243,23 @@ static int notify_group(struct weft_win *win, const struct weft_group *group,
     return code;
 }
 
+/* number: the notice. */
+static bool lacks_notice(struct weft_rma_wait *wait)
+{
+    return !wait->win->targets[wait->rank].notices[wait->number];
+}
+
 /* Waits for a notice of each rank of a group, and uses it. */
 static int await_group(struct weft_win *win, const struct weft_group *group,
                        enum weft_win_notice notice, const char *what)
 {
     int code = MPI_SUCCESS;
     for (int i = 0; i < group->size; i++) {
-        unsigned polls = 0;
-        int rank = rank_in_window(win, group, i), failed = MPI_SUCCESS;
+        int rank = rank_in_window(win, group, i);
+        struct weft_rma_wait wait = {
+            .win = win, .rank = rank, .what = what, .waits = lacks_notice, .number = notice};
+        int failed = weft_rma_wait_while(&wait);
         uint32_t *count = &win->targets[rank].notices[notice];
-        while (!*count && failed == MPI_SUCCESS)
-            failed = weft_rma_await(win, rank, what, &polls);
         *count -= *count > 0;
         code = failed ? failed : code;
     }
@@ -255,7 +278,8 @@ int weft_win_post(struct weft_win *win, struct weft_group *group, int assert)
     win->fenced = false;
     win->posted = weft_group_keep(group);
     atomic_thread_fence(memory_order_seq_cst);
-    return assert &MPI_MODE_NOCHECK ? MPI_SUCCESS : notify_group(win, group, WEFT_WIN_POSTED);
+    code = assert &MPI_MODE_NOCHECK ? MPI_SUCCESS : notify_group(win, group, WEFT_WIN_POSTED);
+    return weft_failure_is_death(code) ? MPI_SUCCESS : code;
 }
 
 static void mark_started(struct weft_win *win, const struct weft_group *group, bool started)
@@ -273,14 +297,14 @@ int weft_win_start(struct weft_win *win, struct weft_group *group, int assert)
         code = no_access_yet(win);
     if (code == MPI_SUCCESS && !(assert &MPI_MODE_NOCHECK))
         code = await_group(win, group, WEFT_WIN_POSTED, "MPI_Win_post");
-    if (code != MPI_SUCCESS)
+    if (code != MPI_SUCCESS && !weft_failure_is_death(code))
         return code;
     win->fenced = false;
     win->access = WEFT_WIN_STARTED;
     weft_assert(!win->started);
     win->started = weft_group_keep(group);
     mark_started(win, group, true);
-    return outcome(win, MPI_SUCCESS);
+    return begun();
 }
 
 int weft_win_complete(struct weft_win *win)
@@ -338,33 +362,50 @@ static int report_dead_holder(const struct weft_win *win, int rank)
     char who[32] = "a rank of its node";
     if (holder >= 0)
         snprintf(who, sizeof who, "rank %d", holder);
-    return weft_error_set(MPI_ERR_PROC_ABORTED,
+    return weft_error_set(MPIX_ERR_PROC_FAILED,
                           "%s died while it held the lock of rank %d's window; that lock is never "
                           "released",
                           who, rank);
 }
 
+/* number: the turn. */
+static bool is_behind_waiters(struct weft_rma_wait *wait)
+{
+    return weft_rma_has_waiter(wait->win, wait->number);
+}
+
+/* number: the type of the lock. */
+static bool is_locked(struct weft_rma_wait *wait)
+{
+    struct weft_win *win = wait->win;
+    enum weft_win_lock type = (enum weft_win_lock)wait->number;
+    if (weft_win_lock_try(win->targets[wait->rank].control, type, win->comm->rank))
+        return false;
+    if (weft_win_lock_dead_holder(win, wait->rank) >= 0)
+        wait->code = report_dead_holder(win, wait->rank);
+    return wait->code == MPI_SUCCESS;
+}
+
 /* Waits for the lock word of a target. */
 static int await_word(struct weft_win *win, int rank, enum weft_win_lock type)
 {
-    struct weft_win_control *control = win->targets[rank].control;
-    unsigned polls = 0;
     int code = MPI_SUCCESS;
-    bool own = rank == win->comm->rank;
-    uint64_t turn = own ? weft_rma_turn(win, rank, type) : 0;
     /* Ranks that wait for this one's lock by messages go first: the handler, which takes it for
      * them, runs only when this rank progresses. */
-    while (code == MPI_SUCCESS && own && weft_rma_has_waiter(win, turn))
-        code = weft_rma_await(win, rank, "the lock, behind ranks of other nodes,", &polls);
-    if (code != MPI_SUCCESS || weft_win_lock_try(control, type, win->comm->rank))
+    if (rank == win->comm->rank) {
+        struct weft_rma_wait turn = {.win = win,
+                                     .rank = rank,
+                                     .what = "the lock, behind ranks of other nodes,",
+                                     .waits = is_behind_waiters,
+                                     .number = weft_rma_turn(win, rank, type)};
+        code = weft_rma_wait_while(&turn);
+    }
+    if (code != MPI_SUCCESS || weft_win_lock_try(win->targets[rank].control, type, win->comm->rank))
         return code;
     weft_count_add(&weft_counts.rma_lock_waits, 1);
-    do {
-        if (weft_win_lock_dead_holder(win, rank) >= 0)
-            return report_dead_holder(win, rank);
-        code = weft_rma_await(win, rank, "the lock", &polls);
-    } while (code == MPI_SUCCESS && !weft_win_lock_try(control, type, win->comm->rank));
-    return code;
+    struct weft_rma_wait wait = {
+        .win = win, .rank = rank, .what = "the lock", .waits = is_locked, .number = type};
+    return weft_rma_wait_while(&wait);
 }
 
 static void note_shared(const struct weft_win *win, int rank, enum weft_win_lock type, bool held)
@@ -477,7 +518,7 @@ int weft_win_lock(struct weft_win *win, int type, int rank, int assert)
     win->fenced = false;
     win->access = WEFT_WIN_LOCKED;
     win->locks++;
-    return outcome(win, MPI_SUCCESS);
+    return begun();
 }
 
 int weft_win_unlock(struct weft_win *win, int rank)
@@ -532,7 +573,7 @@ int weft_win_lock_all(struct weft_win *win, int assert)
     win->fenced = false;
     win->access = WEFT_WIN_LOCKED_ALL;
     win->lock_all_nocheck = nocheck;
-    return outcome(win, MPI_SUCCESS);
+    return begun();
 }
 
 int weft_win_unlock_all(struct weft_win *win)
@@ -546,15 +587,19 @@ int weft_win_unlock_all(struct weft_win *win)
 
 /* ---- Operations */
 
+static bool is_acquired(struct weft_rma_wait *wait)
+{
+    return wait->win->targets[wait->rank].acquiring;
+}
+
 /* The first operation on a target after MPI_Win_lock_all. Another thread may be about to lock the
  * same target, and locks it once for both. */
 static int acquire_once(struct weft_win *win, int rank)
 {
     struct weft_win_target *target = &win->targets[rank];
-    unsigned polls = 0;
-    int code = MPI_SUCCESS;
-    while (target->acquiring && code == MPI_SUCCESS)
-        code = weft_rma_await(win, rank, "the lock", &polls);
+    struct weft_rma_wait wait = {
+        .win = win, .rank = rank, .what = "the lock", .waits = is_acquired};
+    int code = weft_rma_wait_while(&wait);
     if (target->lock || code != MPI_SUCCESS)
         return code;
     target->acquiring = true;

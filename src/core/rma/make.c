@@ -452,29 +452,33 @@ static int open_shared(struct opening *o)
     return code == MPI_SUCCESS && !o->all.open ? open_apart(o) : code;
 }
 
-/* Collective. */
-static int open_window(struct weft_win *win, const struct weft_win_arguments *arguments)
+/* Collective. failed: an error class of this rank, or MPI_SUCCESS. */
+static int open_window(struct weft_win *win, const struct weft_win_arguments *arguments, int failed)
 {
     struct opening o = {.win = win,
                         .mine = {.bytes = win->bytes,
                                  .unit = arguments->unit,
                                  .base = (uintptr_t)win->base,
+                                 .state = {.code = failed},
                                  .pid = win->flavor == MPI_WIN_FLAVOR_CREATE ? getpid() : 0}};
     bool same = arguments->same_bytes || !allocates(win);
+    if (!win->targets)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a window of %d ranks", win->comm->size);
     find_members(win);
     o.offsets.at = calloc((size_t)win->nmembers, sizeof *o.offsets.at);
     if (!o.offsets.at)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
     for (int i = 0; i < win->nmembers; i++)
         win->targets[win->members[i]].bytes = win->bytes;
-    if (win->flavor == MPI_WIN_FLAVOR_SHARED && win->nmembers < win->comm->size)
+    if (failed == MPI_SUCCESS && win->flavor == MPI_WIN_FLAVOR_SHARED &&
+        win->nmembers < win->comm->size)
         o.mine.state.code =
             weft_error_set(MPI_ERR_RMA_SHARED,
                            "%d of the %d ranks are on other nodes and cannot share memory; "
                            "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes a communicator "
                            "of those that can",
                            win->comm->size - win->nmembers, win->comm->size);
-    else if (win->nmembers == 1)
+    else if (failed == MPI_SUCCESS && win->nmembers == 1)
         open_alone(&o);
     else if (same)
         make_segment(&o);
@@ -544,27 +548,43 @@ static struct weft_win *prepare_window(struct weft_comm *over,
     return win;
 }
 
+/* After weft_rma_close. */
+static void leave_comm(struct weft_win *win)
+{
+    if (win->joined)
+        return;
+    win->comm->handle = (MPI_Comm)MPI_WIN_NULL;
+    weft_comm_release(win->comm);
+}
+
+static int make_comm(struct weft_comm *over, struct weft_win *win, int failed)
+{
+    struct weft_comm *comm = weft_comm_make(over->group, NULL, NULL);
+    if (failed == MPI_SUCCESS && !comm)
+        failed = MPI_ERR_NO_MEM;
+    int code = weft_comm_agree(over, comm, failed, &win->comm);
+    if (code == MPI_SUCCESS)
+        win->comm->handle = (MPI_Comm)win->handle;
+    return code;
+}
+
 int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *arguments,
                   struct weft_win **out)
 {
     int code;
     struct weft_win *win = prepare_window(over, arguments, &code);
-    struct weft_comm *comm = weft_comm_make(over->group, NULL, NULL);
     *out = NULL;
-    code = weft_comm_agree(over, comm,
-                           code   ? code
-                           : comm ? MPI_SUCCESS
-                                  : MPI_ERR_NO_MEM,
-                           &win->comm);
-    if (code != MPI_SUCCESS) {
+    win->joined = arguments->joins;
+    if (win->joined) {
+        win->comm = over;
+    } else if ((code = make_comm(over, win, code)) != MPI_SUCCESS) {
         free_memory(win);
         return code;
     }
-    win->comm->handle = (MPI_Comm)win->handle;
-    code = open_window(win, arguments);
+    code = open_window(win, arguments, code);
     if (code != MPI_SUCCESS) {
         weft_rma_close(win);
-        weft_comm_release(win->comm);
+        leave_comm(win);
         free_memory(win);
         return code;
     }
@@ -580,8 +600,7 @@ int weft_win_finish(struct weft_win *win)
 void weft_win_free(struct weft_win *win)
 {
     weft_rma_close(win);
-    win->comm->handle = (MPI_Comm)MPI_WIN_NULL;
-    weft_comm_release(win->comm);
+    leave_comm(win);
     weft_handle_retire(&win->object);
     free_memory(win);
 }

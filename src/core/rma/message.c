@@ -277,26 +277,32 @@ int weft_rma_report_dead(const struct weft_win *win, int rank)
     return weft_failure_report(weft_comm_peer(win->comm, rank));
 }
 
-int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *polls)
+static bool goes_on(void *arg)
 {
-    /* A change of a lock word does not wake a rank that sleeps at its doorbell: sleeps stay short.
-     */
-    enum { SHORT_SLEEPS = 40 };
-    win->waits_for = what;
-    win->waits_at = rank;
-    if (weft_poll(weft_win_scope(win))) {
-        *polls = 0;
-        weft_share();
-    } else {
-        unsigned n = ++*polls, most = (unsigned)weft.yield_after + SHORT_SLEEPS;
-        unsigned idle = n < most ? n : most;
-        if (n % WEFT_WAIT_POLLS == 0)
-            weft_wait_check(n, NULL);
-        weft_idle(&idle);
+    struct weft_rma_wait *wait = arg;
+    struct weft_win *win = wait->win;
+    if (wait->polled && weft_counts.deaths && weft_rma_is_dead(win, wait->rank)) {
+        wait->code = weft_rma_report_dead(win, wait->rank);
+        return false;
     }
+    wait->polled = true;
+    win->waits_for = wait->what; /* another thread may wait for this window, too */
+    win->waits_at = wait->rank;
+    return wait->waits(wait);
+}
+
+int weft_rma_wait_while(struct weft_rma_wait *wait)
+{
+    struct weft_win *win = wait->win;
+    struct weft_vci *vci = win->comm->vci;
+    weft_assert(weft_vci_is_held(vci) && !wait->polled);
+    if (!wait->waits(wait))
+        return wait->code;
+    vci->windows.waits++;
+    weft_wait_while(weft_win_scope(win), goes_on, wait, NULL);
+    vci->windows.waits--;
     win->waits_for = NULL;
-    return weft_counts.deaths && weft_rma_is_dead(win, rank) ? weft_rma_report_dead(win, rank)
-                                                             : MPI_SUCCESS;
+    return wait->code;
 }
 
 /* ---- The hang report */

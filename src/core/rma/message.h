@@ -96,13 +96,23 @@ static inline char *weft_rma_packet_data(const struct weft_rma_packet *packet)
 /* Sends a packet without runs and data. */
 int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op);
 
-/* One turn of a loop that waits for a packet, a lock or the end of operations at a rank:
- * progresses, and idles if there was no event. what is for the hang report. Returns
- * MPI_ERR_PROC_ABORTED when the rank is dead. *polls begins as 0. */
-int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *polls);
+/* A wait for a packet, a lock or the end of operations at a rank. */
+struct weft_rma_wait {
+    struct weft_win *win;
+    int rank;
+    const char *what; /* for the hang report */
+    bool (*waits)(struct weft_rma_wait *wait);
+    uint64_t number; /* for waits */
+    int code;        /* waits may set it, and return false */
+    bool polled;     /* a turn has passed */
+};
+
+/* Progresses while wait->waits(wait) is true. Returns wait->code; MPIX_ERR_PROC_FAILED when the
+ * rank is dead. */
+int weft_rma_wait_while(struct weft_rma_wait *wait);
 
 /* True if a rank is dead; weft_rma_report_dead records the sentence of one that is, and returns
- * MPI_ERR_PROC_ABORTED. */
+ * MPIX_ERR_PROC_FAILED. */
 bool weft_rma_is_dead(const struct weft_win *win, int rank);
 int weft_rma_report_dead(const struct weft_win *win, int rank);
 

@@ -79,7 +79,7 @@ static int copy_by_kernel(struct weft_win_target *target, const struct weft_rma_
 /* ---- Accumulate operations */
 
 /* Bytes [from, to) of the packed form, all of whose runs at the target fit into the list. */
-static int apply_piece(const struct weft_rma_apply *apply, const struct weft_rma_call *call,
+static int apply_chunk(const struct weft_rma_apply *apply, const struct weft_rma_call *call,
                        char *base, size_t from, const struct weft_run *runs, size_t nruns,
                        size_t bytes)
 {
@@ -120,7 +120,7 @@ static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_
         struct weft_run runs[WEFT_RMA_RUNS];
         size_t n;
         bytes = weft_rma_list_runs(call, done, CHUNK, runs, &n);
-        int failed = apply_piece(apply, call, base, done, runs, n, bytes);
+        int failed = apply_chunk(apply, call, base, done, runs, n, bytes);
         code = failed ? failed : code;
     }
     return code;

@@ -221,6 +221,7 @@ static int transfer_one(struct weft_win *win, struct weft_rma_op *op)
     sub->copy = op;
     sub->channel = &win->comm->partitioned;
     sub->peer = peer;
+    sub->type = weft_datatype_byte(); /* the report of a failure names the message's size by it */
     sub->buffer =
         (char *)weft_datatype_run(call->origin.type, call->origin.at, call->bytes) + op->sent;
     sub->bytes = call->bytes - op->sent;
@@ -252,23 +253,23 @@ void weft_rma_moved(struct weft_win *win, struct weft_rma_op *op, int error)
 int weft_rma_issue(struct weft_win *win)
 {
     weft_assert(weft_vci_is_held(win->comm->vci));
-    int pieces = 0;
-    for (struct weft_rma_op *op; (op = win->unsent) != NULL; pieces++) {
+    int started = 0;
+    for (struct weft_rma_op *op; (op = win->unsent) != NULL; started++) {
         while (op->sent < op->call.bytes && !op->error) {
             if (win->sends_pending >= WEFT_RMA_SENDS_MAX ||
                 (has_result(op) && win->results_pending >= WEFT_RMA_RESULTS_MAX))
-                return pieces;
+                return started;
             int code = op->by_lane ? transfer_one(win, op) : send_one(win, op);
             if (code == WEFT_REMOTE_LATER)
-                return pieces;
+                return started;
             op->error = code;
-            pieces++;
+            started++;
         }
         win->unsent = op->next;
         if (is_finished(op))
             finish_operation(win, op);
     }
-    return pieces;
+    return started;
 }
 
 int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,

@@ -17,7 +17,8 @@
  *  - A window has a communicator of its own: its packets use the channel `partitioned`, its
  * collectives the channel `coll`, and nothing else uses either. The communicator's handle is the
  * window's, and its error handler is the window's, so that errors of requests are raised at the
- * window.
+ * window. The window of a file's shared pointer uses the file's communicator instead, whose
+ * channel `partitioned` nothing else uses.
  *  - The lock of MPI_Win_lock is one word for each rank (struct weft_win_control). Ranks that share
  *    memory (members) change it themselves; for other ranks the handler of its owner does.
  *  - Before a member takes a shared lock it sets its byte in `shared_by`, and clears it after the
@@ -115,6 +116,7 @@ struct weft_rma_waiter;
 struct weft_win {
     struct weft_object object;
     struct weft_comm *comm;
+    bool joined;                     /* comm is not the window's own: weft_win_arguments */
     struct weft_win_target *targets; /* by rank */
     MPI_Win handle;
     int flavor, model, disp_unit; /* as the attributes show them */
@@ -178,7 +180,9 @@ struct weft_win_arguments {
     MPI_Aint bytes, unit;
     const struct weft_info *info; /* NULL: none */
     bool same_bytes;              /* `bytes` is the same at all ranks */
-    int failed;                   /* an error class of this rank: the call fails at all ranks */
+    bool joins; /* the window uses the communicator itself, over which nobody else makes a window or
+                   a partitioned request; it is freed after the window */
+    int failed; /* an error class of this rank: the call fails at all ranks */
 };
 
 int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *arguments,

@@ -11,7 +11,7 @@
 uint64_t weft_count_sent_to(const struct weft_peer *peer)
 {
     const struct weft_lane *lane = weft_lane_of(peer);
-    bool self = peer->world == weft.job.rank && peer->stream == 0;
+    bool self = peer->world == weft.job.rank && peer->vci_number == 0;
     return (lane->sent_to ? lane->sent_to(peer) : 0) +
            (self ? weft_counts.messages[peer->lane] : 0);
 }
@@ -20,9 +20,9 @@ uint64_t weft_count_sent_to(const struct weft_peer *peer)
 static uint64_t sum(unsigned lane, uint64_t (*of)(const struct weft_peer *peer))
 {
     uint64_t all = 0;
-    for (unsigned stream = 0; of && stream < weft.streams; stream++)
-        for (int i = 0; weft.peers[stream] && i < weft.job.size; i++) {
-            const struct weft_peer *peer = weft_peer_find(stream, i);
+    for (unsigned vci_number = 0; of && vci_number < weft.vci_numbers; vci_number++)
+        for (int i = 0; weft.peers[vci_number] && i < weft.job.size; i++) {
+            const struct weft_peer *peer = weft_peer_find(vci_number, i);
             if (peer && peer->lane == lane)
                 all += of(peer);
         }
@@ -57,8 +57,8 @@ uint64_t weft_count_peers(void)
     uint64_t peers = 0;
     for (int i = 0; i < weft.job.size; i++) {
         bool known = false;
-        for (unsigned stream = 0; stream < weft.streams; stream++)
-            known |= weft_peer_find(stream, i) != NULL;
+        for (unsigned vci_number = 0; vci_number < weft.vci_numbers; vci_number++)
+            known |= weft_peer_find(vci_number, i) != NULL;
         peers += known && i != weft.job.rank;
     }
     return peers;

@@ -65,19 +65,15 @@ const struct weft_event_row weft_event_types[WEFT_EVENTS] = {
     [WEFT_EVENT_DEATH] =
         {"weft_death", "a rank of MPI_COMM_WORLD was reported dead",
          "rank|lane", WEFT_TOOL_PROCESS, {RANK, LANE}},
+    [WEFT_EVENT_HANG] =
+        {"weft_hang", "this rank of MPI_COMM_WORLD waits for long, and has printed what for",
+         "rank", WEFT_TOOL_PROCESS, {RANK}},
 };
 /* clang-format on */
 
 static struct weft_registration *registrations;
 static struct weft_instance *running; /* instances whose callbacks run */
 static int walks;
-
-int64_t weft_event_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* The index of a level, the least restrictive first, or -1. */
 static int level_index(MPI_T_cb_safety safety)

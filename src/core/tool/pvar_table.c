@@ -8,6 +8,7 @@
 #include "core/tool/pvar.h"
 
 #include "core/tool/derived.h"
+#include "core/message/foreign.h"
 #include "core/message/process.h"
 #include "core/message/lane_fast.h"
 #include "gpu/gpu.h"
@@ -53,24 +54,24 @@ static uint64_t net_receive_queue(void)
     return space ? net_posted() * UINT64_C(1000000000) / space : 0;
 }
 
-/* Counted for each rank with WEFT_COUNTERS=all. */
+/* Counted for each rank of this job with WEFT_COUNTERS=all. */
 #define RANK_VALUE(field)                                                                          \
     static uint64_t rank_##field(int world)                                                        \
     {                                                                                              \
-        return weft_count_ranks ? weft_count_ranks[world].field : 0;                               \
+        return weft_count_ranks && !weft_is_foreign(world) ? weft_count_ranks[world].field : 0;    \
     }
 RANK_VALUE(bytes_sent)
 RANK_VALUE(received)
 RANK_VALUE(bytes_received)
 RANK_VALUE(unexpected_messages)
 
-/* Counted for each rank that this one is in contact with: the sum over the streams. */
+/* Counted for each rank that this one is in contact with: the sum over the VCI numbers. */
 #define PEER_VALUE(name, expression)                                                               \
     static uint64_t peer_##name(int world)                                                         \
     {                                                                                              \
         uint64_t sum = 0;                                                                          \
-        for (unsigned stream = 0; stream < weft.streams; stream++) {                               \
-            const struct weft_peer *peer = weft_peer_find(stream, world);                          \
+        for (unsigned vci_number = 0; vci_number < weft.vci_numbers; vci_number++) {               \
+            const struct weft_peer *peer = weft_peer_find(vci_number, world);                      \
             sum += peer ? expression : 0;                                                          \
         }                                                                                          \
         return sum;                                                                                \
@@ -138,9 +139,9 @@ const struct weft_pvar_row weft_pvar_table[] = {
     COUNT("weft_file_bytes_sieved", AGGREGATE, FILES, file_sieved,
           "bytes of the spans that independent accesses moved by one call for many records"),
     COUNT("weft_file_rounds", COUNTER, FILES, file_rounds,
-          "rounds of collective accesses through windows of files"),
+          "rounds of collective accesses through file domains"),
     COUNT("weft_file_windows_merged", COUNTER, FILES, file_merged,
-          "windows that were read before they were written, because the data left holes"),
+          "file domains that were read before they were written, because the data left holes"),
 
     COUNT("weft_self_messages_sent", COUNTER, PROCESS, messages[WEFT_LANE_SELF],
           "messages of this process to itself"),

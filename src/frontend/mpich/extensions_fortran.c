@@ -41,23 +41,3 @@ EXTENSION(gpu_query_support, GPU_QUERY_SUPPORT, (const int *type, int *is_suppor
     *is_supported = weft_fortran_logical(supported);
     finish(ierror, code);
 }
-
-/* Recovery from dead processes: C's functions report that it is missing. */
-#define WITHOUT_RESULT(lower, UPPER, Name)                                                         \
-    extern int MPIX_##Name(MPI_Comm comm);                                                         \
-    EXTENSION(lower, UPPER, (const int *comm, int *ierror))                                        \
-    {                                                                                              \
-        finish(ierror, MPIX_##Name(weft_Comm_of(*comm)));                                          \
-    }
-#define WITH_RESULT(lower, UPPER, Name)                                                            \
-    extern int MPIX_##Name(MPI_Comm comm);                                                         \
-    EXTENSION(lower, UPPER, (const int *comm, int *result, int *ierror))                           \
-    {                                                                                              \
-        (void)result;                                                                              \
-        finish(ierror, MPIX_##Name(weft_Comm_of(*comm)));                                          \
-    }
-WITH_RESULT(comm_agree, COMM_AGREE, Comm_agree)
-WITHOUT_RESULT(comm_failure_ack, COMM_FAILURE_ACK, Comm_failure_ack)
-WITH_RESULT(comm_failure_get_acked, COMM_FAILURE_GET_ACKED, Comm_failure_get_acked)
-WITHOUT_RESULT(comm_revoke, COMM_REVOKE, Comm_revoke)
-WITH_RESULT(comm_shrink, COMM_SHRINK, Comm_shrink)

@@ -18,6 +18,14 @@ static inline int front_integer(int handle)
     return handle < WEFT_PREDEFINED_HANDLES ? 0 : handle;
 }
 
+/* The integer form of an object of the core's, which is no predefined handle of MPICH. It is
+ * below 0 or 0 if the object has been freed. */
+static inline int front_made(int handle)
+{
+    weft_assert(handle < FRONT_INTS && (handle <= 0 || handle >= WEFT_PREDEFINED_HANDLES));
+    return handle;
+}
+
 #define FRONT_HANDLE(kind, name)                                                                   \
     typedef int front_##kind;                                                                      \
     static inline MPI_##kind front_##kind##_in(front_##kind handle)                                \
@@ -31,10 +39,10 @@ static inline int front_integer(int handle)
     }                                                                                              \
     static inline front_##kind front_##kind##_out(MPI_##kind handle)                               \
     {                                                                                              \
-        return weft_likely((uintptr_t)handle >= WEFT_PREDEFINED_HANDLES)                           \
-                   ? weft_abi_##name##_toint(handle)                                               \
-                   : front_find_out(front_##kind##_values, FRONT_COUNT(front_##kind##_values),     \
-                                    (int)(uintptr_t)handle, 0);                                    \
+        if (weft_unlikely((uintptr_t)handle < WEFT_PREDEFINED_HANDLES))                            \
+            return front_find_out(front_##kind##_values, FRONT_COUNT(front_##kind##_values),       \
+                                  (int)(uintptr_t)handle, 0);                                      \
+        return front_made(weft_abi_##name##_toint(handle));                                        \
     }
 
 FRONT_HANDLE(Errhandler, Errhandler)
@@ -108,7 +116,7 @@ static inline MPI_Comm front_Comm_in(front_Comm handle)
 static inline front_Comm front_Comm_out(MPI_Comm handle)
 {
     return (uintptr_t)handle >= WEFT_PREDEFINED_HANDLES
-               ? weft_abi_Comm_toint(handle)
+               ? front_made(weft_abi_Comm_toint(handle))
                : front_find_out(front_Comm_values, FRONT_COUNT(front_Comm_values),
                                 (int)(uintptr_t)handle, 0);
 }
@@ -125,7 +133,9 @@ static inline __attribute__((always_inline)) MPI_Datatype front_Datatype_in(fron
 static inline front_Datatype front_Datatype_out(MPI_Datatype handle)
 {
     uintptr_t value = (uintptr_t)handle;
-    return value >= WEFT_PREDEFINED_HANDLES ? weft_abi_Type_toint(handle)
+    weft_assert(value >= WEFT_PREDEFINED_HANDLES ||
+                value >> 8 == (uintptr_t)MPI_DATATYPE_NULL >> 8);
+    return value >= WEFT_PREDEFINED_HANDLES ? front_made(weft_abi_Type_toint(handle))
                                             : front_types_out[value & 0xff];
 }
 
@@ -140,7 +150,8 @@ static inline MPI_Op front_Op_in(front_Op handle)
 static inline front_Op front_Op_out(MPI_Op handle)
 {
     uintptr_t value = (uintptr_t)handle;
-    return value >= WEFT_PREDEFINED_HANDLES ? weft_abi_Op_toint(handle)
+    weft_assert(value >= WEFT_PREDEFINED_HANDLES || value >> 5 == (uintptr_t)MPI_OP_NULL >> 5);
+    return value >= WEFT_PREDEFINED_HANDLES ? front_made(weft_abi_Op_toint(handle))
                                             : front_ops_out[value & 0x1f];
 }
 

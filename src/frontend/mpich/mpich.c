@@ -30,6 +30,7 @@ MPI_Request *front_Requests_begin(int n, const front_Request *array, MPI_Request
 
 void front_Requests_end(int n, front_Request *array, MPI_Request *ours, MPI_Request *few)
 {
+    weft_assert(!ours || (n <= FRONT_FEW) == (ours == few));
     for (int i = 0; ours && i < n; i++)
         if (ours[i] == MPI_REQUEST_NULL)
             array[i] = front_Request_out(MPI_REQUEST_NULL);
@@ -105,14 +106,6 @@ FRONT_EXTENSION(GPU_query_support, (int type, int *is_supported))
     *is_supported = front_takes_memory(memory_kinds[type]);
     return MPI_SUCCESS;
 }
-
-/* Recovery from dead processes, which Weft has not. */
-FRONT_UNSUPPORTED(Comm_agree)
-FRONT_UNSUPPORTED(Comm_failure_ack)
-FRONT_UNSUPPORTED(Comm_failure_get_acked)
-FRONT_UNSUPPORTED(Comm_get_failed)
-FRONT_UNSUPPORTED(Comm_revoke)
-FRONT_UNSUPPORTED(Comm_shrink)
 
 /* The names that MPI 4.1's functions had in MPICH 4.0 */
 #define DELETE(what, of)                                                                           \

@@ -34,6 +34,7 @@ static inline void *front_handle_in(const void *handle)
 
 static inline void *front_handle_out(const void *handle)
 {
+    weft_assert(!handle || (uintptr_t)handle >= FRONT_PREDEFINED || front_back[(uintptr_t)handle]);
     return (uintptr_t)handle < FRONT_PREDEFINED ? front_back[(uintptr_t)handle] : (void *)handle;
 }
 

@@ -24,9 +24,11 @@ static int predefined_out(const void *ours)
 /* The handle of an integer below those of other objects; NULL: there is none. */
 static void *predefined_in(enum front_kind kind, int theirs)
 {
-    for (const struct front_fortran *row = front_fortran; row->kind; row++)
+    for (const struct front_fortran *row = front_fortran; row->kind; row++) {
+        weft_assert(row->ours > 0 && row->ours < FRONT_PREDEFINED && front_back[row->ours]);
         if (row->kind == kind && row->theirs == theirs)
             return front_back[row->ours];
+    }
     return NULL;
 }
 
@@ -131,23 +133,4 @@ FRONT_PUBLIC int MPIX_Query_cuda_support(void)
 FRONT_PUBLIC int MPIX_Query_rocm_support(void)
 {
     return front_takes_memory("rocm");
-}
-
-/* Recovery from dead processes in Open MPI 5: libraries import these functions whether or not they
- * call them. Only the query has an answer, since no communicator can be revoked. */
-FRONT_UNSUPPORTED(Comm_ack_failed)
-FRONT_UNSUPPORTED(Comm_agree)
-FRONT_UNSUPPORTED(Comm_failure_ack)
-FRONT_UNSUPPORTED(Comm_failure_get_acked)
-FRONT_UNSUPPORTED(Comm_get_failed)
-FRONT_UNSUPPORTED(Comm_iagree)
-FRONT_UNSUPPORTED(Comm_revoke)
-FRONT_UNSUPPORTED(Comm_shrink)
-
-FRONT_EXTENSION(Comm_is_revoked, (front_Comm comm, int *flag))
-{
-    int size, code = weft_abi_Comm_size(front_Comm_in(comm), &size); /* checks the handle */
-    if (code == MPI_SUCCESS && flag)
-        *flag = 0;
-    return front_code(code);
 }

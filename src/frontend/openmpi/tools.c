@@ -29,6 +29,7 @@ static bool remove_entries(const char *variable, const char *folder)
         }
         found |= is_own;
         rest += all;
+        weft_assert(to <= rest);
     }
     *to = '\0';
     setenv(variable, list, 1);

@@ -38,61 +38,61 @@ uint64_t weft_network_machine(void)
     return len > 0 ? hash(machine, text, (size_t)len) : machine;
 }
 
-/* The name of a verdict's network, for messages. Returns buf. */
-static char *network_name(const struct weft_verdict *verdict, char *buf, size_t len)
+/* The name of a score's network, for messages. Returns buf. */
+static char *network_name(const struct weft_score *score, char *buf, size_t len)
 {
-    if (verdict->interface != NULL)
-        return weft_interface_network(verdict->interface, buf, len);
-    snprintf(buf, len, "%s", verdict->candidate->fabric);
+    if (score->interface != NULL)
+        return weft_interface_network(score->interface, buf, len);
+    snprintf(buf, len, "%s", score->candidate->fabric);
     return buf;
 }
 
-uint64_t weft_network_id(const struct weft_verdict *verdict, uint64_t machine)
+uint64_t weft_network_id(const struct weft_score *score, uint64_t machine)
 {
     char name[64];
-    uint64_t id = hash(0, verdict->candidate->provider, strlen(verdict->candidate->provider) + 1);
+    uint64_t id = hash(0, score->candidate->provider, strlen(score->candidate->provider) + 1);
 
-    network_name(verdict, name, sizeof name);
+    network_name(score, name, sizeof name);
     id = hash(id, name, strlen(name));
-    if (verdict->interface != NULL && verdict->interface->flags & IFF_LOOPBACK)
+    if (score->interface != NULL && score->interface->flags & IFF_LOOPBACK)
         id = hash(id, &machine, sizeof machine);
     return id;
 }
 
 /* The network of all interfaces with a gateway, 0 for others. */
-static uint64_t routed_id(const struct weft_verdict *verdict)
+static uint64_t routed_id(const struct weft_score *score)
 {
-    const char *provider = verdict->candidate->provider;
-    bool six = verdict->candidate->address.ss_family == AF_INET6;
+    const char *provider = score->candidate->provider;
+    bool six = score->candidate->address.ss_family == AF_INET6;
 
-    if (verdict->interface == NULL || !verdict->interface->gateway[six])
+    if (score->interface == NULL || !score->interface->gateway[six])
         return 0;
     return hash(hash(0, provider, strlen(provider) + 1), six ? "routed6" : "routed4", 7);
 }
 
-bool weft_network_same(const struct weft_verdict *a, const struct weft_verdict *b)
+bool weft_network_same(const struct weft_score *a, const struct weft_score *b)
 {
     return weft_network_id(a, 0) == weft_network_id(b, 0);
 }
 
 /* True if an earlier one of the NICs that the ranks share is on the same network. */
-static bool in_set(const struct weft_verdict *verdicts, size_t at)
+static bool in_set(const struct weft_score *scores, size_t at)
 {
     for (size_t i = 0; i < at; i++)
-        if (verdicts[i].shares && weft_network_same(&verdicts[i], &verdicts[at]))
+        if (scores[i].shares && weft_network_same(&scores[i], &scores[at]))
             return true;
     return false;
 }
 
 /* The set of networks of the NICs that the ranks share, 0 for one. */
-static uint64_t set_id(const struct weft_verdict *verdicts, size_t count, uint64_t machine)
+static uint64_t set_id(const struct weft_score *scores, size_t count, uint64_t machine)
 {
     uint64_t sum = 0;
     size_t networks = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (verdicts[i].shares && !in_set(verdicts, i)) {
-            sum += weft_network_id(&verdicts[i], machine);
+        if (scores[i].shares && !in_set(scores, i)) {
+            sum += weft_network_id(&scores[i], machine);
             networks++;
         }
     return networks > 1 ? hash(0, &sum, sizeof sum) : 0;
@@ -108,8 +108,8 @@ static uint32_t find_network(const struct weft_network_list *list, uint64_t id)
     return i;
 }
 
-static void add_network(struct weft_network_list *list, const struct weft_verdict *verdict,
-                        uint64_t id, bool routed, bool chosen)
+static void add_network(struct weft_network_list *list, const struct weft_score *score, uint64_t id,
+                        bool routed, bool chosen)
 {
     uint32_t at = find_network(list, id);
     char address[64];
@@ -120,68 +120,68 @@ static void add_network(struct weft_network_list *list, const struct weft_verdic
     }
     if (id == 0 || list->count == WEFT_NETWORKS)
         return;
-    weft_interface_address((const struct sockaddr *)&verdict->candidate->address, address,
+    weft_interface_address((const struct sockaddr *)&score->candidate->address, address,
                            sizeof address);
     list->networks[list->count++] = (struct weft_network){
         .id = id,
         .address = address[0] ? (uint32_t)hash(0, address, strlen(address)) : 0,
-        .rank = (uint8_t)verdict->row->rank,
-        .poor = verdict->fitness == WEFT_POOR,
+        .rank = (uint8_t)score->row->rank,
+        .poor = score->fitness == WEFT_POOR,
         .routed = routed,
         .chosen = chosen};
 }
 
-static void add_text(struct weft_network_list *list, const struct weft_verdict *verdict)
+static void add_text(struct weft_network_list *list, const struct weft_score *score)
 {
     size_t at = strlen(list->text);
     char name[64];
 
     snprintf(list->text + at, sizeof list->text - at, "%s%s on %s (%s)", at > 0 ? ", " : "",
-             verdict->candidate->provider, network_name(verdict, name, sizeof name),
-             weft_verdict_rank(verdict));
+             score->candidate->provider, network_name(score, name, sizeof name),
+             weft_score_interface(score));
     if (strlen(list->text) == sizeof list->text - 1)
         memcpy(list->text + sizeof list->text - sizeof "...", "...", sizeof "...");
 }
 
-/* True if an earlier usable verdict has the same interface or domain, and network. */
-static bool in_text(const struct weft_verdict *verdicts, size_t at)
+/* True if an earlier usable score has the same interface or domain, and network. */
+static bool in_text(const struct weft_score *scores, size_t at)
 {
     char name[64], other[64];
 
     for (size_t i = 0; i < at; i++)
-        if (verdicts[i].usable &&
-            strcmp(weft_verdict_rank(&verdicts[i]), weft_verdict_rank(&verdicts[at])) == 0 &&
-            strcmp(network_name(&verdicts[i], name, sizeof name),
-                   network_name(&verdicts[at], other, sizeof other)) == 0)
+        if (scores[i].usable &&
+            strcmp(weft_score_interface(&scores[i]), weft_score_interface(&scores[at])) == 0 &&
+            strcmp(network_name(&scores[i], name, sizeof name),
+                   network_name(&scores[at], other, sizeof other)) == 0)
             return true;
     return false;
 }
 
-void weft_network_describe(const struct weft_verdict *verdicts, size_t count, size_t chosen,
+void weft_network_describe(const struct weft_score *scores, size_t count, size_t chosen,
                            uint64_t machine, struct weft_network_list *list)
 {
-    uint64_t set = verdicts[chosen].shares ? set_id(verdicts, count, machine) : 0;
+    uint64_t set = scores[chosen].shares ? set_id(scores, count, machine) : 0;
 
-    weft_assert(chosen < count && verdicts[chosen].usable);
+    weft_assert(chosen < count && scores[chosen].usable);
     memset(list, 0, sizeof *list);
     list->machine = machine;
-    add_network(list, &verdicts[chosen], set, false, true);
+    add_network(list, &scores[chosen], set, false, true);
     for (size_t i = 0; i < count; i++) {
         bool here = i == chosen && set == 0;
 
-        if (!verdicts[i].usable)
+        if (!scores[i].usable)
             continue;
-        add_network(list, &verdicts[i], weft_network_id(&verdicts[i], machine), false, here);
-        add_network(list, &verdicts[i], routed_id(&verdicts[i]), true, here);
-        if (!in_text(verdicts, i))
-            add_text(list, &verdicts[i]);
+        add_network(list, &scores[i], weft_network_id(&scores[i], machine), false, here);
+        add_network(list, &scores[i], routed_id(&scores[i]), true, here);
+        if (!in_text(scores, i))
+            add_text(list, &scores[i]);
     }
     weft_assert(list->count <= WEFT_NETWORKS);
 }
 
-bool weft_network_has(const struct weft_verdict *verdict, uint64_t machine, uint64_t id)
+bool weft_network_has(const struct weft_score *score, uint64_t machine, uint64_t id)
 {
-    return weft_network_id(verdict, machine) == id || routed_id(verdict) == id;
+    return weft_network_id(score, machine) == id || routed_id(score) == id;
 }
 
 bool weft_network_list_valid(const struct weft_network_list *list, size_t bytes)

@@ -42,20 +42,20 @@ struct weft_network_list {
 /* This machine, for weft_network_list. */
 uint64_t weft_network_machine(void);
 
-/* The id of a verdict's network on such a machine. */
-struct weft_verdict;
-uint64_t weft_network_id(const struct weft_verdict *verdict, uint64_t machine);
+/* The id of a score's network on such a machine. */
+struct weft_score;
+uint64_t weft_network_id(const struct weft_score *score, uint64_t machine);
 
-/* True if two verdicts are on one network. */
-bool weft_network_same(const struct weft_verdict *a, const struct weft_verdict *b);
+/* True if two scores are on one network. */
+bool weft_network_same(const struct weft_score *a, const struct weft_score *b);
 
-/* Lists the networks of the usable verdicts, of which verdicts[chosen] has been opened. If the
+/* Lists the networks of the usable scores, of which scores[chosen] has been opened. If the
  * ranks of the node share NICs of several networks (WEFT_NICS), the first is the set of these. */
-void weft_network_describe(const struct weft_verdict *verdicts, size_t count, size_t chosen,
+void weft_network_describe(const struct weft_score *scores, size_t count, size_t chosen,
                            uint64_t machine, struct weft_network_list *list);
 
-/* True if a usable verdict is on that network. */
-bool weft_network_has(const struct weft_verdict *verdict, uint64_t machine, uint64_t id);
+/* True if a usable score is on that network. */
+bool weft_network_has(const struct weft_score *score, uint64_t machine, uint64_t id);
 
 /* True if the list has so many bytes and is well formed. */
 bool weft_network_list_valid(const struct weft_network_list *list, size_t bytes);

@@ -27,7 +27,7 @@ enum { NUMA_MAX = 64 };
 
 struct nic {
     const char *name; /* the domain, "mlx5_0" or "rdmap16s27-rdm", or the interface */
-    size_t verdict;   /* its index */
+    size_t score;     /* its index */
     uint64_t bus;     /* weft_nic_bus, or WEFT_NIC_NO_BUS */
     int distance;     /* from the rank; INT_MAX: unknown */
 };
@@ -129,16 +129,16 @@ static void read_locality(const struct weft_nic_rank *rank, struct locality *loc
 
 /* Describes the NICs that the ranks share, by PCI address; those without one are last, by name.
  * Returns how many. */
-static size_t read_nics(const struct weft_nic_rank *rank, const struct weft_verdict *verdicts,
+static size_t read_nics(const struct weft_nic_rank *rank, const struct weft_score *scores,
                         size_t count, struct nic *nics)
 {
     struct locality locality;
     size_t n = 0;
     read_locality(rank, &locality);
     for (size_t i = 0; i < count && n < WEFT_NIC_MAX; i++) {
-        const struct weft_candidate *candidate = verdicts[i].candidate;
-        struct nic nic = {.name = candidate->domain, .verdict = i, .bus = candidate->bus};
-        if (!verdicts[i].shares)
+        const struct weft_candidate *candidate = scores[i].candidate;
+        struct nic nic = {.name = candidate->domain, .score = i, .bus = candidate->bus};
+        if (!scores[i].shares)
             continue;
         if (nic.bus == WEFT_NIC_NO_BUS)
             nic.bus = find_bus(rank->sysfs, nic.name);
@@ -176,7 +176,7 @@ static size_t sort_by_distance(struct nic *nics, size_t count)
 /* Marks the NICs that the rank reads long messages through beside its own, if the ranks are fewer
  * than NICs: those that it would be the next to take if there were more turns, and for a rank that
  * is alone also those farther away. */
-static void mark_rails(int most, const struct weft_nic_rank *rank, struct weft_verdict *verdicts,
+static void mark_rails(int most, const struct weft_nic_rank *rank, struct weft_score *scores,
                        const struct nic *nics, size_t nearest, size_t all, size_t taken)
 {
     weft_assert(taken < nearest && nearest <= all);
@@ -187,7 +187,7 @@ static void mark_rails(int most, const struct weft_nic_rank *rank, struct weft_v
     int rails = 0;
     for (size_t at = taken + step; at < end + taken; at += step)
         if (rails + 1 < most && (size_t)rails + 1 < each)
-            verdicts[nics[at % end].verdict].rail = ++rails;
+            scores[nics[at % end].score].rail = ++rails;
 }
 
 static int held = -1;
@@ -240,22 +240,22 @@ static void explain(size_t taken, size_t nearest, size_t all, char reason[WEFT_N
 }
 
 void weft_nic_choose(const struct weft_settings *settings, const struct weft_nic_rank *rank,
-                     struct weft_verdict *verdicts, size_t count, char reason[WEFT_NIC_BYTES])
+                     struct weft_score *scores, size_t count, char reason[WEFT_NIC_BYTES])
 {
     struct nic nics[WEFT_NIC_MAX];
     int turn = rank->local_rank;
     reason[0] = 0;
-    if (!weft_provider_score_nics(settings, verdicts, count))
+    if (!weft_provider_score_nics(settings, scores, count))
         return;
-    size_t all = read_nics(rank, verdicts, count, nics), nearest = sort_by_distance(nics, all);
+    size_t all = read_nics(rank, scores, count, nics), nearest = sort_by_distance(nics, all);
     if (nearest > 1 && (nearest < all || turn < 0) && rank->takes_turn)
         turn = take_turn(rank, nics, nearest);
     if (turn < 0)
         turn = rank->local_rank < 0 ? 0 : rank->local_rank;
     weft_assert(nearest > 0 && nearest <= all && all <= WEFT_NIC_MAX);
     size_t taken = (size_t)turn % nearest;
-    weft_assert(nics[taken].verdict < count);
+    weft_assert(nics[taken].score < count);
     explain(taken, nearest, all, reason);
-    mark_rails((int)settings->rails, rank, verdicts, nics, nearest, all, taken);
-    weft_provider_score_take_nic(settings, verdicts, count, nics[taken].verdict, reason);
+    mark_rails((int)settings->rails, rank, scores, nics, nearest, all, taken);
+    weft_provider_score_take_nic(settings, scores, count, nics[taken].score, reason);
 }

@@ -38,12 +38,12 @@ struct weft_nic_rank {
     bool takes_turn;            /* it will use the NIC, and calls weft_nic_end_turn later */
 };
 
-/* Makes the verdict on the rank's NIC the choice, verdicts[0], if the ranks of the node share
+/* Makes the score on the rank's NIC the choice, scores[0], if the ranks of the node share
  * several NICs (weft_provider_score_nics), and writes the reason, else "". */
 struct weft_settings;
-struct weft_verdict;
+struct weft_score;
 void weft_nic_choose(const struct weft_settings *settings, const struct weft_nic_rank *rank,
-                     struct weft_verdict *verdicts, size_t count, char reason[WEFT_NIC_BYTES]);
+                     struct weft_score *scores, size_t count, char reason[WEFT_NIC_BYTES]);
 
 /* To be called when all ranks of the node have chosen. */
 void weft_nic_end_turn(void);

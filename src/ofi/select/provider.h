@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The choice of the provider and the interface of a job: the run-time table of facts about each
- * provider that fi_info does not contain, and the choice among the offers of this machine.
+ * provider that fi_info does not contain, and the choice among the candidates of this machine.
  *
  * Invariant: the choice is a pure function of the settings, the job's shape (one node or several),
  * the table, the list of fi_getinfo and which of its entries can be opened; the order of that list
@@ -41,10 +41,10 @@ enum weft_provider_flag {
                                      are not in the address vector: insert all addresses before
                                      the first message, if the provider matches */
     WEFT_PROVIDER_RXM = 64,         /* buffers of ofi_rxm bound eager messages: rxm_env.c */
-    WEFT_PROVIDER_NARROW = 128,     /* its stream stalls for ever when the kernel's window closes
+    WEFT_PROVIDER_NARROW = 128,     /* its stream stalls for ever when TCP's window closes
                                        inside a message header: few bytes in flight, see credits.c */
     WEFT_PROVIDER_STREAM = 256,     /* reads pass through the kernel's socket buffers: few bytes in
-                                       flight, see read_window.c */
+                                       flight, see read_limit.c */
     WEFT_PROVIDER_FEW = 512,        /* each posted receive makes every message slower, see pool.c */
     WEFT_PROVIDER_STOPS = 1024,     /* keeps few unexpected messages and then stops reading, so that
                                       they do not accumulate, see credits.c */
@@ -62,8 +62,12 @@ enum weft_provider_flag {
                                        recovers from too many of them: see cancel.c */
     WEFT_PROVIDER_DEVICE = 131072,  /* reads to and from GPU memory that is registered (FI_HMEM)
                                        go past the host, where the machine is set up for that */
-    WEFT_PROVIDER_COPIES = 262144   /* anyone who can connect can make it report an earlier message
+    WEFT_PROVIDER_COPIES = 262144,  /* anyone who can connect can make it report an earlier message
                                        once more: see replay.c */
+    WEFT_PROVIDER_CONFUSES = 524288 /* after a death two ranks that connect to each other at the
+                                       same time may lose their first messages: a connection takes
+                                       over the record of the dead process's, so that the provider
+                                       replaces it as one of a process that has ended */
 };
 
 struct weft_provider_row {
@@ -95,7 +99,7 @@ struct weft_provider_choice {
     char interface[64];                  /* name of the interface, or the domain's name */
     char nic[WEFT_NIC_BYTES];            /* why this NIC of several equal ones, or "" */
     char adapter[WEFT_ADAPTER_BYTES];    /* why it is not the adapter of this machine, or "" */
-    struct weft_network_list networks;   /* of the usable offers */
+    struct weft_network_list networks;   /* of the usable candidates */
     struct weft_provider_rail rails[WEFT_RAILS_MAX - 1];
     unsigned rail_count;
 };

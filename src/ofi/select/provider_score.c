@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Ranks the offers of a machine, each with a reason. The invariants are in the header.
+ * Ranks the candidates of a machine, each with a reason. The invariants are in the header.
  *
  * Criteria, the strongest first: usable; on an interface that suits the job; the provider's rank in
  * the table; the position in WEFT_IFACE; an IP address; loopback on one node; the interface of the
@@ -92,9 +92,9 @@ bool weft_candidate_better(const struct weft_candidate *a, const struct weft_can
     return tag_bits(a->tag_format) > tag_bits(b->tag_format);
 }
 
-/* Compares two offers, both usable or both not: < 0 if a is preferred, > 0 for b. *why is set to
- * the criterion. */
-static int prefer(const struct weft_verdict *a, const struct weft_verdict *b, const char **why)
+/* Compares two candidates, both usable or both not: < 0 if a is preferred, > 0 for b. *why is set
+ * to the criterion. */
+static int prefer(const struct weft_score *a, const struct weft_score *b, const char **why)
 {
     static const struct weft_interface none;
     weft_assert(a->usable == b->usable);
@@ -125,10 +125,10 @@ static int prefer(const struct weft_verdict *a, const struct weft_verdict *b, co
     return 0;
 }
 
-/* A total order over verdicts, for qsort. */
-static int compare_verdicts(const void *left, const void *right)
+/* A total order over scores, for qsort. */
+static int compare_scores(const void *left, const void *right)
 {
-    const struct weft_verdict *a = left, *b = right;
+    const struct weft_score *a = left, *b = right;
     const char *why;
     int order;
 
@@ -151,9 +151,9 @@ static int compare_verdicts(const void *left, const void *right)
         snprintf((t)->reason, sizeof(t)->reason, __VA_ARGS__);                                     \
     } while (0)
 
-/* Refuses an offer because of its provider: another one is set, the table excludes it, it lacks a
- * feature. */
-static void rank_provider(struct weft_verdict *t, const struct weft_settings *settings,
+/* Refuses a candidate because of its provider: another one is set, the table excludes it, it lacks
+ * a feature. */
+static void rank_provider(struct weft_score *t, const struct weft_settings *settings,
                           int best_match)
 {
     const struct weft_provider_row *row = t->row;
@@ -166,6 +166,9 @@ static void rank_provider(struct weft_verdict *t, const struct weft_settings *se
         REFUSE(t, "WEFT_PROVIDER=%.64s names another", settings->provider);
     else if (!named && (row->flags & WEFT_PROVIDER_REFUSED))
         REFUSE(t, "%s", row->note);
+    else if (!named && settings->keep_going && (row->flags & WEFT_PROVIDER_CONFUSES))
+        REFUSE(t, "may lose messages after a rank has died, and the job goes on then "
+                  "(WEFT_KEEP_GOING)");
     else if (!t->one_node && (row->flags & WEFT_PROVIDER_ONE_NODE))
         REFUSE(t, "does not reach other nodes");
     else if (bits < WEFT_TAG_BITS)
@@ -190,8 +193,8 @@ static bool lists_nics(const struct weft_settings *settings)
            strcmp(settings->nics, "first") != 0;
 }
 
-/* Refuses an offer, or lowers its fitness, because of its interface. */
-static void rank_interface(struct weft_verdict *t, const struct weft_settings *settings)
+/* Refuses a candidate, or lowers its fitness, because of its interface. */
+static void rank_interface(struct weft_score *t, const struct weft_settings *settings)
 {
     const struct weft_interface *interface = t->interface;
     enum weft_iface_match match = WEFT_IFACE_ALLOWED, listed = WEFT_IFACE_ALLOWED;
@@ -224,7 +227,7 @@ static void rank_interface(struct weft_verdict *t, const struct weft_settings *s
         snprintf(t->reason, sizeof t->reason, "%s", reason);
 }
 
-static void rank_candidate(struct weft_verdict *t, const struct weft_settings *settings,
+static void rank_candidate(struct weft_score *t, const struct weft_settings *settings,
                            int best_match, const struct weft_interface *interfaces,
                            size_t interface_count)
 {
@@ -242,14 +245,15 @@ static void rank_candidate(struct weft_verdict *t, const struct weft_settings *s
     rank_interface(t, settings);
 }
 
-const char *weft_verdict_rank(const struct weft_verdict *t)
+const char *weft_score_interface(const struct weft_score *t)
 {
     weft_assert(t->candidate != NULL);
     return t->interface != NULL ? t->interface->name : t->candidate->domain;
 }
 
-/* The reason of the chosen offer, followed by the caution about its interface, if there is one. */
-static void explain_winner(struct weft_verdict *t, const struct weft_settings *settings)
+/* The reason of the chosen candidate, followed by the caution about its interface, if there is one.
+ * */
+static void explain_winner(struct weft_score *t, const struct weft_settings *settings)
 {
     const struct weft_interface *interface = t->interface;
     char caution[sizeof t->reason];
@@ -268,8 +272,8 @@ static void explain_winner(struct weft_verdict *t, const struct weft_settings *s
              caution[0] != '\0' ? "; nothing better although " : "", caution);
 }
 
-/* The reason of a usable offer that was not chosen. */
-static void explain_loser(struct weft_verdict *t, const struct weft_verdict *winner)
+/* The reason of a usable candidate that was not chosen. */
+static void explain_loser(struct weft_score *t, const struct weft_score *winner)
 {
     const char *ground;
     char caution[sizeof t->reason];
@@ -281,7 +285,8 @@ static void explain_loser(struct weft_verdict *t, const struct weft_verdict *win
         snprintf(t->reason, sizeof t->reason, "%s", caution);
     else
         snprintf(t->reason, sizeof t->reason, "%.64s is preferred: %s",
-                 same_provider ? weft_verdict_rank(winner) : winner->candidate->provider, ground);
+                 same_provider ? weft_score_interface(winner) : winner->candidate->provider,
+                 ground);
 }
 
 static const char *name_of(const struct weft_candidate *candidate, bool domain)
@@ -289,9 +294,9 @@ static const char *name_of(const struct weft_candidate *candidate, bool domain)
     return domain ? candidate->domain : candidate->provider;
 }
 
-/* The distinct providers or domains offered, "sockets, tcp;ofi_rxm". Returns buf. */
-static char *offered_names(const struct weft_candidate *candidates, size_t count, bool domains,
-                           char *buf, size_t len)
+/* The distinct providers or domains of the candidates, "sockets, tcp;ofi_rxm". Returns buf. */
+static char *candidate_names(const struct weft_candidate *candidates, size_t count, bool domains,
+                             char *buf, size_t len)
 {
     size_t at = 0;
 
@@ -308,9 +313,9 @@ static char *offered_names(const struct weft_candidate *candidates, size_t count
     return buf;
 }
 
-/* The sentence for no usable offer; the verdicts are sorted. */
+/* The sentence for no usable candidate; the scores are sorted. */
 static void explain_failure(const struct weft_settings *settings, bool one_node, int best_match,
-                            const struct weft_verdict *verdicts,
+                            const struct weft_score *scores,
                             const struct weft_candidate *candidates, size_t count,
                             const struct weft_interface *interfaces, size_t interface_count,
                             char *why, size_t len)
@@ -320,18 +325,19 @@ static void explain_failure(const struct weft_settings *settings, bool one_node,
     int location;
 
     for (size_t i = 0; i < count; i++) {
-        const char *domain = verdicts[i].candidate->domain;
+        const char *domain = scores[i].candidate->domain;
 
-        if (weft_interface_match(settings->iface, verdicts[i].interface, domain, &location))
+        if (weft_interface_match(settings->iface, scores[i].interface, domain, &location))
             on_interface = true;
-        if (weft_interface_match(settings->nics, verdicts[i].interface, domain, &location))
+        if (weft_interface_match(settings->nics, scores[i].interface, domain, &location))
             on_nic = true;
     }
     if (best_match == 0)
         snprintf(why, len,
                  "No libfabric provider here is called WEFT_PROVIDER=%.64s; there are %s: name one "
                  "of them, or unset WEFT_PROVIDER.",
-                 settings->provider, offered_names(candidates, count, false, names, sizeof names));
+                 settings->provider,
+                 candidate_names(candidates, count, false, names, sizeof names));
     else if (settings->iface[0] != '\0' && !on_interface)
         snprintf(why, len,
                  "No interface that libfabric can use matches WEFT_IFACE=%.64s; this machine has "
@@ -342,21 +348,21 @@ static void explain_failure(const struct weft_settings *settings, bool one_node,
         snprintf(why, len,
                  "No NIC that libfabric offers matches WEFT_NICS=%.64s; this machine has %s: name "
                  "some of them, or unset WEFT_NICS.",
-                 settings->nics, offered_names(candidates, count, true, names, sizeof names));
+                 settings->nics, candidate_names(candidates, count, true, names, sizeof names));
     else
         snprintf(why, len,
                  "No usable provider for a job on %s among the %zu that libfabric offers; the "
                  "nearest is "
                  "%s on %s, refused because: %s; see 'weft_info --providers', then set "
                  "WEFT_PROVIDER or WEFT_IFACE.",
-                 one_node ? "one node" : "several nodes", count, verdicts[0].candidate->provider,
-                 weft_verdict_rank(&verdicts[0]), verdicts[0].reason);
+                 one_node ? "one node" : "several nodes", count, scores[0].candidate->provider,
+                 weft_score_interface(&scores[0]), scores[0].reason);
 }
 
 int weft_provider_score(const struct weft_settings *settings, bool one_node,
                         const struct weft_candidate *candidates, size_t count,
                         const struct weft_interface *interfaces, size_t interface_count,
-                        struct weft_verdict *verdicts, char *why, size_t len)
+                        struct weft_score *scores, char *why, size_t len)
 {
     int best_match = 0;
 
@@ -366,26 +372,26 @@ int weft_provider_score(const struct weft_settings *settings, bool one_node,
         best_match = match > best_match ? match : best_match;
     }
     for (size_t i = 0; i < count; i++) {
-        verdicts[i] = (struct weft_verdict){.candidate = &candidates[i], .one_node = one_node};
-        rank_candidate(&verdicts[i], settings, best_match, interfaces, interface_count);
+        scores[i] = (struct weft_score){.candidate = &candidates[i], .one_node = one_node};
+        rank_candidate(&scores[i], settings, best_match, interfaces, interface_count);
     }
-    qsort(verdicts, count, sizeof *verdicts, compare_verdicts);
-    if (count == 0 || !verdicts[0].usable) {
-        explain_failure(settings, one_node, best_match, verdicts, candidates, count, interfaces,
+    qsort(scores, count, sizeof *scores, compare_scores);
+    if (count == 0 || !scores[0].usable) {
+        explain_failure(settings, one_node, best_match, scores, candidates, count, interfaces,
                         interface_count, why, len);
         return -1;
     }
-    for (size_t i = 1; i < count && verdicts[i].usable; i++)
-        explain_loser(&verdicts[i], &verdicts[0]);
-    explain_winner(&verdicts[0], settings);
+    for (size_t i = 1; i < count && scores[i].usable; i++)
+        explain_loser(&scores[i], &scores[0]);
+    explain_winner(&scores[0], settings);
     for (size_t i = 0; i < count; i++)
-        weft_assert(verdicts[i].reason[0] != '\0');
+        weft_assert(scores[i].reason[0] != '\0');
     return 0;
 }
 
-/* True if a rank may use an offer as well as the choice. */
-static bool is_equal(const struct weft_settings *settings, const struct weft_verdict *t,
-                     const struct weft_verdict *choice)
+/* True if a rank may use a candidate as well as the choice. */
+static bool is_equal(const struct weft_settings *settings, const struct weft_score *t,
+                     const struct weft_score *choice)
 {
     const struct weft_candidate *a = t->candidate, *b = choice->candidate;
 
@@ -398,73 +404,71 @@ static bool is_equal(const struct weft_settings *settings, const struct weft_ver
     return t->location == choice->location && !a->down && weft_network_same(t, choice);
 }
 
-/* True if an earlier verdict has the same NIC. */
-static bool is_shared_before(const struct weft_verdict *verdicts, size_t at)
+/* True if an earlier score has the same NIC. */
+static bool is_shared_before(const struct weft_score *scores, size_t at)
 {
     for (size_t i = 0; i < at; i++)
-        if (verdicts[i].shares &&
-            strcmp(verdicts[i].candidate->domain, verdicts[at].candidate->domain) == 0)
+        if (scores[i].shares &&
+            strcmp(scores[i].candidate->domain, scores[at].candidate->domain) == 0)
             return true;
     return false;
 }
 
-size_t weft_provider_score_nics(const struct weft_settings *settings, struct weft_verdict *verdicts,
+size_t weft_provider_score_nics(const struct weft_settings *settings, struct weft_score *scores,
                                 size_t count)
 {
     bool listed = lists_nics(settings);
     uint64_t fastest = 0;
     size_t shares = 0;
 
-    weft_assert(count > 0 && verdicts[0].usable);
+    weft_assert(count > 0 && scores[0].usable);
     if (strcmp(settings->nics, "first") == 0 ||
-        (!listed && !(verdicts[0].row->flags & WEFT_PROVIDER_EACH_NIC)))
+        (!listed && !(scores[0].row->flags & WEFT_PROVIDER_EACH_NIC)))
         return 0;
     for (size_t i = 0; i < count; i++)
-        if (is_equal(settings, &verdicts[i], &verdicts[0]) &&
-            verdicts[i].candidate->speed > fastest)
-            fastest = verdicts[i].candidate->speed;
+        if (is_equal(settings, &scores[i], &scores[0]) && scores[i].candidate->speed > fastest)
+            fastest = scores[i].candidate->speed;
     for (size_t i = 0; i < count && shares < WEFT_NIC_MAX; i++) {
-        verdicts[i].shares = is_equal(settings, &verdicts[i], &verdicts[0]) &&
-                             (listed || verdicts[i].candidate->speed == fastest) &&
-                             !is_shared_before(verdicts, i);
-        shares += verdicts[i].shares;
+        scores[i].shares = is_equal(settings, &scores[i], &scores[0]) &&
+                           (listed || scores[i].candidate->speed == fastest) &&
+                           !is_shared_before(scores, i);
+        shares += scores[i].shares;
     }
-    return shares == 1 && verdicts[0].shares ? 0 : shares;
+    return shares == 1 && scores[0].shares ? 0 : shares;
 }
 
-void weft_provider_score_take_nic(const struct weft_settings *settings,
-                                  struct weft_verdict *verdicts, size_t count, size_t taken,
-                                  const char *reason)
+void weft_provider_score_take_nic(const struct weft_settings *settings, struct weft_score *scores,
+                                  size_t count, size_t taken, const char *reason)
 {
-    struct weft_verdict choice = verdicts[taken];
+    struct weft_score choice = scores[taken];
 
     weft_assert(taken < count && choice.shares);
-    if (!verdicts[0].shares)
-        snprintf(verdicts[0].reason, sizeof verdicts[0].reason, "%s",
-                 verdicts[0].candidate->down ? "its link is down" : "its link is slower");
+    if (!scores[0].shares)
+        snprintf(scores[0].reason, sizeof scores[0].reason, "%s",
+                 scores[0].candidate->down ? "its link is down" : "its link is slower");
     for (size_t i = 0; i < count; i++)
-        if (verdicts[i].shares)
-            snprintf(verdicts[i].reason, sizeof verdicts[i].reason, "%s",
-                     verdicts[i].rail ? "for long messages, beside the rank's own NIC"
-                                      : "for other ranks of the node, which take the NICs in turn");
-    memmove(&verdicts[1], &verdicts[0], taken * sizeof *verdicts);
+        if (scores[i].shares)
+            snprintf(scores[i].reason, sizeof scores[i].reason, "%s",
+                     scores[i].rail ? "for long messages, beside the rank's own NIC"
+                                    : "for other ranks of the node, which take the NICs in turn");
+    memmove(&scores[1], &scores[0], taken * sizeof *scores);
     choice.reason[0] = '\0';
     explain_winner(&choice, settings);
     size_t at = strlen(choice.reason);
     snprintf(choice.reason + at, sizeof choice.reason - at, "; %s", reason);
-    verdicts[0] = choice;
+    scores[0] = choice;
 }
 
 size_t weft_provider_score_next(const struct weft_settings *settings,
-                                const struct weft_verdict *verdicts, size_t count, size_t failed)
+                                const struct weft_score *scores, size_t count, size_t failed)
 {
     size_t first = count;
 
-    weft_assert(failed < count && !verdicts[failed].usable);
+    weft_assert(failed < count && !scores[failed].usable);
     for (size_t i = 0; i < count; i++) {
-        if (!verdicts[i].usable)
+        if (!scores[i].usable)
             continue;
-        if (strcmp(verdicts[i].candidate->provider, verdicts[failed].candidate->provider) == 0)
+        if (strcmp(scores[i].candidate->provider, scores[failed].candidate->provider) == 0)
             return i;
         if (first == count)
             first = i;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Ranks the offers of a machine: which provider on which interface a job uses, and why not the
+ * Ranks the candidates of a machine: which provider on which interface a job uses, and why not the
  * others. Calls neither libfabric nor the system, so tests can use invented machines.
  *
- * Invariant: the verdicts depend on the set of offers and never on their order, and every verdict
+ * Invariant: the scores depend on the set of candidates and never on their order, and every score
  * carries a reason.
  */
 #ifndef WEFT_PROVIDER_SCORE_H
@@ -29,7 +29,7 @@ struct weft_candidate {
     bool down;                       /* its link is */
 };
 
-struct weft_verdict {
+struct weft_score {
     const struct weft_candidate *candidate;
     const struct weft_provider_row *row;
     const struct weft_interface *interface; /* NULL: not an IP interface of this machine */
@@ -56,35 +56,34 @@ const struct weft_provider_row *weft_provider_row_of(const char *canonical, uint
  * ("tcp" for "tcp;ofi_rxm"), 0 not at all. An empty pattern matches every provider. */
 int weft_provider_match(const char *wanted, const char *canonical);
 
-/* The name of an offer's interface, or its domain. */
-const char *weft_verdict_rank(const struct weft_verdict *verdict);
+/* The name of a candidate's interface, or its domain. */
+const char *weft_score_interface(const struct weft_score *score);
 
 /* True if candidate a has more features than b; both have the same provider, domain and address. */
 bool weft_candidate_better(const struct weft_candidate *a, const struct weft_candidate *b);
 
-/* Ranks count offers and writes as many verdicts, in the order of preference: if it returns 0, the
- * first one is the choice. Returns -1 with a sentence in why if none is usable. */
+/* Ranks count candidates and writes as many scores, in the order of preference: if it returns 0,
+ * the first one is the choice. Returns -1 with a sentence in why if none is usable. */
 int weft_provider_score(const struct weft_settings *settings, bool one_node,
                         const struct weft_candidate *candidates, size_t count,
                         const struct weft_interface *interfaces, size_t interface_count,
-                        struct weft_verdict *verdicts, char *why, size_t len);
+                        struct weft_score *scores, char *why, size_t len);
 
-/* Sets `shares` of the verdicts whose NICs are equal for the ranks of the node, one for each NIC:
+/* Sets `shares` of the scores whose NICs are equal for the ranks of the node, one for each NIC:
  * by WEFT_NICS, or where each NIC of the provider serves any rank, those in the network of the
- * choice, verdicts[0], whose links are the fastest. Returns how many; 0 if the choice need not
+ * choice, scores[0], whose links are the fastest. Returns how many; 0 if the choice need not
  * change. */
-size_t weft_provider_score_nics(const struct weft_settings *settings, struct weft_verdict *verdicts,
+size_t weft_provider_score_nics(const struct weft_settings *settings, struct weft_score *scores,
                                 size_t count);
 
-/* Makes one of them the choice, with the reason in words: it becomes verdicts[0]. */
-void weft_provider_score_take_nic(const struct weft_settings *settings,
-                                  struct weft_verdict *verdicts, size_t count, size_t taken,
-                                  const char *reason);
+/* Makes one of them the choice, with the reason in words: it becomes scores[0]. */
+void weft_provider_score_take_nic(const struct weft_settings *settings, struct weft_score *scores,
+                                  size_t count, size_t taken, const char *reason);
 
-/* The verdict to try after verdicts[failed] could not be opened and was marked unusable: the next
+/* The score to try after scores[failed] could not be opened and was marked unusable: the next
  * usable one of its provider; then, unless the user named the provider, the first usable one.
  * Returns count if there is none. */
 size_t weft_provider_score_next(const struct weft_settings *settings,
-                                const struct weft_verdict *verdicts, size_t count, size_t failed);
+                                const struct weft_score *scores, size_t count, size_t failed);
 
 #endif

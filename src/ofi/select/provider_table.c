@@ -49,18 +49,21 @@ const struct weft_provider_row weft_provider_table[] = {
          WEFT_PROVIDER_DEVICE,
      "InfiniBand and RoCE: above 16 KiB its segmentation crashes on claim and truncation"},
     {"net", ALL, WEFT_MATCHING_SOFTWARE, 64 * KIB, 61,
-     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_STREAM,
+     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_STREAM |
+         WEFT_PROVIDER_CONFUSES,
      "TCP, 1.17's trial of what became tcp: keeps 4 unexpected messages, so Weft matches; "
      "faster than tcp;ofi_rxm, because it needs no layer above it"},
     {"tcp;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 256 * KIB, 60,
      WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_RXM | WEFT_PROVIDER_STREAM | WEFT_PROVIDER_COPIES,
      "TCP: a truncated eager message loses the next one, so receives get an overflow buffer"},
     {"tcp", SINCE(2, 0), UINT32_MAX, WEFT_MATCHING_SOFTWARE, 64 * KIB, 61,
-     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_STREAM,
+     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_STREAM |
+         WEFT_PROVIDER_CONFUSES,
      "TCP: keeps 64 unexpected messages of a peer, so Weft matches; faster than tcp;ofi_rxm, "
      "because it needs no layer above it"},
     {"tcp", SINCE(1, 18), BEFORE(2, 0), WEFT_MATCHING_SOFTWARE, 16 * KIB, 50,
-     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_STREAM,
+     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_STREAM |
+         WEFT_PROVIDER_CONFUSES,
      "TCP: keeps 64 unexpected messages of a peer, then blocks all later ones"},
     {"sockets", ALL, WEFT_MATCHING_SOFTWARE, 16 * KIB, 40,
      WEFT_PROVIDER_OVERFLOW | WEFT_PROVIDER_CONNECT_ALL | WEFT_PROVIDER_NARROW |

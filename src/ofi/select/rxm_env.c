@@ -16,7 +16,7 @@
  * once: with 1024 entries the first message registers as many again. The bound of the completion
  * queue then shortens only the queues to send, above 251 ranks.
  *
- * Over streams the queue is a ring of 48 bytes an entry, of which the pages are touched one after
+ * Over streams the queue is circular, of 48 bytes an entry, and the pages are touched one after
  * the other: at 256 ranks a process grows by 48 bytes for each message it receives, up to 12 MB. So
  * FI_UNIVERSE_SIZE is the job's size there, too, unless the job is larger than the default: the
  * queue grows when it is full, and ofi_rxm would allocate 8 KiB a rank in advance.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The choice of the provider: fi_getinfo lists the offers, provider_score.c ranks them, and the
+ * The choice of the provider: fi_getinfo lists the candidates, provider_score.c ranks them, and the
  * first one that can be opened is used.
  *
  * Invariants:
- *  - The hints that list the offers do not depend on the settings, so weft_info lists exactly the
- *    offers that a job has. GPU memory is requested of the chosen one.
+ *  - The hints that list the candidates do not depend on the settings, so weft_info lists exactly
+ *    the candidates that a job has. GPU memory is requested of the chosen one.
  *  - Weft never sets FI_PROVIDER: it is the user's filter.
  */
 #include "ofi/select/provider_score.h"
@@ -29,7 +29,7 @@
  * software matching and pushed pieces. */
 enum { COPIED_LIMIT = 64 << 10 };
 
-/* All offers of libfabric: offers[i] describes infos[i], a node of one of the lists. */
+/* All candidates of libfabric: candidates[i] describes infos[i], a node of one of the lists. */
 struct list {
     struct fi_info *lists[4];
     struct weft_candidate *candidates;
@@ -77,7 +77,7 @@ static bool same_candidate(const struct weft_candidate *a, const struct weft_can
            memcmp(&a->address, &b->address, sizeof a->address) == 0;
 }
 
-/* The IP source address of an offer; zero for every other kind of address. */
+/* The IP source address of a candidate; zero for every other kind of address. */
 static void copy_address(const struct fi_info *info, struct sockaddr_storage *address)
 {
     const struct sockaddr *source = info->src_addr;
@@ -110,7 +110,7 @@ static void copy_nic(const struct fi_info *info, struct weft_candidate *candidat
     }
 }
 
-/* Adds an offer, unless the same provider, domain and address is in the list and no worse. */
+/* Adds a candidate, unless the same provider, domain and address is in the list and no worse. */
 static int add_candidate(struct list *m, struct fi_info *info)
 {
     struct weft_candidate candidate = {.version = info->fabric_attr->prov_version,
@@ -214,39 +214,38 @@ static void explain_nothing(int rc, char *why, size_t len)
                  "and install a provider.");
 }
 
-/* The verdicts as text. */
+/* The scores as text. */
 static struct weft_provider_candidate *list_candidates(const struct list *m,
-                                                       const struct weft_verdict *verdicts)
+                                                       const struct weft_score *scores)
 {
     struct weft_provider_candidate *list = calloc(m->count > 0 ? m->count : 1, sizeof *list);
 
     for (size_t i = 0; i < m->count && list != NULL; i++) {
-        const struct weft_candidate *candidate = verdicts[i].candidate;
+        const struct weft_candidate *candidate = scores[i].candidate;
 
         memcpy(list[i].provider, candidate->provider, sizeof list[i].provider);
         memcpy(list[i].domain, candidate->domain, sizeof list[i].domain);
         snprintf(list[i].interface, sizeof list[i].interface, "%s",
-                 weft_verdict_rank(&verdicts[i]));
+                 weft_score_interface(&scores[i]));
         weft_interface_address((const struct sockaddr *)&candidate->address, list[i].address,
                                sizeof list[i].address);
         list[i].version = candidate->version;
-        memcpy(list[i].reason, verdicts[i].reason, sizeof list[i].reason);
+        memcpy(list[i].reason, scores[i].reason, sizeof list[i].reason);
     }
     return list;
 }
 
-/* Fills the choice from the winning verdict. */
+/* Fills the choice from the winning score. */
 static int take_candidate(const struct list *m, const struct weft_settings *settings,
-                          const struct weft_verdict *verdict, struct weft_provider_choice *choice)
+                          const struct weft_score *score, struct weft_provider_choice *choice)
 {
-    struct fi_info *info = fi_dupinfo(m->infos[verdict->candidate - m->candidates]);
-    size_t limit = weft_rxm_eager_limit(verdict->row);
+    struct fi_info *info = fi_dupinfo(m->infos[score->candidate - m->candidates]);
+    size_t limit = weft_rxm_eager_limit(score->row);
 
-    weft_assert(verdict->usable && (size_t)(verdict->candidate - m->candidates) < m->count);
+    weft_assert(score->usable && (size_t)(score->candidate - m->candidates) < m->count);
     if (info == NULL)
         return -1;
-    bool copied =
-        verdict->software || verdict->push || settings->rendezvous == WEFT_RENDEZVOUS_PUSH;
+    bool copied = score->software || score->push || settings->rendezvous == WEFT_RENDEZVOUS_PUSH;
     if (copied && limit > COPIED_LIMIT)
         limit = COPIED_LIMIT;
     if (settings->eager_limit > 0 && (size_t)settings->eager_limit < limit)
@@ -254,26 +253,26 @@ static int take_candidate(const struct list *m, const struct weft_settings *sett
     if (info->ep_attr->max_msg_size < limit)
         limit = info->ep_attr->max_msg_size;
     *choice = (struct weft_provider_choice){.info = info,
-                                            .row = verdict->row,
-                                            .software_matching = verdict->software,
-                                            .push = verdict->push,
+                                            .row = score->row,
+                                            .software_matching = score->software,
+                                            .push = score->push,
                                             .eager_limit = limit};
-    snprintf(choice->interface, sizeof choice->interface, "%s", weft_verdict_rank(verdict));
+    snprintf(choice->interface, sizeof choice->interface, "%s", weft_score_interface(score));
     return 0;
 }
 
 /* A job over another provider than the best reports it. */
 static void report_fall(const struct weft_settings *settings, const struct weft_job *job,
-                        const struct weft_verdict *next, bool same, const char *why)
+                        const struct weft_score *next, bool same, const char *why)
 {
     if (settings->verbose || (!same && job->rank == 0))
         weft_warn("%s; trying %s on %s instead%s", why, next->candidate->provider,
-                  weft_verdict_rank(next), same ? "" : " (WEFT_PROVIDER names the one to use)");
+                  weft_score_interface(next), same ? "" : " (WEFT_PROVIDER names the one to use)");
 }
 
 /* Requests reads to and from GPU memory (FI_HMEM) of the chosen provider, if the setting
  * WEFT_GPU_DIRECT and the table want them. Returns the choice's former fi_info, for the case that
- * the offer cannot be opened, or NULL if there is none. */
+ * the candidate cannot be opened, or NULL if there is none. */
 static struct fi_info *ask_for_device(const struct weft_settings *settings,
                                       struct weft_provider_choice *choice)
 {
@@ -324,10 +323,10 @@ static int open_choice(const struct weft_settings *settings, const struct weft_j
     return weft_objects_open(objects, choice, job->size, 1, why, len);
 }
 
-/* Chooses the first verdict that can be opened; without objects, the first one. Returns its index,
- * or the number of offers with a sentence about the first one in why. */
+/* Chooses the first score that can be opened; without objects, the first one. Returns its index,
+ * or the number of candidates with a sentence about the first one in why. */
 static size_t settle(const struct list *m, const struct weft_settings *settings,
-                     const struct weft_job *job, struct weft_verdict *verdicts, bool silent,
+                     const struct weft_job *job, struct weft_score *scores, bool silent,
                      struct weft_provider_choice *choice, struct weft_objects *objects, char *why,
                      size_t len)
 {
@@ -335,7 +334,7 @@ static size_t settle(const struct list *m, const struct weft_settings *settings,
     size_t at = 0, next;
 
     for (;;) {
-        if (take_candidate(m, settings, &verdicts[at], choice) != 0) {
+        if (take_candidate(m, settings, &scores[at], choice) != 0) {
             snprintf(why, len, "Out of memory while choosing a libfabric provider.");
             return m->count;
         }
@@ -349,30 +348,29 @@ static size_t settle(const struct list *m, const struct weft_settings *settings,
             snprintf(why, len, "%s", failure);
         if (of_provider[0] == '\0')
             memcpy(of_provider, failure, sizeof failure);
-        verdicts[at].usable = false;
-        snprintf(verdicts[at].reason, sizeof verdicts[at].reason, "%.*s",
-                 (int)sizeof verdicts[at].reason - 1, failure);
-        next = weft_provider_score_next(settings, verdicts, m->count, at);
+        scores[at].usable = false;
+        snprintf(scores[at].reason, sizeof scores[at].reason, "%.*s",
+                 (int)sizeof scores[at].reason - 1, failure);
+        next = weft_provider_score_next(settings, scores, m->count, at);
         /* Without file descriptors no other one can be opened, and some of libfabric 2.1 crash. */
         if (next == m->count || rc == -FI_EMFILE)
             return m->count;
-        bool same =
-            strcmp(verdicts[at].candidate->provider, verdicts[next].candidate->provider) == 0;
+        bool same = strcmp(scores[at].candidate->provider, scores[next].candidate->provider) == 0;
         if (!silent)
-            report_fall(settings, job, &verdicts[next], same, same ? failure : of_provider);
+            report_fall(settings, job, &scores[next], same, same ? failure : of_provider);
         if (!same)
             of_provider[0] = '\0';
         at = next;
     }
     weft_assert(choice->info != NULL && at < m->count);
     if (at > 0)
-        snprintf(verdicts[at].reason, sizeof verdicts[at].reason,
+        snprintf(scores[at].reason, sizeof scores[at].reason,
                  "the best of those that could be opened");
     return at;
 }
 
 /* Takes the further NICs of this rank. */
-static void take_rails(const struct list *m, const struct weft_verdict *verdicts,
+static void take_rails(const struct list *m, const struct weft_score *scores,
                        struct weft_provider_choice *choice)
 {
     size_t at = 0;
@@ -380,23 +378,23 @@ static void take_rails(const struct list *m, const struct weft_verdict *verdicts
     while (choice->rail_count < WEFT_RAILS_MAX - 1) {
         struct weft_provider_rail *rail = &choice->rails[choice->rail_count];
 
-        for (at = 0; at < m->count && verdicts[at].rail != (int)choice->rail_count + 1; at++)
+        for (at = 0; at < m->count && scores[at].rail != (int)choice->rail_count + 1; at++)
             ;
         if (at == m->count)
             return;
-        rail->info = fi_dupinfo(m->infos[verdicts[at].candidate - m->candidates]);
+        rail->info = fi_dupinfo(m->infos[scores[at].candidate - m->candidates]);
         if (rail->info == NULL)
             return;
-        rail->network = weft_network_id(&verdicts[at], weft_network_machine());
-        snprintf(rail->interface, sizeof rail->interface, "%s", weft_verdict_rank(&verdicts[at]));
+        rail->network = weft_network_id(&scores[at], weft_network_machine());
+        snprintf(rail->interface, sizeof rail->interface, "%s", weft_score_interface(&scores[at]));
         choice->rail_count++;
         weft_assert(choice->rail_count < WEFT_RAILS_MAX);
     }
 }
 
-/* Makes the offer on this rank's NIC the choice, if the ranks of the node share several. */
+/* Makes the candidate on this rank's NIC the choice, if the ranks of the node share several. */
 static void choose_nic(const struct weft_settings *settings, const struct weft_job *job,
-                       struct weft_verdict *verdicts, size_t count, bool opens, char *reason)
+                       struct weft_score *scores, size_t count, bool opens, char *reason)
 {
     struct weft_nic_rank rank = {.sysfs = WEFT_SYSFS,
                                  .job = job->nspace,
@@ -406,11 +404,11 @@ static void choose_nic(const struct weft_settings *settings, const struct weft_j
 
     if (sched_getaffinity(0, sizeof rank.cores, &rank.cores) != 0)
         CPU_ZERO(&rank.cores);
-    weft_nic_choose(settings, &rank, verdicts, count, reason);
+    weft_nic_choose(settings, &rank, scores, count, reason);
 }
 
 /* True if libfabric offers the provider of an adapter, or another one for Omni-Path. */
-static bool is_offered(const struct list *m, const char *provider)
+static bool is_listed(const struct list *m, const char *provider)
 {
     for (size_t i = 0; i < m->count; i++)
         if (weft_provider_match(provider, m->candidates[i].provider) ||
@@ -432,7 +430,7 @@ static void report_adapter(const struct weft_settings *settings, const struct we
 
     for (int kind = 0; kind < WEFT_ADAPTER_KINDS; kind++) {
         if (!weft_adapter_find(kind, WEFT_ADAPTER_CLASSES, WEFT_ADAPTER_DEVICES, &adapter) ||
-            is_offered(m, adapter.provider) ||
+            is_listed(m, adapter.provider) ||
             (row && row->rank >= weft_provider_row_of(adapter.provider, 0)->rank) ||
             !weft_provider_match(settings->provider, adapter.provider))
             continue;
@@ -461,18 +459,18 @@ static void keep_no_messages(void)
     setenv("FI_TCP_MAX_SAVED", "0", 0);
 }
 
-/* Drops the offers that are not on a network. */
+/* Drops the candidates that are not on a network. */
 static void keep_network(struct list *m, const struct weft_interface *interfaces,
                          size_t interface_count, uint64_t network)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < m->count; i++) {
-        struct weft_verdict verdict = {
+        struct weft_score score = {
             .candidate = &m->candidates[i],
             .interface = weft_interface_of(interfaces, interface_count,
                                            (const struct sockaddr *)&m->candidates[i].address)};
-        if (!weft_network_has(&verdict, weft_network_machine(), network))
+        if (!weft_network_has(&score, weft_network_machine(), network))
             continue;
         m->candidates[kept] = m->candidates[i];
         m->infos[kept++] = m->infos[i];
@@ -488,7 +486,7 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
 {
     struct list list = {0};
     struct weft_interface *interfaces = NULL;
-    struct weft_verdict *verdicts = NULL;
+    struct weft_score *scores = NULL;
     size_t interface_count = 0, chosen = 0;
     char nic[WEFT_NIC_BYTES] = "";
     int rc, result = -1;
@@ -511,8 +509,8 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
         goto out;
     }
     interfaces = weft_interface_list(&interface_count);
-    verdicts = calloc(list.count, sizeof *verdicts);
-    if (interfaces == NULL || verdicts == NULL) {
+    scores = calloc(list.count, sizeof *scores);
+    if (interfaces == NULL || scores == NULL) {
         snprintf(why, len, "Cannot list this machine's network interfaces: %m.");
         goto out;
     }
@@ -526,21 +524,21 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
         goto out;
     }
     result = weft_provider_score(settings, job->one_node, list.candidates, list.count, interfaces,
-                                 interface_count, verdicts, why, len);
+                                 interface_count, scores, why, len);
     if (result == 0) {
-        choose_nic(settings, job, verdicts, list.count, objects != NULL && candidates == NULL, nic);
+        choose_nic(settings, job, scores, list.count, objects != NULL && candidates == NULL, nic);
         chosen =
-            settle(&list, settings, job, verdicts, candidates != NULL, choice, objects, why, len);
+            settle(&list, settings, job, scores, candidates != NULL, choice, objects, why, len);
         result = chosen < list.count ? 0 : -1;
     }
     if (result == 0 && chosen == 0) {
         memcpy(choice->nic, nic, sizeof choice->nic);
-        take_rails(&list, verdicts, choice);
+        take_rails(&list, scores, choice);
     }
     if (result == 0)
-        weft_network_describe(verdicts, list.count, chosen, weft_network_machine(),
+        weft_network_describe(scores, list.count, chosen, weft_network_machine(),
                               &choice->networks);
-    if (candidates != NULL && (*candidates = list_candidates(&list, verdicts)) != NULL) {
+    if (candidates != NULL && (*candidates = list_candidates(&list, scores)) != NULL) {
         *count = list.count;
         if (result == 0)
             (*candidates)[chosen].chosen = true;
@@ -549,7 +547,7 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
         report_adapter(settings, job, &list, choice, candidates != NULL, why, len);
     weft_phase_end("open the provider");
 out:
-    free(verdicts);
+    free(scores);
     free(interfaces);
     close_list(&list);
     return result;

@@ -90,11 +90,11 @@ static void read_layout(struct layout *layout, MPI_Datatype type)
     if (size == 0)
         return;
     if (size == true_extent) {
-        layout->blocks = check_allocate(1, sizeof *layout->blocks);
+        layout->blocks = tool_allocate(1, sizeof *layout->blocks);
         layout->blocks[layout->n++] = (struct block){low, size};
         return;
     }
-    char *packed = check_allocate((size_t)size, 1), *map = check_allocate((size_t)true_extent, 1);
+    char *packed = tool_allocate((size_t)size, 1), *map = tool_allocate((size_t)true_extent, 1);
     memset(packed, -1, (size_t)size);
     void *base = (void *)((uintptr_t)map - (uintptr_t)low);
     if (weft_next.Unpack_c(packed, size, &position, base, 1, type, layouts.self) == MPI_SUCCESS)
@@ -129,6 +129,7 @@ static void add_span(struct check_area *area, uint64_t low, uint64_t high)
 {
     struct check_span *spans = area->spans ? area->spans : &area->first;
     struct check_span *last = area->n ? &spans[area->n - 1] : NULL;
+    weft_assert(low < high && (area->spans ? area->n <= area->capacity : area->n <= 1));
     if (area->low == area->high) {
         area->low = low;
         area->high = high;
@@ -289,13 +290,13 @@ static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t size)
 
 bool check_area_hash(const struct check_area *area, uint64_t *hash)
 {
-    char piece[8192];
-    struct iovec there[64], here = {piece, 0};
+    char buffer[8192];
+    struct iovec there[64], here = {buffer, 0};
     int n = 0, i = 0;
     struct check_span span = spans_of(area)[0];
     *hash = UINT64_C(0xcbf29ce484222325);
     while (i < area->n || n) {
-        size_t space = sizeof piece - here.iov_len;
+        size_t space = sizeof buffer - here.iov_len;
         if (i < area->n && space && n < 64) {
             uint64_t left = span.high - span.low;
             size_t size = left < space ? (size_t)left : space;
@@ -309,7 +310,7 @@ bool check_area_hash(const struct check_area *area, uint64_t *hash)
         if (process_vm_readv(getpid(), &here, 1, there, (unsigned long)n, 0) !=
             (ssize_t)here.iov_len)
             return false;
-        *hash = hash_bytes(*hash, piece, here.iov_len);
+        *hash = hash_bytes(*hash, buffer, here.iov_len);
         here.iov_len = 0;
         n = 0;
     }

@@ -3,6 +3,8 @@
  * Sends that only buffering lets pass: see buffering.h.
  */
 #include "tools/check/buffering.h"
+#include "core/base/clock.h"
+#include "tools/check/channel.h"
 #include "tools/check/races.h"
 
 #include <stdlib.h>
@@ -19,12 +21,13 @@ static int capacity;
 void check_log_begin(void)
 {
     capacity = JOB_MAX / check.size < LOG_MAX ? JOB_MAX / check.size : LOG_MAX;
-    self.entries = check_allocate((size_t)capacity, sizeof *self.entries);
+    self.entries = tool_allocate((size_t)capacity, sizeof *self.entries);
 }
 
 int check_log_add(const struct weft_call *call, enum check_log_kind kind, int peer, uint64_t comm,
                   int tag, uint64_t number)
 {
+    weft_assert(self.n <= capacity && peer < check.size);
     if (self.n == capacity) {
         self.is_full = true;
         return NONE;
@@ -52,6 +55,7 @@ void check_log_match(int post, int source, uint64_t number)
 {
     if (post < 0) /* the log was full */
         return;
+    weft_assert(post < self.n && self.entries[post].kind == CHECK_LOG_POST);
     self.entries[post].from = source;
     self.entries[post].number = number;
     self.entries[post].is_matched = self.entries[post].peer == source;
@@ -61,7 +65,7 @@ void check_log_match(int post, int source, uint64_t number)
 
 struct position {
     uint64_t key; /* 0: the slot is empty */
-    int at;       /* index in the log */
+    int at;       /* index in the log; of a collective call that waits for all: a rank */
 };
 
 static struct {
@@ -82,9 +86,20 @@ static uint64_t key_of(int rank, enum check_log_kind kind, uint64_t a, uint64_t 
 static struct position *position_of(uint64_t key)
 {
     size_t at = key & (job.size - 1);
+    weft_assert(key && !(job.size & (job.size - 1)));
     while (job.positions[at].key && job.positions[at].key != key)
         at = (at + 1) & (job.size - 1);
     return &job.positions[at];
+}
+
+/* A collective call that waits for all ranks has the lowest rank that it may wait for; no rank
+ * below is ever missing again. */
+static struct position *cursor_of(const struct check_log_entry *entry)
+{
+    const uint64_t key = key_of(0, CHECK_LOG_AWAIT_ALL, entry->comm, entry->number);
+    struct position *position = position_of(key);
+    position->key = key;
+    return position;
 }
 
 static void add_positions(int rank)
@@ -92,6 +107,8 @@ static void add_positions(int rank)
     const struct check_log *log = &job.logs[rank];
     for (int i = 0; i < log->n; i++) {
         const struct check_log_entry *entry = &log->entries[i];
+        if (entry->kind == CHECK_LOG_AWAIT_ALL || entry->kind == CHECK_LOG_MAY_AWAIT)
+            cursor_of(entry);
         const bool is_message =
             entry->kind == CHECK_LOG_START || (entry->kind == CHECK_LOG_POST && entry->is_matched);
         if (!is_message && entry->kind != CHECK_LOG_ENTER)
@@ -124,6 +141,7 @@ static int blocker(int rank)
     const struct check_log *log = &job.logs[rank];
     const struct check_log_entry *entry = &log->entries[log->next];
     const struct check_log_entry *post;
+    struct position *cursor;
     switch (entry->kind) {
     case CHECK_LOG_AWAIT_POST:
         if (job.logs[entry->peer].is_wild)
@@ -135,10 +153,12 @@ static int blocker(int rank)
             return NONE;
         return missing(post->peer, CHECK_LOG_START, (uint64_t)rank, post->number);
     case CHECK_LOG_AWAIT_ALL:
-        for (int i = 0; i < check.size; i++)
-            if (missing(i, CHECK_LOG_ENTER, entry->comm, entry->number) != NONE)
-                return i;
-        return NONE;
+    case CHECK_LOG_MAY_AWAIT:
+        cursor = cursor_of(entry);
+        while (cursor->at < check.size &&
+               missing(cursor->at, CHECK_LOG_ENTER, entry->comm, entry->number) == NONE)
+            cursor->at++;
+        return cursor->at < check.size ? cursor->at : NONE;
     case CHECK_LOG_AWAIT_ROOT:
         return missing(entry->peer, CHECK_LOG_ENTER, entry->comm, entry->number);
     default:
@@ -178,63 +198,65 @@ bool check_log_is_among(const struct check_log_entry *entry,
     return at < n;
 }
 
-static void describe(char *text, int rank, int other)
+static void describe(char *text, bool is_first, int rank, int other)
 {
     const struct check_log_entry *entry = &job.logs[rank].entries[job.logs[rank].next];
     const struct check_location location = check_log_location(entry);
     char call[384];
     size_t length = strlen(text);
     check_location_print(&location, call, sizeof call);
-    const char *format = entry->kind == CHECK_LOG_AWAIT_POST
+    const char *format = entry->kind == CHECK_LOG_MAY_AWAIT
+                             ? "%srank %d may wait in %s for the same call of rank %d"
+                         : entry->kind == CHECK_LOG_AWAIT_POST
                              ? "%srank %d waits in %s until rank %d receives its message"
                          : entry->kind == CHECK_LOG_AWAIT_START
                              ? "%srank %d waits in %s for a message of rank %d"
                              : "%srank %d waits in %s for the same call of rank %d";
-    snprintf(text + length, TEXT - length, format, length ? "; " : "without buffers ", rank, call,
-             other);
+    snprintf(text + length, TEXT - length, format, is_first ? "" : "; ", rank, call, other);
 }
 
-/* The rank of the cycle that a send of the lowest rank waits in; NONE: there is no send. */
-static int first_sender(int rank)
+/* The lowest rank of the cycle that waits in an entry of a kind; NONE: there is none. */
+static int first_of(int rank, enum check_log_kind kind)
 {
     int first = NONE, at = rank;
     do {
         const struct check_log *log = &job.logs[at];
-        if (log->entries[log->next].kind == CHECK_LOG_AWAIT_POST && (first == NONE || at < first))
+        if (log->entries[log->next].kind == kind && (first == NONE || at < first))
             first = at;
         at = blocker(at);
     } while (at != rank);
     return first;
 }
 
-static void report(int first)
+static void report(int first, enum check_rule rule)
 {
-    char text[TEXT] = "";
+    char text[TEXT];
     const struct check_log *log = &job.logs[first];
     const struct check_location location = check_log_location(&log->entries[log->next]);
     int at = first;
+    snprintf(text, sizeof text, "%s", rule == CHECK_SEND_BUFFERED ? "without buffers " : "");
     do {
         const int other = blocker(at);
-        describe(text, at, other);
+        describe(text, at == first, at, other);
         at = other;
     } while (at != first);
-    check_report_of(first, CHECK_SEND_BUFFERED, &location, false, "%s", text);
+    check_report_of(first, rule, &location, false, "%s", text);
 }
 
-/* Lets the sends of a cycle pass, or one wait that is no send. */
-static void pass(int rank, bool has_sends)
+/* Lets the entries of a kind in a cycle pass; if there is none, its first wait. */
+static void pass(int rank, bool has_kind, enum check_log_kind kind)
 {
     int ranks = 0, at = rank;
     do {
         ranks++;
         at = blocker(at);
     } while (at != rank);
-    int *cycle = check_allocate((size_t)ranks, sizeof *cycle);
+    int *cycle = tool_allocate((size_t)ranks, sizeof *cycle);
     for (int i = 0; i < ranks; i++, at = blocker(at))
         cycle[i] = at;
-    for (int i = 0; i < (has_sends ? ranks : 1); i++) {
+    for (int i = 0; i < (has_kind ? ranks : 1); i++) {
         struct check_log *log = &job.logs[cycle[i]];
-        log->next += !has_sends || log->entries[log->next].kind == CHECK_LOG_AWAIT_POST;
+        log->next += !has_kind || log->entries[log->next].kind == kind;
     }
     free(cycle);
 }
@@ -247,7 +269,8 @@ static int stuck_rank(void)
     return NONE;
 }
 
-/* Executes the logs; reports one cycle for each line with a send. */
+/* Executes the logs; reports one cycle for each line with a send, or a collective call that may
+ * wait. */
 static void execute(void)
 {
     struct weft_portable_site reported[FINDINGS_MAX];
@@ -255,16 +278,89 @@ static void execute(void)
     for (advance(); (rank = stuck_rank()) != NONE && n < FINDINGS_MAX; advance()) {
         for (int i = 0; i < check.size; i++) /* into the cycle */
             rank = blocker(rank);
-        const int first = first_sender(rank);
+        enum check_log_kind kind = CHECK_LOG_AWAIT_POST;
+        int first = first_of(rank, kind);
+        if (first == NONE)
+            first = first_of(rank, kind = CHECK_LOG_MAY_AWAIT);
         if (first != NONE) {
             const struct check_log_entry *entry = &job.logs[first].entries[job.logs[first].next];
             if (!check_log_is_among(entry, reported, n)) {
                 reported[n++] = entry->site;
-                report(first);
+                report(first, kind == CHECK_LOG_AWAIT_POST ? CHECK_SEND_BUFFERED
+                                                           : CHECK_COLLECTIVE_BUFFERED);
             }
         }
-        pass(rank, first != NONE);
+        pass(rank, first != NONE, kind);
     }
+}
+
+/* ---- The logs of all ranks */
+
+static void make_positions(int ranks)
+{
+    size_t all = 0;
+    for (int i = 0; i < ranks; i++)
+        all += (size_t)job.logs[i].n;
+    for (job.size = 64; job.size < 2 * all;)
+        job.size *= 2;
+    job.positions = tool_allocate(job.size, sizeof *job.positions);
+    for (int i = 0; i < ranks; i++)
+        add_positions(i);
+}
+
+static void free_job(struct check_log_entry *entries)
+{
+    free(entries);
+    free(job.logs);
+    free(job.positions);
+}
+
+void check_log_take(const struct check_record *record)
+{
+    static MPI_Request request; /* the job ends before it is complete */
+    weft_next.Isend(self.entries, self.n * (int)sizeof *self.entries, MPI_BYTE, record->rank,
+                    CHECK_LOG_TAG, check.channel, &request);
+}
+
+/* Receives the logs; that of a rank which does not send it is empty. */
+static struct check_log_entry *collect(void)
+{
+    const size_t n = (size_t)check.size, each = (size_t)capacity;
+    const double limit = weft_seconds() + 1;
+    struct check_record record = {.kind = CHECK_RECORD_LOG, .call = WEFT_CALL_Abort};
+    struct check_log_entry *entries = tool_allocate(n * each, sizeof *entries);
+    MPI_Request *requests = tool_allocate(n, sizeof(MPI_Request));
+    job.logs = tool_allocate(n, sizeof *job.logs);
+    for (int i = 0; i < check.size; i++) {
+        weft_next.Irecv_c(&entries[(size_t)i * each], (MPI_Count)(each * sizeof *entries), MPI_BYTE,
+                          i, CHECK_LOG_TAG, check.channel, &requests[i]);
+        check_channel_send(i, &record);
+    }
+    for (int done = 0, round = 0; done < check.size && weft_seconds() < limit; round++) {
+        check_channel_pause(round);
+        done = 0;
+        for (int i = 0; i < check.size; i++) {
+            int flag = 0, bytes = 0;
+            MPI_Status status;
+            weft_next.Request_get_status(requests[i], &flag, &status);
+            if (flag)
+                weft_next.Get_count(&status, MPI_BYTE, &bytes);
+            done += flag;
+            job.logs[i].n = flag ? bytes / (int)sizeof *entries : 0;
+            job.logs[i].is_full = !flag;
+            job.logs[i].entries = &entries[(size_t)i * each];
+        }
+    }
+    free(requests);
+    return entries;
+}
+
+void check_log_find_races(void)
+{
+    struct check_log_entry *entries = collect();
+    make_positions(check.size);
+    check_races_find(job.logs, true);
+    free_job(entries);
 }
 
 /* ---- The end */
@@ -272,8 +368,8 @@ static void execute(void)
 static void gather(void)
 {
     int numbers[2] = {self.n, self.is_full}, all = 0, n = check.rank == 0 ? check.size : 0;
-    int *each = check_allocate((size_t)n * 2, sizeof *each),
-        *counts = check_allocate((size_t)n * 2, sizeof *counts), *at = counts + n;
+    int *each = tool_allocate((size_t)n * 2, sizeof *each),
+        *counts = tool_allocate((size_t)n * 2, sizeof *counts), *at = counts + n;
     MPI_Datatype type;
     weft_next.Type_contiguous((int)sizeof(struct check_log_entry), MPI_BYTE, &type);
     weft_next.Type_commit(&type);
@@ -283,25 +379,19 @@ static void gather(void)
         at[i] = all;
         all += counts[i];
     }
-    struct check_log_entry *entries = check_allocate((size_t)all, sizeof *entries);
+    struct check_log_entry *entries = tool_allocate((size_t)all, sizeof *entries);
     weft_next.Gatherv(self.entries, self.n, type, entries, counts, at, type, 0, check.channel);
     weft_next.Type_free(&type);
-    job.logs = check_allocate((size_t)n, sizeof *job.logs);
+    job.logs = tool_allocate((size_t)n, sizeof *job.logs);
     for (int i = 0; i < n; i++)
         job.logs[i] = (struct check_log){
             .entries = &entries[at[i]], .n = counts[i], .is_full = each[2 * i + 1]};
-    for (job.size = 64; job.size < 2 * (size_t)all;)
-        job.size *= 2;
-    job.positions = check_allocate(job.size, sizeof *job.positions);
-    for (int i = 0; i < n; i++)
-        add_positions(i);
+    make_positions(n);
     if (n && (check.kinds & CHECK_RACES))
-        check_races_find(job.logs);
+        check_races_find(job.logs, false);
     if (n && (check.kinds & CHECK_DEADLOCKS))
         execute();
-    free(entries);
-    free(job.logs);
-    free(job.positions);
+    free_job(entries);
     free(each);
     free(counts);
 }

@@ -2,13 +2,14 @@
 /*
  * Sends that only buffering lets pass. A standard send may wait until its message is received (MPI
  * 5.0, section 3.5), so a program in which each of several ranks sends before it receives depends
- * on the memory of the library, and hangs with larger messages.
+ * on the memory of the library, and hangs with larger messages. A collective call, too,
+ * may wait for all ranks (section 6.14), also where it needs no data of them.
  *
  * The run is not changed. Each rank keeps the order of its first calls: starts of sends and
  * receives, entries into collective calls, and what the blocking ones wait for. In MPI_Finalize
- * rank 0 executes the logs again, as if each standard send waited for the post of its receive.
- * Ranks of which each then waits for another one are reported, and their sends pass, so that the
- * others are found, too.
+ * rank 0 executes the logs again, as if each standard send waited for the post of its receive,
+ * and each collective call for all ranks. Ranks of which each then waits for another one are
+ * reported, and their sends pass, so that the others are found, too.
  *
  * Invariants, so that no finding is false:
  *  - A wait that is not understood passes: for messages that are not matched in the logs, of
@@ -28,7 +29,8 @@ enum check_log_kind {
     CHECK_LOG_AWAIT_POST,  /* a send waits for the post of its receive */
     CHECK_LOG_AWAIT_START, /* a receive waits for its message: number is the index of its post */
     CHECK_LOG_AWAIT_ALL,   /* a collective call that waits for all ranks */
-    CHECK_LOG_AWAIT_ROOT   /* and one for its root */
+    CHECK_LOG_AWAIT_ROOT,  /* one for its root */
+    CHECK_LOG_MAY_AWAIT    /* and one that may wait for all */
 };
 
 struct check_log_entry {
@@ -71,6 +73,12 @@ int check_log_find(int rank, enum check_log_kind kind, uint64_t a, uint64_t b);
 struct check_location check_log_location(const struct check_log_entry *entry);
 bool check_log_is_among(const struct check_log_entry *entry,
                         const struct weft_portable_site *reported, int n);
+
+/* At rank 0 in a deadlock: asks all ranks for their logs, waits for them up to a second, and looks
+ * for races. check_log_take sends the log of a rank. */
+struct check_record;
+void check_log_find_races(void);
+void check_log_take(const struct check_record *record);
 
 /* After check_channel_finish: gathers the logs and executes them. Collective. */
 void check_log_finish(void);

@@ -11,6 +11,8 @@
  * A buffer that lay in a frame of the stack when its operation began, and is below the stack
  * pointer of the same thread when that is completed, belongs to a function that has returned.
  *
+ * Short buffers that an operation writes are watched (watch.h).
+ *
  * Not checked: partitioned operations, whose partitions start one by one, collectives of
  * neighborhoods and of inter-communicators, and split file calls.
  *
@@ -23,6 +25,8 @@
 #include "tools/check/buffers.h"
 #include "tools/check/area.h"
 #include "tools/check/changes.h"
+#include "tools/check/ranges.h"
+#include "tools/check/watch.h"
 #include "tools/check/windows.h"
 
 #include <stdlib.h>
@@ -38,6 +42,7 @@ enum {
 struct buffer {
     struct check_area area;
     const char *name;
+    int parameter;
     bool writes;
     bool is_hashed;
     bool on_stack;
@@ -48,6 +53,7 @@ struct operation {
     uint64_t serial;
     const void *request; /* NULL: of a window, without a request */
     const void *win;     /* NULL: no operation on a window */
+    const void *file;    /* NULL: no operation on a file */
     int target;
     bool is_active;   /* false: persistent, and not started */
     bool is_reported; /* other findings follow from the first */
@@ -156,6 +162,12 @@ static bool is_checked(const struct weft_function *function)
            function->plain != WEFT_CALL_Psend_init && function->plain != WEFT_CALL_Precv_init;
 }
 
+static bool is_exscan(enum weft_call_number plain)
+{
+    return plain == WEFT_CALL_Exscan || plain == WEFT_CALL_Iexscan ||
+           plain == WEFT_CALL_Exscan_init;
+}
+
 /* True if the call does not use a parameter of kind data. */
 static bool is_unused(const struct weft_call *call, int parameter, const struct members *members)
 {
@@ -164,8 +176,9 @@ static bool is_unused(const struct weft_call *call, int parameter, const struct 
     void *pointer = call->values[parameter].pointer;
     if (pointer == MPI_IN_PLACE || (data->root && !members->is_root))
         return true;
-    if (function->does & WEFT_DOES_COLLECTIVE)
-        return false;
+    if (function->does & WEFT_DOES_COLLECTIVE) /* rank 0 receives nothing in an exclusive scan */
+        return is_exscan(function->plain) && members->rank == 0 && data->flow != WEFT_FLOW_IN &&
+               call->values[0].pointer != MPI_IN_PLACE;
     if ((function->does & WEFT_DOES_RMA) && data->flow == WEFT_FLOW_IN &&
         weft_call_handle(call, WEFT_OBJECT_OP) == MPI_NO_OP)
         return true;
@@ -184,7 +197,8 @@ static void add_buffer(struct operation *operation, const struct weft_call *call
     struct buffer *buffer = &operation->buffer[operation->n];
     bool receives = data->flow != WEFT_FLOW_IN;
     int64_t times = times_of(function->plain, receives, members->size);
-    *buffer = (struct buffer){.area = check_area_empty(), .name = data->name, .writes = receives};
+    *buffer = (struct buffer){
+        .area = check_area_empty(), .name = data->name, .parameter = parameter, .writes = receives};
     if (data->flow == WEFT_FLOW_INOUT && (function->does & WEFT_DOES_COLLECTIVE))
         buffer->writes = !members->is_root; /* MPI_Bcast */
     if (is_reduce_scatter(function->plain) && receives)
@@ -291,6 +305,7 @@ static struct operation *find_serial(uint64_t serial)
 
 static void erase(struct operation *operation)
 {
+    check_watch_remove(operation->serial);
     free_areas(operation);
     flights.on_windows -= operation->win != NULL;
     *operation = flights.list[--flights.n];
@@ -307,14 +322,15 @@ static void start(struct operation *operation)
         buffer->is_hashed = !buffer->writes && buffer->area.is_exact &&
                             !check_windows_cover(&buffer->area) &&
                             check_area_hash(&buffer->area, &buffer->hash);
+        if (buffer->writes && buffer->area.is_exact && buffer->area.n == 1 &&
+            !check_windows_cover(&buffer->area))
+            check_watch_add(operation->serial, buffer->area.low, buffer->area.high, buffer->name,
+                            &operation->where, operation->win != NULL);
     }
 }
 
 static void insert(const struct weft_call *call, const void *request)
 {
-    struct operation *old = request ? find_request(request) : NULL;
-    if (old)
-        erase(old);
     if ((call->function->does & WEFT_DOES_RMA) && flights.on_windows == FLIGHTS_MAX)
         return;
     if (flights.n == flights.capacity)
@@ -326,6 +342,8 @@ static void insert(const struct weft_call *call, const void *request)
     if (operation->n == 0)
         return;
     flights.n++;
+    if (call->function->does & WEFT_DOES_FILE)
+        operation->file = weft_call_handle(call, WEFT_OBJECT_FILE);
     if (call->function->does & WEFT_DOES_RMA) {
         operation->win = weft_call_handle(call, WEFT_OBJECT_WIN);
         flights.on_windows++;
@@ -384,6 +402,7 @@ static void finish(struct operation *operation, const struct weft_call *call)
     if (operation->is_active)
         check_unchanged(operation, call);
     operation->is_active = false;
+    check_watch_finish(operation->serial);
 }
 
 /* ---- Calls */
@@ -411,10 +430,14 @@ void check_buffers_begin(struct weft_call *call)
     if (!check_has(call, CHECK_HAS_DATA) || !is_checked(function))
         return;
     int data = weft_call_find(call, WEFT_KIND_DATA, 0);
-    if (weft_call_find(call, WEFT_KIND_DATA, data + 1) < 0 && (!is_blocking || !flights.n))
+    const bool is_new = check_ranges_are_new(call);
+    if (!is_new && weft_call_find(call, WEFT_KIND_DATA, data + 1) < 0 &&
+        (!is_blocking || !flights.n))
         return;
     struct operation operation = {0};
     describe(&operation, call);
+    for (int i = 0; is_new && i < operation.n; i++)
+        check_range(call, operation.buffer[i].parameter, &operation.buffer[i].area);
     check_alias(&operation);
     if (is_blocking) {
         check_mutex_lock(&flights.lock);
@@ -461,6 +484,21 @@ static void see_status(const struct weft_call *call)
     }
 }
 
+/* The call returns a request: an operation with its handle has been completed by a call that was
+ * not seen. */
+static void forget_request(const struct weft_call *call)
+{
+    for (int i = 0; i < call->function->parameters; i++) {
+        const struct weft_parameter *parameter = &call->function->parameter[i];
+        struct operation *old =
+            parameter->object == WEFT_OBJECT_REQUEST && parameter->flow == WEFT_FLOW_OUT
+                ? find_request(weft_call_element(call, i, 0))
+                : NULL;
+        if (old)
+            erase(old);
+    }
+}
+
 void check_buffers_end(struct weft_call *call)
 {
     const struct weft_function *function = call->function;
@@ -472,6 +510,8 @@ void check_buffers_end(struct weft_call *call)
     if ((function->does & WEFT_DOES_COMPLETE) && call->result == MPI_SUCCESS &&
         check_has(call, CHECK_HAS_IN_REQUEST))
         see_status(call);
+    if (flights.n && call->result == MPI_SUCCESS && check_has(call, CHECK_HAS_OUT_HANDLE))
+        forget_request(call);
     check_mutex_unlock(&flights.lock);
     if (!check_has(call, CHECK_HAS_DATA) || !is_checked(function) || call->result != MPI_SUCCESS)
         return;
@@ -509,7 +549,21 @@ void check_buffers_complete(const void *win, int target)
 {
     check_mutex_lock(&flights.lock);
     for (int i = flights.n - 1; i >= 0; i--)
-        if (is_of(&flights.list[i], win, target))
+        if (is_of(&flights.list[i], win, target)) {
+            check_watch_finish(flights.list[i].serial);
             erase(&flights.list[i]);
+        }
     check_mutex_unlock(&flights.lock);
+}
+
+bool check_buffers_find_file(const void *file, struct check_location *begun)
+{
+    bool is_found = false;
+    check_mutex_lock(&flights.lock);
+    for (int i = 0; i < flights.n && !is_found; i++) {
+        is_found = flights.list[i].file == file && flights.list[i].is_active;
+        *begun = flights.list[i].where;
+    }
+    check_mutex_unlock(&flights.lock);
+    return is_found;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Buffers in flight: what windows.c needs of buffers.c.
+ * Buffers in flight: what windows.c and files.c need of buffers.c.
  */
 #ifndef WEFT_CHECK_BUFFERS_H
 #define WEFT_CHECK_BUFFERS_H
@@ -11,5 +11,8 @@
  * before the real call the buffers that they read are checked, after it they are not in flight. */
 void check_buffers_verify(const struct weft_call *call, const void *win, int target);
 void check_buffers_complete(const void *win, int target);
+
+/* True if a nonblocking operation on a file is not complete, and the call that began it. */
+bool check_buffers_find_file(const void *file, struct check_location *begun);
 
 #endif

@@ -15,7 +15,7 @@ static struct check_changes *allocate(int64_t n)
     struct check_changes *changes = spare;
     if (n > SPARE || !changes) {
         n = n > SPARE ? n : SPARE;
-        changes = check_allocate(1, sizeof *changes + (size_t)n * sizeof changes->list[0]);
+        changes = tool_allocate(1, sizeof *changes + (size_t)n * sizeof changes->list[0]);
         changes->capacity = n;
     } else {
         spare = NULL;
@@ -46,6 +46,7 @@ void check_changes_keep(struct weft_call *call)
              changes_handle(&function->parameter[i]) && k < weft_call_length(call, i); k++)
             changes->list[changes->n++] =
                 (struct check_change){i, k, weft_call_element(call, i, k), 0};
+    weft_assert(changes->n == n && n <= changes->capacity && !call->state);
     call->state = changes;
 }
 

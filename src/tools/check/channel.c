@@ -3,8 +3,10 @@
  * The channel: see channel.h.
  */
 #include "tools/check/channel.h"
+#include "tools/check/buffering.h"
 #include "tools/check/check.h"
 #include "tools/check/deadlocks.h"
+#include "tools/check/files.h"
 #include "tools/check/messages.h"
 #include "tools/check/repeats.h"
 #include "tools/check/windows.h"
@@ -12,8 +14,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
-
-enum { RECORD_TAG = 1 };
 
 /* A record that is being sent; the oldest first. */
 struct outgoing {
@@ -35,27 +35,30 @@ static void (*const take[CHECK_RECORDS])(const struct check_record *record) = {
     [CHECK_RECORD_COLLECTIVE] = check_collectives_take,
     [CHECK_RECORD_MESSAGE] = check_messages_take,
     [CHECK_RECORD_ACCESS] = check_windows_take,
+    [CHECK_RECORD_FILE] = check_files_take,
     [CHECK_RECORD_QUESTION] = check_deadlocks_take,
     [CHECK_RECORD_REPLY] = check_deadlocks_take,
     [CHECK_RECORD_EDGE] = check_deadlocks_take,
+    [CHECK_RECORD_LOG] = check_log_take,
     [CHECK_RECORD_END] = check_deadlocks_take,
 };
 
 static void post(void)
 {
     weft_next.Irecv(&channel.arrived, (int)sizeof channel.arrived, MPI_BYTE, MPI_ANY_SOURCE,
-                    RECORD_TAG, check.channel, &channel.receive);
+                    CHECK_RECORD_TAG, check.channel, &channel.receive);
 }
 
 void check_channel_begin(void)
 {
-    channel.sent = check_allocate((size_t)check.size, sizeof *channel.sent);
+    channel.sent = tool_allocate((size_t)check.size, sizeof *channel.sent);
     check_repeats_begin();
     post();
 }
 
 void check_channel_send(int rank, struct check_record *record)
 {
+    weft_assert(rank >= 0 && rank < check.size && record->kind < CHECK_RECORDS);
     record->rank = check.rank;
     if (record->kind != CHECK_RECORD_MESSAGE || record->message.is_void)
         check_repeats_flush_to(rank);
@@ -63,11 +66,11 @@ void check_channel_send(int rank, struct check_record *record)
         take[record->kind](record);
         return;
     }
-    struct outgoing *outgoing = check_allocate(1, sizeof *outgoing);
+    struct outgoing *outgoing = tool_allocate(1, sizeof *outgoing);
     outgoing->record = *record;
     pthread_mutex_lock(&channel.lock);
-    weft_next.Isend(&outgoing->record, (int)sizeof outgoing->record, MPI_BYTE, rank, RECORD_TAG,
-                    check.channel, &outgoing->request);
+    weft_next.Isend(&outgoing->record, (int)sizeof outgoing->record, MPI_BYTE, rank,
+                    CHECK_RECORD_TAG, check.channel, &outgoing->request);
     *channel.end = outgoing;
     channel.end = &outgoing->next;
     channel.sent[rank]++;
@@ -78,6 +81,7 @@ void check_channel_send(int rank, struct check_record *record)
 static void release_sent(void)
 {
     int done = 1;
+    weft_assert(!*channel.end && !channel.first == (channel.end == &channel.first));
     while (channel.first && done) {
         struct outgoing *first = channel.first;
         weft_next.Test(&first->request, &done, MPI_STATUS_IGNORE);

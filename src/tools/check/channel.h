@@ -22,15 +22,22 @@ enum check_record_kind {
     CHECK_RECORD_COLLECTIVE,
     CHECK_RECORD_MESSAGE,
     CHECK_RECORD_ACCESS,
+    CHECK_RECORD_FILE,     /* an access, too */
     CHECK_RECORD_QUESTION, /* of a wait, and the replies and edges: deadlocks.h */
     CHECK_RECORD_REPLY,
     CHECK_RECORD_EDGE,
+    CHECK_RECORD_LOG, /* rank 0 collects the logs (buffering.h) */
     CHECK_RECORD_END, /* the job is about to end: print the findings */
     CHECK_RECORDS
 };
 
-/* A wait is for a message, for a receive, or for a collective call. */
-enum check_want_kind { CHECK_WANT_RECEIVE, CHECK_WANT_SEND, CHECK_WANT_COLLECTIVE };
+/* A wait is for a message, for a receive, for a collective call, or for MPI_Win_complete. */
+enum check_want_kind {
+    CHECK_WANT_RECEIVE,
+    CHECK_WANT_SEND,
+    CHECK_WANT_COLLECTIVE,
+    CHECK_WANT_COMPLETE
+};
 
 struct check_record {
     enum check_record_kind kind;
@@ -45,6 +52,7 @@ struct check_record {
             struct check_signature signature;
             int root, size;
             bool is_compared; /* the signature is that of all ranks */
+            bool is_typed;    /* its basic type is */
         } collective;
         struct check_message {
             uint64_t comm;
@@ -56,15 +64,19 @@ struct check_record {
             bool is_void; /* there is no such message; those of the communicator are not compared */
         } message;
         struct check_access {
-            uint64_t key;           /* of the window */
+            uint64_t key;           /* of the window or file */
             uint64_t fences, point; /* the epoch, and the last common point (windows.c) */
-            uint64_t low, high;     /* offsets in the target's window */
+            uint64_t low, high;     /* offsets in the target's window, or in the file */
             int how;
             bool is_passive;
         } access;
         struct check_question {
             enum check_want_kind kind;
+            bool is_late;     /* the wait has lasted long */
+            bool is_optional; /* deadlocks.h */
+            bool is_other;    /* of a reply: the rank has made another collective call */
             uint64_t comm, number;
+            uint64_t shape;      /* of a collective call */
             uint64_t generation; /* of the questions of this wait */
             int edge;
             uint64_t epoch; /* of a reply */
@@ -75,10 +87,13 @@ struct check_record {
             int other;           /* rank in MPI_COMM_WORLD */
             uint64_t other_epoch;
             enum check_want_kind kind;
+            enum weft_call_number call;
             int tag;
         } edge;
     };
 };
+
+enum { CHECK_RECORD_TAG = 1, CHECK_LOG_TAG };
 
 void check_channel_begin(void);
 void check_channel_send(int rank, struct check_record *record);

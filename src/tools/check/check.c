@@ -11,20 +11,11 @@
 struct check check = {.lock = PTHREAD_MUTEX_INITIALIZER};
 unsigned char check_functions[WEFT_CALLS];
 
-void *check_allocate(size_t n, size_t size)
-{
-    void *memory = calloc(n ? n : 1, size);
-    if (!memory) {
-        fprintf(stderr, "weft check: no memory for %zu entries of %zu bytes\n", n, size);
-        abort();
-    }
-    return memory;
-}
-
 void *check_enlarge(void *list, int n, int *capacity, size_t size)
 {
+    weft_assert(n == *capacity && size > 0);
     *capacity = *capacity ? 2 * *capacity : 16;
-    void *more = check_allocate((size_t)*capacity, size);
+    void *more = tool_allocate((size_t)*capacity, size);
     if (n)
         memcpy(more, list, (size_t)n * size);
     free(list);

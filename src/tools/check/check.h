@@ -9,13 +9,17 @@
  *                named that only makes, reads or frees an object
  *   comms        communicators by a key that all their members compute alike, without a message
  *   buffers      the memory of operations in flight, also of those on windows
+ *   watch        memory that the library alone may change
  *   windows      the epochs of each process, and accesses to windows that conflict
+ *   files        accesses to files that overlap, or do not fit the view
  *   collectives  a record of each collective call, compared by one rank of the communicator
  *   messages     a record of each send, compared with the receive by the receiver; repeats.h: those
  *                that are alike are counted
- *   waits        waits in which records are received
+ *   waits        waits in which records are received; gathering.h: of collective calls
  *   deadlocks    sets of ranks that wait for each other
  *   buffering    sets of ranks that would, if no message were buffered
+ *   order        records the order of a run, and repeats it
+ *   shuffle      chooses among legal orders, if that is asked for
  *   races        receives that could have taken other messages
  *
  * State. One struct check for the process, with the tables of the modules. One lock protects the
@@ -35,7 +39,8 @@
  * have freed their objects, and messages may still be sent.
  *
  * Settings: WEFT_CHECK=1, or a list of kinds and words: objects, collectives, messages, deadlocks,
- * buffers, windows, races, fail (exit code 1 after findings); WEFT_CHECK_SARIF=FILE.
+ * buffers, windows, files, races, fail (exit code 1 after findings), shuffle and its seed;
+ * WEFT_CHECK_SARIF=FILE, WEFT_CHECK_SVG=FILE, WEFT_CHECK_RECORD=FILE, WEFT_CHECK_REPLAY=FILE.
  *
  * Invariants:
  *  - The checker calls MPI only by weft_next, so its own calls are not seen.
@@ -44,6 +49,7 @@
 #ifndef WEFT_CHECK_H
 #define WEFT_CHECK_H
 
+#include "core/base/assert.h"
 #include "tools/check/finding.h"
 #include "tools/interpose/call.h"
 
@@ -52,11 +58,14 @@
 struct check {
     int kinds;            /* bits of enum check_kind */
     bool fail;            /* exit code 1 after findings */
+    bool shuffles;        /* shuffle.h */
+    uint64_t seed;        /* 0: any */
     bool began;           /* MPI_Init has returned, and the end has not come */
     int rank, size;       /* in MPI_COMM_WORLD */
     bool several_threads; /* MPI_THREAD_MULTIPLE, in a process of the job */
     MPI_Comm channel;
-    int found; /* findings of the job, after the end */
+    int found;             /* findings of the job, after the end */
+    size_t races_left_out; /* bytes that the search for races would need; 0: it was made */
     pthread_mutex_t lock;
     struct check_findings findings;
 };
@@ -92,7 +101,7 @@ enum check_has {
     CHECK_HAS_DATA = 1 << 0,
     CHECK_HAS_INOUT_HANDLE = 1 << 1,
     CHECK_HAS_OUT_HANDLE = 1 << 2,
-    CHECK_HAS_OUT_COMM = 1 << 3,
+    CHECK_HAS_OUT_COMM = 1 << 3, /* or a window or file */
     CHECK_HAS_CHANGED_TYPE = 1 << 4,
     CHECK_HAS_WINDOW = 1 << 5,
     CHECK_HAS_IN_REQUEST = 1 << 6
@@ -119,9 +128,6 @@ static inline struct check_location check_location_of(const struct weft_call *ca
 /* Storage of a thread. The library is loaded with the program: its address is known then. */
 #define CHECK_THREAD __thread __attribute__((tls_model("initial-exec")))
 
-/* Memory for a table, zeroed; aborts with a sentence if there is none. */
-void *check_allocate(size_t n, size_t size);
-
 /* The same list with twice the capacity, of n entries; the old one is freed. */
 void *check_enlarge(void *list, int n, int *capacity, size_t size);
 
@@ -139,7 +145,7 @@ static inline void *check_pool_take(struct check_pool *pool)
 {
     struct check_free_block *block = pool->first;
     if (!block)
-        return check_allocate(1, pool->size);
+        return tool_allocate(1, pool->size);
     pool->first = block->next;
     return block;
 }
@@ -147,6 +153,7 @@ static inline void *check_pool_take(struct check_pool *pool)
 static inline void check_pool_give(struct check_pool *pool, void *memory)
 {
     struct check_free_block *block = memory;
+    weft_assert(block != pool->first); /* given twice */
     block->next = pool->first;
     pool->first = block;
 }

@@ -8,8 +8,8 @@
  * for the records before it enters the real call, so that a mismatch is reported before data move.
  *
  * The signature that is the same on all ranks: of the data of MPI_Bcast and reductions; of a block
- * of the others, at the root of MPI_Gather and MPI_Scatter that of its side of all ranks. Calls
- * with a count for each rank are compared without the signature.
+ * of the others, at the root of MPI_Gather and MPI_Scatter that of its side of all ranks. Of calls
+ * with a count for each rank only the basic type is compared, if no count is 0.
  *
  * Invariants:
  *  - A communicator whose ranks differ in a call is not compared any more: what follows
@@ -49,6 +49,13 @@ static int find_named(const struct weft_function *function, const char *name)
     return -1;
 }
 
+/* -1: the call has none. */
+static int root_of(const struct weft_call *call)
+{
+    const int root = find_named(call->function, "root");
+    return root < 0 ? -1 : (int)weft_call_number(call, root, 0);
+}
+
 /* True if data have one count and datatype, and not some for each rank. */
 static bool is_uniform(const struct weft_function *function, const struct weft_parameter *data)
 {
@@ -59,16 +66,16 @@ static bool is_uniform(const struct weft_function *function, const struct weft_p
 
 /* The number of the data whose signature is compared; -1: none. At the root its own side of a
  * gather or scatter, elsewhere the other; else what is received, which MPI_IN_PLACE does not
- * replace. */
-static int compared_data(const struct weft_call *call, bool is_root)
+ * replace. *uniform: of all data. */
+static int compared_data(const struct weft_call *call, bool is_root, bool *uniform)
 {
     const struct weft_function *function = call->function;
     int found = -1;
     bool has_root_side = false;
+    *uniform = true;
     for (int i = 0; i < function->parameters; i++) {
         const struct weft_parameter *parameter = &function->parameter[i];
-        if (parameter->kind == WEFT_KIND_DATA && !is_uniform(function, parameter))
-            return -1;
+        *uniform &= parameter->kind != WEFT_KIND_DATA || is_uniform(function, parameter);
         has_root_side |= parameter->kind == WEFT_KIND_DATA && parameter->root;
     }
     for (int i = 0; i < function->parameters; i++) {
@@ -77,6 +84,21 @@ static int compared_data(const struct weft_call *call, bool is_root)
             found = i;
     }
     return found;
+}
+
+/* True if there is one datatype, and something of it for each rank. Then all ranks have elements of
+ * the same basic type, if each has only one. */
+static bool is_typed(const struct weft_call *call, const struct weft_parameter *data, int size)
+{
+    const struct weft_parameter *parameters = call->function->parameter;
+    const int count = data->about[0], type = data->about[1];
+    if (count < 0 || type < 0 || parameters[type].length != WEFT_LENGTH_ONE)
+        return false;
+    const int n = parameters[count].length == WEFT_LENGTH_ONE ? 1 : size;
+    for (int i = 0; i < n; i++)
+        if (weft_call_number(call, count, i) <= 0)
+            return false;
+    return true;
 }
 
 static bool is_neighbor(const struct weft_function *function)
@@ -90,7 +112,6 @@ static void fill(const struct weft_call *call, const struct check_comm *comm,
     const struct weft_function *function = call->function;
     struct check_collective *collective = &record->collective;
     struct check_location here = check_location_of(call);
-    int root = find_named(function, "root");
     void *op = weft_call_handle(call, WEFT_OBJECT_OP);
     *record = (struct check_record){.kind = CHECK_RECORD_COLLECTIVE,
                                     .call = function->plain,
@@ -98,16 +119,23 @@ static void fill(const struct weft_call *call, const struct check_comm *comm,
     collective->comm = comm->key;
     collective->number = comm->calls;
     collective->size = comm->size;
-    collective->root = root < 0 ? -1 : (int)weft_call_number(call, root, 0);
+    collective->root = root_of(call);
     collective->op =
         weft_object_is_predefined(op) ? (uintptr_t)op : 1; /* 1: one of the program's */
-    int data = is_neighbor(function) ? -1 : compared_data(call, collective->root == comm->rank);
+    if (is_neighbor(function) || (function->does & WEFT_DOES_FILE))
+        return;
+    bool uniform;
+    int data = compared_data(call, collective->root == comm->rank, &uniform);
     if (data < 0)
         return;
     const struct weft_parameter *parameter = &function->parameter[data];
-    collective->is_compared = true;
-    collective->signature = check_signature_of(weft_call_element(call, parameter->about[1], 0),
-                                               weft_call_number(call, parameter->about[0], 0));
+    collective->is_typed = !uniform && is_typed(call, parameter, comm->size);
+    if (!uniform && !collective->is_typed)
+        return;
+    collective->is_compared = uniform;
+    collective->signature =
+        check_signature_of(weft_call_element(call, parameter->about[1], 0),
+                           uniform ? weft_call_number(call, parameter->about[0], 0) : 1);
 }
 
 /* ---- Comparing, at rank 0 of the communicator */
@@ -169,6 +197,9 @@ static bool compare(const struct check_record *first, const struct check_record 
         report(CHECK_OTHER_SIGNATURE, first, record,
                a->signature.length == b->signature.length ? "the type of the elements"
                                                           : "the number of elements");
+    if (a->is_typed && b->is_typed && a->signature.basic != b->signature.basic &&
+        a->signature.basic && b->signature.basic && !a->signature.packed && !b->signature.packed)
+        report(CHECK_OTHER_SIGNATURE, first, record, "the type of the elements");
     return true;
 }
 
@@ -188,7 +219,7 @@ static void take(const struct check_record *record)
         return;
     struct round **at = find_round(collective), *round = *at;
     if (!round) {
-        round = *at = check_allocate(1, sizeof *round);
+        round = *at = tool_allocate(1, sizeof *round);
         round->first = *record;
     } else if (!compare(&round->first, record)) {
         break_comm(collective->comm);
@@ -243,10 +274,10 @@ static bool is_collective(const struct weft_function *function)
 static void log_call(const struct weft_call *call, const struct check_comm *comm)
 {
     const int count = weft_call_find(call, WEFT_KIND_COUNT, 0);
-    const int root = find_named(call->function, "root");
-    const int64_t at = root < 0 ? -1 : weft_call_number(call, root, 0);
+    const int at = root_of(call);
     if (check.several_threads || (count >= 0 && weft_call_number(call, count, 0) <= 0))
         return;
+    enum check_log_kind kind;
     check_log_add(call, CHECK_LOG_ENTER, -1, comm->key, 0, comm->calls);
     switch (call->function->plain) {
     case WEFT_CALL_Barrier:
@@ -257,13 +288,18 @@ static void log_call(const struct weft_call *call, const struct check_comm *comm
         break;
     case WEFT_CALL_Reduce:
     case WEFT_CALL_Gather:
-        if (at == comm->rank)
-            check_log_add(call, CHECK_LOG_AWAIT_ALL, -1, comm->key, 0, comm->calls);
+        kind = at == comm->rank ? CHECK_LOG_AWAIT_ALL : CHECK_LOG_MAY_AWAIT;
+        check_log_add(call, kind, -1, comm->key, 0, comm->calls);
         break;
     case WEFT_CALL_Bcast:
     case WEFT_CALL_Scatter:
         if (at >= 0 && at < comm->size && at != comm->rank)
             check_log_add(call, CHECK_LOG_AWAIT_ROOT, comm->world[at], comm->key, 0, comm->calls);
+        check_log_add(call, CHECK_LOG_MAY_AWAIT, -1, comm->key, 0, comm->calls);
+        break;
+    case WEFT_CALL_Scan:
+    case WEFT_CALL_Exscan:
+        check_log_add(call, CHECK_LOG_MAY_AWAIT, -1, comm->key, 0, comm->calls);
         break;
     default:
         break;
@@ -276,16 +312,16 @@ void check_collectives_begin(struct weft_call *call)
     struct check_record record;
     if (!is_collective(function))
         return;
-    MPI_Comm handle = weft_call_handle(call, WEFT_OBJECT_COMM);
+    const void *handle = check_comm_handle(call);
     check_lock();
     struct check_comm *found = handle ? check_comm_find(handle) : NULL;
     struct check_comm comm = found ? *found : (struct check_comm){0};
     if (found)
-        found->calls++;
+        found->recent[found->calls++ % CHECK_RECENT] =
+            check_comm_shape(function->plain, root_of(call));
     check_unlock();
-    if (found)
+    if (found && comm.sync == comm.handle)
         log_call(call, &comm);
-    check_comms_free(call);
     if (!found || !(check.kinds & CHECK_COLLECTIVES))
         return;
     fill(call, &comm, &record);

@@ -4,8 +4,11 @@
  */
 #include "tools/check/deadlocks.h"
 #include "core/base/clock.h"
+#include "tools/check/buffering.h"
 #include "tools/check/comms.h"
+#include "tools/check/graph.h"
 #include "tools/check/messages.h"
+#include "tools/check/windows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +16,11 @@
 
 #define IN_FINALIZE UINT64_MAX /* the epoch of MPI_Finalize, which is not left */
 
-enum { TEXT = 2048 };
-/* A standard send may complete late without a receive: it is judged later. */
-static const double first_seconds = 0.05, repeat_seconds = 0.15, send_seconds = 0.5;
+/* Groups: of the wants by their index, of all optional ones, and of those with another call. */
+enum { OPTIONAL = CHECK_WANTS_MAX, FIRST_OTHER, TEXT = 2048 };
+/* A standard send may complete late without a receive, and so may a collective call that others do
+ * not fit: these are judged later. */
+static const double first_seconds = 0.05, repeat_seconds = 0.15, late_seconds = 0.5;
 
 struct edge {
     int group;
@@ -74,6 +79,7 @@ static void add_edge(int group, const struct check_want *want, int rank)
 {
     if (self.n == self.capacity)
         self.edges = check_enlarge(self.edges, self.n, &self.capacity, sizeof *self.edges);
+    weft_assert(self.n < self.capacity);
     self.edges[self.n] = (struct edge){.group = group, .want = *want};
     self.edges[self.n++].want.rank = rank;
 }
@@ -91,6 +97,12 @@ static void add_want(int group, const struct check_want *want)
     check_unlock();
 }
 
+static void drop_optional(void)
+{
+    while (self.n && self.edges[self.n - 1].group == OPTIONAL)
+        self.n--;
+}
+
 void check_deadlocks_ask(const struct weft_call *call, const struct check_wants *wants)
 {
     self.asked = weft_seconds();
@@ -99,7 +111,7 @@ void check_deadlocks_ask(const struct weft_call *call, const struct check_wants 
     self.location = check_location_of(call);
     self.generation++;
     self.n = 0;
-    const bool is_early = self.asked - self.since < send_seconds;
+    const bool is_early = self.asked - self.since < late_seconds;
     for (int i = 0; i < wants->n; i++) {
         const bool is_left = wants->list[i].kind == CHECK_WANT_SEND && is_early;
         if (wants->any && (is_left || !wants->is_known)) {
@@ -107,14 +119,19 @@ void check_deadlocks_ask(const struct weft_call *call, const struct check_wants 
             return;
         }
         if (!is_left)
-            add_want(wants->any ? 0 : i, &wants->list[i]);
+            add_want(wants->any ? 0 : wants->list[i].is_optional ? OPTIONAL : i, &wants->list[i]);
     }
+    if (wants->n == CHECK_WANTS_MAX) /* some may be missing in the list */
+        drop_optional();
     for (int i = 0; i < self.n; i++) {
         struct check_record record = {.kind = CHECK_RECORD_QUESTION, .call = call->function->plain};
         const struct check_want *want = &self.edges[i].want;
         record.question = (struct check_question){.kind = want->kind,
+                                                  .is_late = !is_early,
+                                                  .is_optional = want->is_optional,
                                                   .comm = want->comm,
                                                   .number = want->number,
+                                                  .shape = want->shape,
                                                   .generation = self.generation,
                                                   .edge = i};
         check_channel_send(want->rank, &record);
@@ -123,34 +140,44 @@ void check_deadlocks_ask(const struct weft_call *call, const struct check_wants 
 
 /* ---- Questions and replies */
 
+/* True if this rank has made another collective call instead. */
+static bool has_other_call(const struct check_comm *comm, const struct check_question *question)
+{
+    const uint64_t ahead = comm->calls - question->number; /* if it is positive */
+    return comm->calls > question->number && question->is_late && ahead <= CHECK_RECENT &&
+           comm->recent[question->number % CHECK_RECENT] != question->shape;
+}
+
 /* True if the rank that asks waits for something that this rank does not do in its wait. */
-static bool is_owed(int asker, const struct check_question *question)
+static bool is_owed(int asker, const struct check_question *question, bool *is_other)
 {
     check_lock();
     const struct check_comm *comm = check_comm_find_key(question->comm);
-    const bool is_known = comm != NULL;
-    const uint64_t calls = comm ? comm->calls : 0;
+    const bool is_called = comm && comm->calls > question->number;
+    *is_other = comm && has_other_call(comm, question);
     check_unlock();
-    if (!is_known)
-        return false;
     switch (question->kind) {
     case CHECK_WANT_SEND:
-        return check_messages_is_unmatched(asker, question->number);
+        return comm && check_messages_is_unmatched(asker, question->number);
     case CHECK_WANT_COLLECTIVE:
-        return calls <= question->number;
-    default:
+        return *is_other || (comm && !is_called && (question->is_late || !question->is_optional));
+    case CHECK_WANT_COMPLETE:
+        return check_windows_is_incomplete(asker, question->comm, question->number);
+    default: /* it sends nothing in its wait */
         return true;
     }
 }
 
 static void take_question(const struct check_record *record)
 {
+    bool is_other = false;
     if (self.epoch == 0 || !(check.kinds & CHECK_DEADLOCKS) ||
-        !is_owed(record->rank, &record->question))
+        !is_owed(record->rank, &record->question, &is_other))
         return;
     struct check_record reply = {.kind = CHECK_RECORD_REPLY, .call = record->call};
     reply.question = record->question;
     reply.question.epoch = self.epoch;
+    reply.question.is_other = is_other;
     check_channel_send(record->rank, &reply);
 }
 
@@ -179,6 +206,7 @@ static void send_group(int group)
                                           .other = edge->want.rank,
                                           .other_epoch = edge->epoch,
                                           .kind = edge->want.kind,
+                                          .call = edge->want.call,
                                           .tag = edge->want.tag};
         check_channel_send(0, &record);
     }
@@ -195,6 +223,8 @@ static void take_reply(const struct check_record *record)
         check_messages_has_arrived(edge->want.comm, record->rank, edge->want.tag))
         return;
     edge->epoch = reply->epoch;
+    if (reply->is_other)
+        edge->group = FIRST_OTHER + reply->edge;
     send_group(edge->group);
 }
 
@@ -206,7 +236,7 @@ static struct group *find_group(struct node *node, int id)
     while (group && group->id != id)
         group = group->next;
     if (!group) {
-        group = check_allocate(1, sizeof *group);
+        group = tool_allocate(1, sizeof *group);
         group->id = id;
         group->next = node->groups;
         node->groups = group;
@@ -275,22 +305,28 @@ static void describe(char *text, const struct check_record *record, int more)
 {
     const struct check_edge *edge = &record->edge;
     const struct check_location location = location_of(record);
-    char call[384], others[48] = "", tag[32] = "";
+    char call[384], what[128], others[48] = "", tag[32] = "";
     size_t length = strlen(text);
     check_location_print(&location, call, sizeof call);
     if (edge->kind != CHECK_WANT_COLLECTIVE && edge->tag >= 0)
         snprintf(tag, sizeof tag, " with tag %d", edge->tag);
     if (more)
         snprintf(others, sizeof others, " (or of %d more)", more);
-    const char *format = edge->kind == CHECK_WANT_SEND
-                             ? "rank %d waits in %s until rank %d receives its message%s%s"
-                         : edge->kind == CHECK_WANT_COLLECTIVE
-                             ? "rank %d waits in %s for the same call of rank %d%s%s"
-                             : "rank %d waits in %s for a message of rank %d%s%s";
+    if (edge->kind == CHECK_WANT_SEND)
+        snprintf(what, sizeof what, "until rank %d receives its message", edge->other);
+    else if (edge->kind == CHECK_WANT_RECEIVE)
+        snprintf(what, sizeof what, "for a message of rank %d", edge->other);
+    else if (edge->kind == CHECK_WANT_COMPLETE)
+        snprintf(what, sizeof what, "until rank %d calls MPI_Win_complete", edge->other);
+    else if (edge->call == record->call)
+        snprintf(what, sizeof what, "for the same call of rank %d", edge->other);
+    else /* in MPI_Wait, for example */
+        snprintf(what, sizeof what, "for %s of rank %d", weft_functions[edge->call].name,
+                 edge->other);
     length += (size_t)snprintf(text + length, TEXT - length, length ? "; " : "");
     if (length < TEXT)
-        snprintf(text + length, TEXT - length, format, record->rank, call, edge->other, tag,
-                 others);
+        snprintf(text + length, TEXT - length, "rank %d waits in %s %s%s%s", record->rank, call,
+                 what, tag, others);
 }
 
 /* The edge by which to follow a wait: not to the rank itself, if there is another. */
@@ -301,6 +337,46 @@ static const struct check_record *next_edge(const struct node *node, int rank)
         if (group->edges[i].edge.other != rank)
             return &group->edges[i];
     return &group->edges[0];
+}
+
+static void add_rank(const struct check_record *record, bool cycle)
+{
+    const struct check_location location = location_of(record);
+    struct weft_site site;
+    char where[96] = "";
+    weft_site_lookup(location.site, &site);
+    const char *slash = strrchr(site.file, '/');
+    if (site.line)
+        snprintf(where, sizeof where, "%.80s:%d", slash ? slash + 1 : site.file, site.line);
+    check_graph_add_rank(record->rank, location.function->name, where, cycle);
+}
+
+/* Draws the ranks of the set, of which some are in the cycle, with all that each waits for. */
+static void draw(const char *path, int first)
+{
+    bool *in_cycle = tool_allocate((size_t)check.size, sizeof *in_cycle);
+    int rank = first, end = -1;
+    while (!in_cycle[rank] && end < 0) {
+        const struct check_edge *edge = &next_edge(&nodes[rank], rank)->edge;
+        in_cycle[rank] = true;
+        add_rank(next_edge(&nodes[rank], rank), true);
+        end = edge->other_epoch == IN_FINALIZE ? edge->other : -1;
+        rank = edge->other;
+    }
+    if (end >= 0)
+        check_graph_add_rank(end, "MPI_Finalize", "", true);
+    for (int i = 0; i < check.size; i++)
+        if (nodes[i].is_stuck && !in_cycle[i])
+            add_rank(next_edge(&nodes[i], i), false);
+    for (int i = 0; i < check.size; i++) {
+        const struct group *group = nodes[i].is_stuck ? stuck_group(&nodes[i]) : NULL;
+        const struct check_record *next = group ? next_edge(&nodes[i], i) : NULL;
+        for (int k = 0; group && k < group->n; k++)
+            check_graph_add_arrow(i, group->edges[k].edge.other,
+                                  in_cycle[i] && &group->edges[k] == next);
+    }
+    free(in_cycle);
+    check_graph_write(path);
 }
 
 /* Reports the cycle that is reached from the first rank of the set, or the chain that ends at a
@@ -334,11 +410,16 @@ static void report(void)
     if (edge->other_epoch == IN_FINALIZE && length < TEXT)
         snprintf(text + length, TEXT - length, "; rank %d is in MPI_Finalize", rank);
     check_report_of(first, CHECK_DEADLOCK, &location, true, "%s", text);
+    const char *picture = getenv("WEFT_CHECK_SVG");
+    if (picture && *picture)
+        draw(picture, first);
 }
 
 static void end_job(void)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
+    if (check.kinds & CHECK_RACES)
+        check_log_find_races();
     struct check_record record = {.kind = CHECK_RECORD_END, .call = WEFT_CALL_Abort};
     for (int i = 1; i < check.size; i++)
         check_channel_send(i, &record);
@@ -353,7 +434,7 @@ static void take_edge(const struct check_record *record)
 {
     const struct check_edge *edge = &record->edge;
     if (!nodes)
-        nodes = check_allocate((size_t)check.size, sizeof *nodes);
+        nodes = tool_allocate((size_t)check.size, sizeof *nodes);
     struct node *node = &nodes[record->rank];
     if (edge->epoch < node->epoch)
         return;

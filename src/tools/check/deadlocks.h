@@ -9,13 +9,15 @@
  * the reply). So an edge states: this rank leaves its epoch only after the other has left its own.
  *
  * The edges of a wait are groups: a wait for all of several operations has a group for each, a wait
- * for any of them has one group with the edges of all. A group is sent to rank 0 of MPI_COMM_WORLD
+ * for any of them has one group with the edges of all. A collective call in which a rank needs no
+ * data of others may wait for them nevertheless: if it lasts, these are a group. So is a rank that
+ * makes another collective call instead. A group is sent to rank 0 of MPI_COMM_WORLD
  * when all its edges are proved. Rank 0 looks for the largest set of ranks of which each has a
  * group with edges to ranks of the set alone, in the epochs of these groups, or to ranks in
  * MPI_Finalize. None of the ranks can be the first one to leave its epoch, however old the edges
  * are.
  *
- * Waits that the checker cannot follow (windows, files, inter-communicators) have no edges, and
+ * Waits that the checker cannot follow (locks of windows, inter-communicators) have no edges, and
  * ranks in them do not reply: nothing is reported then.
  *
  * Invariant: a reply is sent only inside of a wait, in which the rank starts no operation.
@@ -32,8 +34,12 @@ enum { CHECK_ANY_RANK = -1, CHECK_WANTS_MAX = 64 };
 struct check_want {
     enum check_want_kind kind;
     uint64_t comm;
-    uint64_t number; /* of the message among those to the rank, or of the collective call */
-    int rank;        /* in MPI_COMM_WORLD; CHECK_ANY_RANK: any of the communicator */
+    uint64_t number; /* of the message among those to the rank, of the collective call, or of the
+                        exposure of a window (comm) to the rank */
+    enum weft_call_number call; /* this call, and its shape */
+    uint64_t shape;
+    bool is_optional; /* the call may wait for it, or for another optional one */
+    int rank;         /* in MPI_COMM_WORLD; CHECK_ANY_RANK: any of the communicator */
     int tag;
 };
 

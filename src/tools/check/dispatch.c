@@ -9,8 +9,12 @@
 #include "tools/check/channel.h"
 #include "tools/check/check.h"
 #include "tools/check/comms.h"
+#include "tools/check/files.h"
 #include "tools/check/messages.h"
+#include "tools/check/order.h"
+#include "tools/check/shuffle.h"
 #include "tools/check/waits.h"
+#include "tools/check/watch.h"
 #include "tools/check/windows.h"
 
 #include <stdlib.h>
@@ -29,8 +33,10 @@ static const struct {
     {"deadlocks", CHECK_DEADLOCKS},
     {"buffers", CHECK_BUFFERS},
     {"windows", CHECK_WINDOWS},
+    {"files", CHECK_FILES},
     {"races", CHECK_RACES},
     {"fail", 0},
+    {"shuffle", 0}, /* and its seed */
 };
 
 /* ---- The start */
@@ -48,7 +54,7 @@ static unsigned char read_parameters(const struct weft_function *function)
         if (parameter->flow == WEFT_FLOW_INOUT)
             has |= CHECK_HAS_INOUT_HANDLE;
         if (parameter->flow == WEFT_FLOW_OUT)
-            has |= CHECK_HAS_OUT_HANDLE | (object == WEFT_OBJECT_COMM ? CHECK_HAS_OUT_COMM : 0);
+            has |= CHECK_HAS_OUT_HANDLE | (check_comm_is_kind(object) ? CHECK_HAS_OUT_COMM : 0);
         if (parameter->flow != WEFT_FLOW_IN && object == WEFT_OBJECT_DATATYPE)
             has |= CHECK_HAS_CHANGED_TYPE;
         if (parameter->flow == WEFT_FLOW_IN && object == WEFT_OBJECT_REQUEST)
@@ -59,22 +65,32 @@ static unsigned char read_parameters(const struct weft_function *function)
 
 static void read_word(const char *word, size_t length)
 {
+    if (check.shuffles && strspn(word, "0123456789") == length) { /* also 1, which is all kinds */
+        check.seed = strtoull(word, NULL, 10);
+        return;
+    }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strlen(words[i].name) == length && strncmp(words[i].name, word, length) == 0) {
             check.kinds |= words[i].kinds;
-            check.fail |= words[i].kinds == 0;
+            check.fail |= strcmp(words[i].name, "fail") == 0;
+            check.shuffles |= strcmp(words[i].name, "shuffle") == 0;
             return;
         }
     }
     fprintf(stderr,
             "weft check: WEFT_CHECK has the word \"%.*s\"; it takes all, objects, collectives, "
-            "messages, deadlocks, buffers, windows, races and fail\n",
+            "messages, deadlocks, buffers, windows, files, races, fail, and shuffle with a seed "
+            "behind it\n",
             (int)length, word);
 }
+
+static struct check_location init; /* the call of MPI_Init */
 
 static void end_process(int status, void *arg)
 {
     (void)arg;
+    if (check.began && status == 0 && (check.kinds & CHECK_OBJECTS))
+        check_report(CHECK_NOT_FINALIZED, &init, false, "the process ends without MPI_Finalize");
     if (check.began)
         check_findings_print_own();
     if (status == 0 && check.fail && (check.found || check.findings.n)) {
@@ -96,6 +112,7 @@ __attribute__((constructor)) static void start(void)
         word += length;
     }
     check.kinds = check.kinds ? check.kinds : CHECK_ALL;
+    check_order_read();
     on_exit(end_process, NULL);
 }
 
@@ -106,6 +123,7 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)comm, (void)keyval, (void)value, (void)extra;
     check.began = false;
+    check_order_finish();
     if (check.kinds & CHECK_ACROSS)
         check_channel_finish();
     if (check.kinds & CHECK_COLLECTIVES)
@@ -133,7 +151,7 @@ static void exchange_programs(void)
     weft_next.Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_MAX, check.channel);
     if (both[0] == ~both[1]) /* the largest is the smallest */
         return;
-    char *paths = check_allocate((size_t)check.size, sizeof path);
+    char *paths = tool_allocate((size_t)check.size, sizeof path);
     weft_next.Allgather(path, sizeof path, MPI_CHAR, paths, sizeof path, MPI_CHAR, check.channel);
     for (int i = 0; i < check.size; i++)
         weft_site_add_program(paths + (size_t)i * sizeof path);
@@ -155,6 +173,7 @@ static void begin_job(void)
     several = provided == MPI_THREAD_MULTIPLE;
     weft_next.Allreduce(MPI_IN_PLACE, &several, 1, MPI_INT, MPI_MAX, check.channel);
     check.several_threads = several;
+    check_order_begin_job();
     if (check.kinds & CHECK_ACROSS) {
         check_comms_begin();
         check_messages_begin_job();
@@ -162,6 +181,9 @@ static void begin_job(void)
         check_channel_begin();
     }
     check_areas_begin();
+    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS))
+        check_watch_begin_job();
+    check_shuffle_begin_job();
     check.began = true;
 }
 
@@ -194,10 +216,15 @@ static void poll(int does)
         check_channel_poll();
 }
 
+/* Calls that the thread is in: callbacks of the program make calls inside others. */
+static CHECK_THREAD int depth;
+
 bool weft_call_begin(struct weft_call *call)
 {
     if (!check.began)
         return true;
+    if (depth++ == 0 && check_watches)
+        check_watch_compare(call);
     if (check.kinds & CHECK_ACROSS)
         poll(call->function->does);
     check_changes_keep(call);
@@ -207,24 +234,33 @@ bool weft_call_begin(struct weft_call *call)
         check_windows_begin(call);
         check_buffers_begin(call);
     }
+    if (check.kinds & CHECK_FILES)
+        check_files_begin(call);
     if (check.kinds & CHECK_ACROSS)
         check_collectives_begin(call);
     if (check.kinds & CHECK_FOLLOW)
         check_messages_begin(call);
-    return !check_wait(call);
+    const bool is_made = check_order_begin(call) || check_shuffle(call) || check_wait(call);
+    if (check.kinds & CHECK_ACROSS)
+        check_comms_free(call);
+    return !is_made;
 }
 
 void weft_call_end(struct weft_call *call)
 {
     if (call->function->plain == WEFT_CALL_Init || call->function->plain == WEFT_CALL_Init_thread) {
-        if (call->result == MPI_SUCCESS && !is_other_abi())
+        if (call->result == MPI_SUCCESS && !is_other_abi()) {
+            init = check_location_of(call);
             begin_job();
+        }
         return;
     }
     if (!check.began) {
         check_changes_free(call);
         return;
     }
+    depth--;
+    check_order_end(call);
     if (check.kinds & CHECK_OBJECTS)
         check_objects_end(call);
     if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS)) {
@@ -235,5 +271,9 @@ void weft_call_end(struct weft_call *call)
         check_messages_end(call);
     if ((check.kinds & CHECK_ACROSS) && call->result == MPI_SUCCESS)
         check_comms_end(call);
+    if (check.kinds & CHECK_FILES)
+        check_files_end(call);
     check_changes_free(call);
+    if (depth == 0 && check_watches)
+        check_watch_keep(call);
 }

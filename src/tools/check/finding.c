@@ -166,6 +166,15 @@ static const char *plural(int n)
     return n == 1 ? "" : "s";
 }
 
+static void print_left_out(void)
+{
+    if (check.races_left_out)
+        fprintf(stderr,
+                "weft check: races were not looked for: the calls of %d ranks need %zu MiB; run "
+                "fewer ranks\n",
+                check.size, check.races_left_out >> 20);
+}
+
 static void print_all(struct check_finding *list, int n)
 {
     int errors = 0;
@@ -186,13 +195,13 @@ int check_findings_end(void)
     const size_t each = sizeof(struct check_finding);
     struct check_findings *own = &check.findings;
     int all = 0, n = own->n;
-    int *counts = check_allocate((size_t)check.size * 2, sizeof *counts), *at = counts + check.size;
+    int *counts = tool_allocate((size_t)check.size * 2, sizeof *counts), *at = counts + check.size;
     weft_next.Gather(&n, 1, MPI_INT, counts, 1, MPI_INT, 0, check.channel);
     for (int i = 0; i < check.size; i++) {
         at[i] = all;
         all += counts[i];
     }
-    struct check_finding *list = check_allocate((size_t)all + 1, each);
+    struct check_finding *list = tool_allocate((size_t)all + 1, each);
     MPI_Datatype finding;
     weft_next.Type_contiguous((int)each, MPI_BYTE, &finding);
     weft_next.Type_commit(&finding);
@@ -201,6 +210,7 @@ int check_findings_end(void)
     if (check.rank == 0) {
         all = join(list, all);
         print_all(list, all);
+        print_left_out();
         const char *path = getenv("WEFT_CHECK_SARIF");
         if (path && *path)
             check_sarif_write(path, list, all);

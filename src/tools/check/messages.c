@@ -4,9 +4,9 @@
  */
 #include "tools/check/messages.h"
 #include "tools/check/buffering.h"
-#include "tools/check/changes.h"
 #include "tools/check/comms.h"
 #include "tools/check/deadlocks.h"
+#include "tools/check/gathering.h"
 #include "tools/check/repeats.h"
 
 #include <stdlib.h>
@@ -56,7 +56,8 @@ struct pending {
     struct posted like;       /* of a persistent receive */
     struct posted *posted;    /* NULL: none is active */
     int dest;
-    uint64_t comm, number; /* of the message */
+    uint64_t comm, number;            /* of the message */
+    struct check_gathering gathering; /* of a collective call */
 };
 
 /* A call between its begin and its end. */
@@ -178,6 +179,7 @@ static void withdraw(struct posted *posted)
     else
         state.end = posted->at;
     state.wildcards -= is_wild(posted);
+    weft_assert(state.wildcards >= 0 && !*state.end);
     if (posted->arrival)
         check_pool_give(&arrivals, posted->arrival);
     check_pool_give(&receives, posted);
@@ -207,6 +209,7 @@ static void report(struct posted *posted, enum check_rule rule)
 static void settle(struct posted *posted)
 {
     const struct check_message *message = &posted->arrival->record.message;
+    weft_assert(posted->comm == message->comm && posted->tag == message->tag);
     if (is_blind(posted->comm)) {
         if (posted->is_complete && posted->is_described)
             withdraw(posted);
@@ -228,6 +231,7 @@ static void settle(struct posted *posted)
 static struct arrival *take_arrival(const struct posted *posted)
 {
     struct queue *queue = &state.queues[posted->source];
+    weft_assert(!is_wild(posted) && posted->source < check.size && !posted->arrival);
     struct arrival *before = NULL, *arrival = queue->first;
     while (arrival && (arrival->record.message.comm != posted->comm ||
                        arrival->record.message.tag != posted->tag)) {
@@ -310,7 +314,7 @@ static void append_arrival(const struct check_record *record)
         queue->first = arrival;
     queue->last = arrival;
     if (!queue->newest)
-        queue->newest = check_allocate(CHECK_SLOTS, sizeof *queue->newest);
+        queue->newest = tool_allocate(CHECK_SLOTS, sizeof *queue->newest);
     queue->newest[check_repeats_slot(message->comm, message->tag)] = *record;
 }
 
@@ -531,7 +535,7 @@ static void replace_status(const struct weft_call *call, struct frame *frame, in
         return;
     frame->statuses = frame->few_statuses;
     if (n > FEW)
-        frame->statuses = check_allocate((size_t)n, sizeof *frame->statuses);
+        frame->statuses = tool_allocate((size_t)n, sizeof *frame->statuses);
     call->values[status].pointer = frame->statuses;
 }
 
@@ -563,7 +567,7 @@ static void begin_completion(const struct weft_call *call)
     struct frame *frame = push(call);
     frame->handles = frame->few_handles;
     if (n > FEW)
-        frame->handles = check_allocate((size_t)n, sizeof *frame->handles);
+        frame->handles = tool_allocate((size_t)n, sizeof *frame->handles);
     frame->n = n;
     for (int64_t i = 0; i < n; i++)
         frame->handles[i] = weft_call_element(call, requests, i);
@@ -762,9 +766,24 @@ static void end_message(const struct weft_call *call, struct frame *frame)
     }
 }
 
+/* A nonblocking collective call has given a request. */
+static void end_collective(const struct weft_call *call)
+{
+    const void *request = call->result == MPI_SUCCESS ? made_request(call) : NULL;
+    if (!request || weft_object_is_predefined(request) || !is_on())
+        return;
+    const struct check_gathering gathering = check_gathering_of(call);
+    check_mutex_lock(&state.lock);
+    add_pending(request)->gathering = gathering;
+    check_mutex_unlock(&state.lock);
+}
+
 void check_messages_end(struct weft_call *call)
 {
+    const int does = call->function->does;
     struct frame *frame = frames;
+    if ((does & WEFT_DOES_COLLECTIVE) && (does & WEFT_DOES_NONBLOCKING))
+        end_collective(call);
     if (!frame || frame->call != call)
         return;
     frames = frame->below;
@@ -973,6 +992,8 @@ void check_messages_want_request(const void *handle, struct check_wants *wants)
                                         .rank = pending->dest,
                                         .tag = ANY};
         add(wants, &want);
+    } else if (pending && pending->gathering.comm) {
+        check_gathering_want(&pending->gathering, NULL, wants);
     } else {
         wants->is_known = false;
     }
@@ -995,7 +1016,7 @@ void check_messages_want_probe(const struct weft_call *call, struct check_wants 
 
 void check_messages_begin_job(void)
 {
-    state.queues = check_allocate((size_t)check.size, sizeof *state.queues);
+    state.queues = tool_allocate((size_t)check.size, sizeof *state.queues);
 }
 
 /* True if the message of a record is there, and no receive has matched it. */

@@ -28,6 +28,7 @@ static size_t slot_of(enum weft_object_kind kind, const void *handle)
 static struct check_object *slot(enum weft_object_kind kind, const void *handle)
 {
     size_t at = slot_of(kind, handle);
+    weft_assert(table.used < table.size); /* an empty slot ends the search */
     while (table.slots[at].handle &&
            (table.slots[at].handle != handle || table.slots[at].kind != kind))
         at = (at + 1) & (table.size - 1);
@@ -51,7 +52,7 @@ static void grow(void)
         live += old[i].uses > 0;
     if (!n || live * 4 >= n)
         table.size = n ? 2 * n : 256;
-    table.slots = check_allocate(table.size, sizeof *table.slots);
+    table.slots = tool_allocate(table.size, sizeof *table.slots);
     table.used = live;
     for (size_t i = 0; i < n; i++)
         if (old[i].uses > 0)
@@ -64,6 +65,7 @@ static struct check_object *insert(enum weft_object_kind kind, const void *handl
     if (2 * (table.used + 1) > table.size)
         grow();
     struct check_object *object = slot(kind, handle);
+    weft_assert(!weft_object_is_predefined(handle));
     table.used += !object->handle;
     return object;
 }
@@ -178,6 +180,7 @@ static void make(const struct weft_call *call, const struct weft_parameter *para
             .handle = handle, .kind = parameter->object, .uses = 1, .made = here};
         object->persistent = function->does & WEFT_DOES_PERSISTENT;
         object->active = !object->persistent;
+        object->generalized = function->plain == WEFT_CALL_Grequest_start;
         if (function->plain == WEFT_CALL_Type_dup) {
             const void *old = weft_call_handle(call, WEFT_OBJECT_DATATYPE);
             struct check_object *copied = check_object_find(WEFT_OBJECT_DATATYPE, old);
@@ -216,6 +219,24 @@ static void see_results(const struct weft_call *call)
         if (!weft_object_is_predefined(handle))
             make(call, parameter, handle);
     }
+}
+
+bool check_objects_is_inactive(const void *request)
+{
+    check_lock();
+    const struct check_object *object = check_object_find(WEFT_OBJECT_REQUEST, request);
+    bool is_inactive = object && object->uses > 0 && object->persistent && !object->active;
+    check_unlock();
+    return is_inactive;
+}
+
+bool check_objects_is_generalized(const void *request)
+{
+    check_lock();
+    const struct check_object *object = check_object_find(WEFT_OBJECT_REQUEST, request);
+    bool is_generalized = object && object->uses > 0 && object->generalized;
+    check_unlock();
+    return is_generalized;
 }
 
 static void see_change(const struct weft_call *call, const struct check_change *change)
@@ -266,8 +287,20 @@ static enum check_rule rule_of(const struct check_object *object)
     }
 }
 
+/* A session, and what is made from it, may outlive MPI_Finalize. */
+static bool has_session(void)
+{
+    for (size_t i = 0; i < table.size; i++)
+        if (table.slots[i].handle && table.slots[i].uses > 0 &&
+            table.slots[i].kind == WEFT_OBJECT_SESSION)
+            return true;
+    return false;
+}
+
 void check_objects_finish(void)
 {
+    if (has_session())
+        return;
     for (size_t i = 0; i < table.size; i++) {
         struct check_object *object = &table.slots[i];
         if (!object->handle || object->uses <= 0)

@@ -25,15 +25,22 @@
 struct check_object {
     const void *handle; /* NULL: the slot is empty */
     enum weft_object_kind kind;
-    int uses;                /* 0: freed, below: not known */
-    bool persistent, active; /* of a request */
-    bool committed;          /* of a datatype */
-    bool described;          /* its signature is known */
+    int uses;                             /* 0: freed, below: not known */
+    bool persistent, active, generalized; /* of a request */
+    bool committed;                       /* of a datatype */
+    bool described;                       /* its signature is known */
     struct check_signature signature;
     struct check_location made, freed;
 };
 
 /* The object of a handle, NULL if there is none. The lock is held. */
 struct check_object *check_object_find(enum weft_object_kind kind, const void *handle);
+
+/* True for a persistent request that is not started, if objects are followed. */
+bool check_objects_is_inactive(const void *request);
+
+/* True for a request of MPI_Grequest_start, whose state is asked of the program, if objects are
+ * followed. */
+bool check_objects_is_generalized(const void *request);
 
 #endif

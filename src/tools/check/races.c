@@ -13,10 +13,13 @@ static const size_t clocks_max = (size_t)32 << 20; /* numbers: 128 MiB */
 
 static struct {
     const struct check_log *logs;
-    int *next;     /* of each rank: the first entry that has not been passed */
-    size_t *first; /* of each rank: the index of its first entry among all */
-    int *now;      /* the clocks of the ranks */
-    int *clocks;   /* of each entry that is a start, or enters a collective call */
+    bool in_deadlock;
+    int *next;             /* of each rank: the first entry that has not been passed */
+    size_t *first;         /* of each rank: the index of its first entry among all */
+    int *now;              /* the clocks of the ranks */
+    int *clocks;           /* of each entry that is a start, or enters a collective call */
+    uint64_t comm, number; /* of the last collective call that waits for all, */
+    int *joined;           /* and the clock behind it */
 } job;
 
 static int *clock_of(int rank, int at)
@@ -29,9 +32,8 @@ static int *now_of(int rank)
     return job.now + (size_t)rank * (size_t)check.size;
 }
 
-static void merge(int rank, const int *clock)
+static void merge(int *now, const int *clock)
 {
-    int *now = now_of(rank);
     for (int i = 0; i < check.size; i++)
         now[i] = clock[i] > now[i] ? clock[i] : now[i];
 }
@@ -43,7 +45,27 @@ static bool await(int rank, int other, int at)
         return true;
     if (job.next[other] <= at)
         return false;
-    merge(rank, clock_of(other, at));
+    merge(now_of(rank), clock_of(other, at));
+    return true;
+}
+
+/* The same for all ranks. The clocks are joined once, not by each rank. */
+static bool await_all(int rank, const struct check_log_entry *entry)
+{
+    if (job.comm != entry->comm || job.number != entry->number) {
+        for (int i = 0; i < check.size; i++)
+            if (job.next[i] <= check_log_find(i, CHECK_LOG_ENTER, entry->comm, entry->number))
+                return false;
+        memset(job.joined, 0, (size_t)check.size * sizeof *job.joined);
+        for (int i = 0; i < check.size; i++) {
+            const int at = check_log_find(i, CHECK_LOG_ENTER, entry->comm, entry->number);
+            if (at != NONE)
+                merge(job.joined, clock_of(i, at));
+        }
+        job.comm = entry->comm;
+        job.number = entry->number;
+    }
+    merge(now_of(rank), job.joined);
     return true;
 }
 
@@ -59,10 +81,7 @@ static bool may_pass(int rank)
                await(rank, post->from,
                      check_log_find(post->from, CHECK_LOG_START, (uint64_t)rank, post->number));
     case CHECK_LOG_AWAIT_ALL:
-        for (int i = 0; i < check.size; i++)
-            if (!await(rank, i, check_log_find(i, CHECK_LOG_ENTER, entry->comm, entry->number)))
-                return false;
-        return true;
+        return await_all(rank, entry);
     case CHECK_LOG_AWAIT_ROOT:
         return await(rank, entry->peer,
                      check_log_find(entry->peer, CHECK_LOG_ENTER, entry->comm, entry->number));
@@ -122,6 +141,36 @@ static void report(int rank, const struct check_log_entry *post,
         post->from, first, other_rank, second);
 }
 
+static bool is_received(int rank, int from, uint64_t number)
+{
+    const struct check_log *log = &job.logs[rank];
+    for (int i = 0; i < log->n; i++)
+        if (log->entries[i].kind == CHECK_LOG_POST && log->entries[i].from == from &&
+            log->entries[i].number == number)
+            return true;
+    return false;
+}
+
+/* A message to a rank that no receive has taken, and that the receive, which is complete at the
+ * entry `end`, could have taken; NULL: there is none. */
+static const struct check_log_entry *find_waiting(int rank, const struct check_log_entry *post,
+                                                  int end, int *from)
+{
+    for (int i = 0; i < check.size; i++) {
+        const struct check_log *log = &job.logs[i];
+        for (int k = 0; k < job.next[i] && i != post->from; k++) {
+            const struct check_log_entry *start = &log->entries[k];
+            if (start->kind != CHECK_LOG_START || start->peer != rank ||
+                start->comm != post->comm || (post->tag >= 0 && start->tag != post->tag) ||
+                clock_of(i, k)[rank] > end || is_received(rank, i, start->number))
+                continue;
+            *from = i;
+            return start;
+        }
+    }
+    return NULL;
+}
+
 /* True: a race of a wildcard receive has been reported. */
 static bool find_race(int rank, int at)
 {
@@ -141,7 +190,12 @@ static bool find_race(int rank, int at)
         report(rank, post, taken, other, later->from);
         return true;
     }
-    return false;
+    int from;
+    const struct check_log_entry *waiting =
+        end != NONE && job.in_deadlock ? find_waiting(rank, post, end, &from) : NULL;
+    if (waiting)
+        report(rank, post, taken, waiting, from);
+    return waiting != NULL;
 }
 
 static void find_races(void)
@@ -158,25 +212,32 @@ static void find_races(void)
     }
 }
 
-void check_races_find(const struct check_log *logs)
+void check_races_find(const struct check_log *logs, bool in_deadlock)
 {
     const size_t size = (size_t)check.size;
     size_t all = 0;
     job.logs = logs;
-    job.first = check_allocate(size, sizeof *job.first);
+    job.in_deadlock = in_deadlock;
+    job.first = tool_allocate(size, sizeof *job.first);
     for (int i = 0; i < check.size; i++) {
         job.first[i] = all;
+        weft_assert(logs[i].n >= 0 && (!logs[i].n || logs[i].entries));
         all += (size_t)logs[i].n;
     }
-    if (all <= clocks_max / size) {
-        job.next = check_allocate(size, sizeof *job.next);
-        job.now = check_allocate(size * size, sizeof *job.now);
-        job.clocks = check_allocate(all * size, sizeof *job.clocks);
+    if (all > clocks_max / size) {
+        check.races_left_out = all * size * sizeof *job.clocks;
+    } else {
+        job.next = tool_allocate(size, sizeof *job.next);
+        job.now = tool_allocate(size * size, sizeof *job.now);
+        job.clocks = tool_allocate(all * size, sizeof *job.clocks);
+        job.joined = tool_allocate(size, sizeof *job.joined);
+        job.comm = 0;
         execute();
         find_races();
         free(job.next);
         free(job.now);
         free(job.clocks);
+        free(job.joined);
     }
     free(job.first);
 }

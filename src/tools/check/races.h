@@ -13,7 +13,7 @@
 
 #include "tools/check/buffering.h"
 
-/* At rank 0. */
-void check_races_find(const struct check_log *logs);
+/* At rank 0. in_deadlock: messages that have not been received count, too. */
+void check_races_find(const struct check_log *logs, bool in_deadlock);
 
 #endif

@@ -23,7 +23,7 @@ static struct {
 
 void check_repeats_begin(void)
 {
-    state.slots = check_allocate((size_t)check.size, sizeof(struct slot *));
+    state.slots = tool_allocate((size_t)check.size, sizeof(struct slot *));
 }
 
 void check_repeats_finish(void)
@@ -43,6 +43,7 @@ static void flush(struct slot *slot)
     struct check_record record = slot->last;
     if (slot->repeats == 0)
         return;
+    weft_assert(slot->repeats <= CHECK_REPEATS_MAX && slot->n > (uint64_t)slot->repeats);
     record.message.repeats = slot->repeats;
     record.message.number = number_of(slot, slot->n - (uint64_t)slot->repeats);
     slot->repeats = 0;
@@ -89,7 +90,7 @@ void check_repeats_send(int rank, struct check_record *record)
 {
     struct check_message *message = &record->message;
     if (!state.slots[rank])
-        state.slots[rank] = check_allocate(CHECK_SLOTS, sizeof(struct slot));
+        state.slots[rank] = tool_allocate(CHECK_SLOTS, sizeof(struct slot));
     struct slot *slot = &state.slots[rank][check_repeats_slot(message->comm, message->tag)];
     slot->rank = rank;
     message->repeats = 1;

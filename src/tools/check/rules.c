@@ -5,6 +5,9 @@
 #include "tools/check/finding.h"
 
 const struct check_rule_text check_rules[CHECK_RULES] = {
+    [CHECK_NOT_FINALIZED] = {"not-finalized", CHECK_OBJECTS, true, "11.2.2",
+                             "a process that has initialized MPI calls MPI_Finalize before it ends",
+                             "call MPI_Finalize before the program returns or exits"},
     [CHECK_REQUEST_LOST] =
         {"request-lost", CHECK_OBJECTS, true, "3.7.3",
          "a nonblocking operation ends only by a call that completes its request",
@@ -57,6 +60,10 @@ const struct check_rule_text check_rules[CHECK_RULES] = {
     [CHECK_SEND_CHANGED] = {"send-changed", CHECK_BUFFERS, true, "3.7.2",
                             "a send buffer must not be changed before the send is complete",
                             "change the buffer after MPI_Wait, or use another one"},
+    [CHECK_RECEIVE_CHANGED] =
+        {"receive-changed", CHECK_BUFFERS, true, "3.7.2",
+         "the program must not access a receive buffer before the receive is complete",
+         "change the buffer after MPI_Wait, or use another one"},
     [CHECK_ALIAS] = {"buffer-alias", CHECK_BUFFERS, true, "2.3",
                      "buffers of one call must not overlap if one of them is written",
                      "use different buffers, or MPI_IN_PLACE where the call permits it"},
@@ -68,6 +75,12 @@ const struct check_rule_text check_rules[CHECK_RULES] = {
                             "the buffer of an operation has to exist until the operation is "
                             "complete",
                             "free the memory after MPI_Wait"},
+    [CHECK_BUFFER_RANGE] = {"buffer-range", CHECK_BUFFERS, true, "3.2.2",
+                            "a buffer has as many elements of the datatype as its count states",
+                            "pass a smaller count, or a larger buffer"},
+    [CHECK_BUFFER_TYPE] = {"buffer-type", CHECK_BUFFERS, false, "3.3.1",
+                           "the datatype of a buffer describes the variables that it has",
+                           "pass the datatype of the variable's type"},
     [CHECK_ORIGIN_OVERLAP] =
         {"origin-overlap", CHECK_WINDOWS, true, "12.3",
          "the origin buffer of an operation on a window must not be used before the operation is "
@@ -107,6 +120,23 @@ const struct check_rule_text check_rules[CHECK_RULES] = {
          "concurrent accesses to the same memory of a window have no defined result if one of them "
          "writes, unless both are accumulates",
          "separate the accesses by an epoch or a flush, use other locations, or MPI_Accumulate"},
+    [CHECK_WINDOW_FREED] = {"window-freed", CHECK_WINDOWS, false, "12.2.1",
+                            "the memory of a window exists until the window is freed",
+                            "free the memory after MPI_Win_free"},
+    [CHECK_FILE_CONFLICT] = {"file-conflict", CHECK_FILES, true, "14.6.1",
+                             "accesses of several processes to the same bytes of a file, of which "
+                             "one writes, have no defined result without MPI_File_sync and a "
+                             "barrier between them, or atomic mode",
+                             "write to other bytes, or separate the accesses by MPI_File_sync, "
+                             "MPI_Barrier and MPI_File_sync"},
+    [CHECK_FILE_VIEW] = {"file-view", CHECK_FILES, true, "14.6.6",
+                         "the basic types of data and filetype are those of the etype of the view, "
+                         "or MPI_BYTE",
+                         "pass the type that the view was set for, or set another view"},
+    [CHECK_FILE_ACTIVE] = {"file-active", CHECK_FILES, true, "14.2.2",
+                           "all operations on a file are complete before it is closed",
+                           "call MPI_Wait, or the end of the split collective call, before "
+                           "MPI_File_close"},
     [CHECK_DEADLOCK] =
         {"deadlock", CHECK_DEADLOCKS, true, "3.5",
          "a program in which each of several processes waits for another one of them "
@@ -117,6 +147,11 @@ const struct check_rule_text check_rules[CHECK_RULES] = {
                              "program must not depend on buffers",
                              "change the order of the calls, or use MPI_Sendrecv, MPI_Irecv before "
                              "the send, or MPI_Bsend"},
+    [CHECK_COLLECTIVE_BUFFERED] =
+        {"collective-may-wait", CHECK_DEADLOCKS, false, "6.14",
+         "a collective call may wait for all ranks or not, so that a program must not depend on "
+         "either",
+         "make the call on all ranks before the messages, or behind them"},
     [CHECK_MESSAGE_RACE] = {"message-race", CHECK_RACES, false, "3.5",
                             "a receive with MPI_ANY_SOURCE takes any of the messages that match it",
                             "name the source or use tags, if the program depends on the order"},

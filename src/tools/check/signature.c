@@ -116,10 +116,10 @@ static struct check_signature read_derived(MPI_Datatype type)
                                   &c.combiner);
     if (c.combiner == MPI_COMBINER_NAMED)
         return named(type);
-    c.integer = check_allocate((size_t)c.integers, sizeof *c.integer);
-    c.address = check_allocate((size_t)c.addresses, sizeof *c.address);
-    c.count = check_allocate((size_t)c.counts, sizeof *c.count);
-    c.type = check_allocate((size_t)c.types, sizeof *c.type);
+    c.integer = tool_allocate((size_t)c.integers, sizeof *c.integer);
+    c.address = tool_allocate((size_t)c.addresses, sizeof *c.address);
+    c.count = tool_allocate((size_t)c.counts, sizeof *c.count);
+    c.type = tool_allocate((size_t)c.types, sizeof *c.type);
     weft_next.Type_get_contents_c(type, c.integers, c.addresses, c.counts, c.types, c.integer,
                                   c.address, c.count, c.type);
     struct check_signature signature = read_contents(type, &c);

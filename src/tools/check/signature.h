@@ -2,7 +2,7 @@
 /*
  * Type signatures (MPI 5.0, section 5.1): the sequence of basic types that a count of a datatype
  * describes, as its length and a hash. The hash is a polynomial in the basic types, so that the
- * signature of a sequence follows from those of its pieces, and a repetition costs O(log n).
+ * signature of a sequence follows from those of its subsequences, and a repetition costs O(log n).
  *
  * A datatype is read by MPI_Type_get_envelope and MPI_Type_get_contents. The result is kept with
  * the object (objects.h). Types whose contents are one datatype only (all but structures) have its

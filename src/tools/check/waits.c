@@ -6,9 +6,14 @@
 #include "core/base/clock.h"
 #include "tools/check/comms.h"
 #include "tools/check/deadlocks.h"
+#include "tools/check/gathering.h"
 #include "tools/check/messages.h"
+#include "tools/check/objects.h"
+#include "tools/check/shuffle.h"
+#include "tools/check/windows.h"
 
 static const double record_seconds = 0.5; /* for the record of a message that is there */
+static const double differ_seconds = 2;   /* for the proof that calls that differ wait */
 
 /* A wait: what it is for is asked when it lasts. */
 struct wait {
@@ -18,9 +23,7 @@ struct wait {
     int sent;                  /* the result of the send */
     int requests;              /* the parameter of a completing call */
     bool all;
-    uint64_t comm, number; /* of a collective call */
-    const int *ranks;      /* for which it waits */
-    int n, rank;
+    struct check_gathering gathering;
 };
 
 /* ---- Rounds */
@@ -62,7 +65,7 @@ static bool may_return(const struct wait *wait)
     bool is_any = false;
     for (int64_t i = 0; i < n; i++) {
         MPI_Request request = weft_call_element(wait->call, wait->requests, i);
-        if (request == MPI_REQUEST_NULL)
+        if (request == MPI_REQUEST_NULL || check_objects_is_inactive(request))
             continue;
         bool ended = check_request_has_ended(request);
         if (ended != wait->all)
@@ -77,7 +80,8 @@ static void want_requests(const struct wait *wait, struct check_wants *wants)
     const int64_t n = weft_call_length(wait->call, wait->requests);
     for (int64_t i = 0; i < n; i++) {
         MPI_Request request = weft_call_element(wait->call, wait->requests, i);
-        if (request != MPI_REQUEST_NULL && !check_request_has_ended(request))
+        if (request != MPI_REQUEST_NULL && !check_objects_is_inactive(request) &&
+            !check_request_has_ended(request))
             check_messages_want_request(request, wants);
     }
 }
@@ -92,12 +96,22 @@ static bool is_refused(const struct weft_call *call)
     return false;
 }
 
+/* The library would call the program for the state of such a request: nothing is asked. */
+static bool has_generalized(const struct wait *wait)
+{
+    const int64_t n = weft_call_length(wait->call, wait->requests);
+    for (int64_t i = 0; i < n; i++)
+        if (check_objects_is_generalized(weft_call_element(wait->call, wait->requests, i)))
+            return true;
+    return false;
+}
+
 static void await_requests(struct weft_call *call, bool all)
 {
     struct wait wait = {.call = call, .add = want_requests, .all = all};
     while (call->function->parameter[wait.requests].object != WEFT_OBJECT_REQUEST)
         wait.requests++;
-    if (is_refused(call))
+    if (is_refused(call) || has_generalized(&wait))
         return;
     for (int round = 0; !may_return(&wait); round++)
         next_round(&wait, round);
@@ -111,18 +125,21 @@ static void want_probe(const struct wait *wait, struct check_wants *wants)
     check_messages_want_probe(wait->call, wants);
 }
 
-static void await_probe(struct weft_call *call)
+/* True: the call is in error, which has been reported. */
+static bool await_probe(struct weft_call *call)
 {
     const struct wait wait = {.call = call, .add = want_probe, .requests = -1};
     MPI_Comm comm = weft_call_handle(call, WEFT_OBJECT_COMM);
     int flag = is_refused(call);
     for (int round = 0; !flag; round++) {
         next_round(&wait, round);
-        if (weft_next.Iprobe((int)call->values[0].number, (int)call->values[1].number, comm, &flag,
-                             MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        call->result = weft_next.Iprobe((int)call->values[0].number, (int)call->values[1].number,
+                                        comm, &flag, MPI_STATUS_IGNORE);
+        if (call->result != MPI_SUCCESS)
             break;
     }
     check_deadlocks_leave();
+    return !flag;
 }
 
 /* ---- Blocking sends and receives */
@@ -208,160 +225,89 @@ static void exchange(struct weft_call *call)
     weft_next.Wait(&wait.receive, MPI_STATUS_IGNORE);
 }
 
+/* ---- Windows */
+
+static void want_complete(const struct wait *wait, struct check_wants *wants)
+{
+    check_windows_want_complete(weft_call_handle(wait->call, WEFT_OBJECT_WIN), wants);
+}
+
+/* MPI_Win_wait by MPI_Win_test; false: there is nothing to wait for, which the real call reports.
+ */
+static bool await_exposure(struct weft_call *call)
+{
+    const struct wait wait = {.call = call, .add = want_complete, .requests = -1};
+    MPI_Win win = weft_call_handle(call, WEFT_OBJECT_WIN);
+    struct check_wants wants = {.n = 0};
+    int flag = 0;
+    if (!check_windows_want_complete(win, &wants))
+        return false;
+    for (int round = 0; !flag; round++) {
+        next_round(&wait, round);
+        call->result = weft_next.Win_test(win, &flag);
+        if (call->result != MPI_SUCCESS)
+            break;
+    }
+    check_deadlocks_leave();
+    return true;
+}
+
 /* ---- Collective calls */
 
 static void want_ranks(const struct wait *wait, struct check_wants *wants)
 {
-    for (int i = 0; i < wait->n && wants->n < CHECK_WANTS_MAX; i++) {
-        const int rank = wait->ranks[(wait->rank + 1 + i) % wait->n];
-        if (rank != check.rank)
-            wants->list[wants->n++] = (struct check_want){.kind = CHECK_WANT_COLLECTIVE,
-                                                          .comm = wait->comm,
-                                                          .number = wait->number,
-                                                          .rank = rank};
-    }
+    check_gathering_want(&wait->gathering, wait->call, wants);
 }
 
-/* Waits until all ranks have made the call; true: the call was MPI_Barrier. */
-static bool synchronize(struct weft_call *call)
+static struct wait gathering_of(struct weft_call *call)
 {
-    struct check_comm comm;
+    return (struct wait){
+        .call = call, .add = want_ranks, .requests = -1, .gathering = check_gathering_of(call)};
+}
+
+static void finish_collective(const struct wait *wait, MPI_Request *request)
+{
+    for (int round = 0; !check_request_has_ended(*request); round++)
+        next_round(wait, round);
+    check_deadlocks_leave();
+    wait->call->result = weft_next.Wait(request, MPI_STATUS_IGNORE);
+}
+
+/* Waits until all ranks have called a function without a nonblocking form. Calls that differ would
+ * wait where no records are received. */
+static void synchronize(struct weft_call *call, MPI_Comm comm)
+{
+    const struct wait wait = gathering_of(call);
+    const uint64_t shape = wait.gathering.shape;
+    uint64_t both[2] = {shape, ~shape};
     MPI_Request request;
-    if (!check_comm_copy(call, &comm) || weft_next.Ibarrier(comm.handle, &request) != MPI_SUCCESS)
-        return false;
-    const struct wait wait = {.call = call,
-                              .add = want_ranks,
-                              .requests = -1,
-                              .comm = comm.key,
-                              .number = comm.calls - 1,
-                              .ranks = comm.world,
-                              .n = comm.size,
-                              .rank = comm.rank};
-    for (int round = 0; !check_request_has_ended(request); round++)
+    if (weft_next.Iallreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_MAX, comm, &request) !=
+        MPI_SUCCESS)
+        return;
+    finish_collective(&wait, &request);
+    const double limit = weft_seconds() + differ_seconds;
+    for (int round = 0; both[0] != ~both[1] && weft_seconds() < limit; round++)
         next_round(&wait, round);
     check_deadlocks_leave();
-    call->result = weft_next.Wait(&request, MPI_STATUS_IGNORE);
-    check_collectives_await();
-    return call->function->plain == WEFT_CALL_Barrier;
-}
-
-/* A collective call in which a rank waits for some ranks only: for the root, for all at the root,
- * or for lower ranks. */
-struct rooted {
-    bool waits_at_root, waits_for_root; /* false, false: MPI_Scan */
-    int root;                           /* the parameter */
-};
-
-/* False: not one of these calls. */
-static bool describe_rooted(const struct weft_call *call, struct rooted *rooted)
-{
-    switch (call->function->plain) {
-    case WEFT_CALL_Reduce:
-        *rooted = (struct rooted){.waits_at_root = true, .root = 5};
-        return true;
-    case WEFT_CALL_Gather:
-        *rooted = (struct rooted){.waits_at_root = true, .root = 6};
-        return true;
-    case WEFT_CALL_Gatherv:
-        *rooted = (struct rooted){.waits_at_root = true, .root = 7};
-        return true;
-    case WEFT_CALL_Bcast:
-        *rooted = (struct rooted){.waits_for_root = true, .root = 3};
-        return true;
-    case WEFT_CALL_Scatter:
-        *rooted = (struct rooted){.waits_for_root = true, .root = 6};
-        return true;
-    case WEFT_CALL_Scatterv:
-        *rooted = (struct rooted){.waits_for_root = true, .root = 7};
-        return true;
-    case WEFT_CALL_Scan:
-    case WEFT_CALL_Exscan:
-        *rooted = (struct rooted){.root = -1};
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Starts the nonblocking form of the call. Arrays of counts have the width of the form. */
-static int start_rooted(const struct weft_call *call, MPI_Request *request)
-{
-    const union weft_value *v = call->values;
-    const bool is_large = call->function != &weft_functions[call->function->plain];
-    switch (call->function->plain) {
-    case WEFT_CALL_Reduce:
-        return weft_next.Ireduce_c(v[0].pointer, v[1].pointer, (MPI_Count)v[2].number, v[3].pointer,
-                                   v[4].pointer, (int)v[5].number, v[6].pointer, request);
-    case WEFT_CALL_Gather:
-        return weft_next.Igather_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer, v[3].pointer,
-                                   (MPI_Count)v[4].number, v[5].pointer, (int)v[6].number,
-                                   v[7].pointer, request);
-    case WEFT_CALL_Scatter:
-        return weft_next.Iscatter_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer,
-                                    v[3].pointer, (MPI_Count)v[4].number, v[5].pointer,
-                                    (int)v[6].number, v[7].pointer, request);
-    case WEFT_CALL_Gatherv:
-        return is_large
-                   ? weft_next.Igatherv_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer,
-                                          v[3].pointer, v[4].pointer, v[5].pointer, v[6].pointer,
-                                          (int)v[7].number, v[8].pointer, request)
-                   : weft_next.Igatherv(v[0].pointer, (int)v[1].number, v[2].pointer, v[3].pointer,
-                                        v[4].pointer, v[5].pointer, v[6].pointer, (int)v[7].number,
-                                        v[8].pointer, request);
-    case WEFT_CALL_Scatterv:
-        return is_large
-                   ? weft_next.Iscatterv_c(v[0].pointer, v[1].pointer, v[2].pointer, v[3].pointer,
-                                           v[4].pointer, (MPI_Count)v[5].number, v[6].pointer,
-                                           (int)v[7].number, v[8].pointer, request)
-                   : weft_next.Iscatterv(v[0].pointer, v[1].pointer, v[2].pointer, v[3].pointer,
-                                         v[4].pointer, (int)v[5].number, v[6].pointer,
-                                         (int)v[7].number, v[8].pointer, request);
-    case WEFT_CALL_Scan:
-        return weft_next.Iscan_c(v[0].pointer, v[1].pointer, (MPI_Count)v[2].number, v[3].pointer,
-                                 v[4].pointer, v[5].pointer, request);
-    case WEFT_CALL_Exscan:
-        return weft_next.Iexscan_c(v[0].pointer, v[1].pointer, (MPI_Count)v[2].number, v[3].pointer,
-                                   v[4].pointer, v[5].pointer, request);
-    default:
-        return weft_next.Ibcast_c(v[0].pointer, (MPI_Count)v[1].number, v[2].pointer,
-                                  (int)v[3].number, v[4].pointer, request);
-    }
 }
 
 /* True: the call has been made. */
-static bool wait_rooted(struct weft_call *call)
+static bool wait_for_ranks(struct weft_call *call)
 {
     struct check_comm comm;
-    struct rooted rooted;
     MPI_Request request;
-    if (!describe_rooted(call, &rooted) || !check_comm_copy(call, &comm))
+    const bool has_form = check_gathering_has_form(call->function);
+    if ((!has_form && !check_gathering_synchronizes(call)) || !check_comm_copy(call, &comm))
         return false;
-    const int64_t root = rooted.root < 0 ? 0 : call->values[rooted.root].number;
-    if (root < 0 || root >= comm.size)
+    if (!has_form) {
+        synchronize(call, comm.sync);
         return false;
-    struct wait wait = {.call = call,
-                        .add = want_ranks,
-                        .requests = -1,
-                        .comm = comm.key,
-                        .number = comm.calls - 1,
-                        .ranks = comm.world};
-    if (rooted.waits_for_root && root != comm.rank) {
-        wait.ranks = &comm.world[root];
-        wait.n = 1;
-    } else if (rooted.waits_at_root && root == comm.rank) {
-        wait.n = comm.size;
-        wait.rank = comm.rank;
-    } else if (rooted.root < 0) {
-        wait.n = comm.rank;
     }
+    const struct wait wait = gathering_of(call);
     check_collectives_await();
-    call->result = start_rooted(call, &request);
-    if (call->result != MPI_SUCCESS)
-        return true;
-    for (int round = 0; !check_request_has_ended(request); round++)
-        next_round(&wait, round);
-    check_deadlocks_leave();
-    call->result = weft_next.Wait(&request, MPI_STATUS_IGNORE);
+    call->result = weft_call_start(call, &request);
+    if (call->result == MPI_SUCCESS)
+        finish_collective(&wait, &request);
     return true;
 }
 
@@ -386,37 +332,14 @@ static bool wait_for_messages(struct weft_call *call)
     case WEFT_CALL_Waitany:
     case WEFT_CALL_Waitsome:
         await_requests(call, false);
-        return false;
+        return call->function->plain == WEFT_CALL_Waitany && check_shuffle_completion(call);
     case WEFT_CALL_Probe:
     case WEFT_CALL_Mprobe:
-        await_probe(call);
-        return false;
+        return await_probe(call);
+    case WEFT_CALL_Win_wait:
+        return await_exposure(call);
     default:
         return false;
-    }
-}
-
-static bool wait_for_ranks(struct weft_call *call)
-{
-    switch (call->function->plain) {
-    case WEFT_CALL_Barrier:
-    case WEFT_CALL_Allreduce:
-    case WEFT_CALL_Allgather:
-    case WEFT_CALL_Allgatherv:
-    case WEFT_CALL_Alltoall:
-    case WEFT_CALL_Alltoallv:
-    case WEFT_CALL_Alltoallw:
-    case WEFT_CALL_Reduce_scatter:
-    case WEFT_CALL_Reduce_scatter_block:
-    case WEFT_CALL_Comm_dup:
-    case WEFT_CALL_Comm_split:
-    case WEFT_CALL_Comm_create:
-    case WEFT_CALL_Win_create:
-    case WEFT_CALL_Win_allocate:
-    case WEFT_CALL_File_open:
-        return synchronize(call);
-    default:
-        return wait_rooted(call);
     }
 }
 

@@ -5,7 +5,8 @@
  * Epochs. The state of a window is that of the calls of this process alone: a fence has been
  * called, targets are locked, an access epoch has been started, an exposure epoch posted. A fence
  * leaves open whether an epoch begins, so after a fence operations on the window are permitted, and
- * other epochs may begin until there was one.
+ * other epochs may begin until there was one. Whether the operations of such an epoch were between
+ * two fences is known at the second one.
  *
  * Conflicts. Two accesses to the same bytes of a target conflict if one of them writes, unless both
  * are accumulates. Accesses of one origin are compared there: all since the epoch began or the
@@ -27,8 +28,11 @@
  *    loads and stores order processes, end the comparison of passive accesses.
  */
 #include "tools/check/windows.h"
+#include "tools/check/blocks.h"
 #include "tools/check/buffers.h"
 #include "tools/check/channel.h"
+#include "tools/check/deadlocks.h"
+#include "tools/check/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +57,10 @@ struct access {
 
 struct peer {
     int64_t size, unit;
-    uint64_t key; /* that of rank 0 is the key of the window */
-    int world;    /* rank in MPI_COMM_WORLD */
+    uint64_t key;              /* that of rank 0 is the key of the window */
+    int world;                 /* rank in MPI_COMM_WORLD */
+    bool is_posted;            /* the exposure epoch is for it */
+    uint64_t posts, completes; /* exposures to it, accesses of it that have been completed */
 };
 
 struct window {
@@ -62,11 +68,15 @@ struct window {
     uint64_t serial;
     int rank, size;
     int flavor;
+    bool is_gathered;   /* all members are in MPI_COMM_WORLD: the peers' sizes are known */
     bool is_compared;   /* among origins */
     uint64_t low, high; /* the memory that other processes may write */
     uint64_t base;      /* of the memory of this process */
+    bool is_block;      /* which is a block of the heap */
     struct peer *peers;
     bool has_fence, fence_used; /* a fence permits operations; there was one */
+    bool is_between;            /* there was one in another epoch since */
+    struct check_location between;
     bool has_lock_all, is_started, is_posted;
     int locked;           /* how many targets */
     unsigned char *locks; /* enum lock of each target */
@@ -118,7 +128,22 @@ static int *flavor_of(MPI_Win handle)
     return found ? flavor : NULL;
 }
 
-/* Fills the members' sizes, and ranks in MPI_COMM_WORLD; collective over the window. */
+/* The memory of a shared window, of all its members. */
+static void read_shared(struct window *window)
+{
+    void *base = NULL;
+    MPI_Aint size = 0;
+    int unit;
+    weft_next.Win_shared_query(window->handle, MPI_PROC_NULL, &size, &unit, &base);
+    window->low = window->high = (uintptr_t)base;
+    for (int i = 0; i < window->size; i++) {
+        weft_next.Win_shared_query(window->handle, i, &size, &unit, &base);
+        window->high += (uint64_t)size;
+    }
+}
+
+/* Fills the members' sizes, and ranks in MPI_COMM_WORLD; collective over the window. Processes of
+ * another job may run without this tool: with one of them nothing is gathered. */
 static void read_members(struct window *window, MPI_Comm comm)
 {
     void *base = NULL;
@@ -136,10 +161,8 @@ static void read_members(struct window *window, MPI_Comm comm)
         own.size = size ? *size : 0;
         own.unit = unit ? *unit : 1;
     }
-    window->peers = check_allocate(n, sizeof *window->peers);
-    weft_next.Allgather(&own, (int)sizeof own, MPI_BYTE, window->peers, (int)sizeof own, MPI_BYTE,
-                        comm);
-    int *ranks = check_allocate(2 * n, sizeof *ranks), *in_world = ranks + n;
+    window->peers = tool_allocate(n, sizeof *window->peers);
+    int *ranks = tool_allocate(2 * n, sizeof *ranks), *in_world = ranks + n;
     weft_next.Comm_group(MPI_COMM_WORLD, &world);
     weft_next.Comm_group(comm, &group);
     for (int i = 0; i < window->size; i++)
@@ -147,29 +170,25 @@ static void read_members(struct window *window, MPI_Comm comm)
     weft_next.Group_translate_ranks(group, window->size, ranks, world, in_world);
     weft_next.Group_free(&group);
     weft_next.Group_free(&world);
-    window->is_compared = window->flavor != MPI_WIN_FLAVOR_DYNAMIC;
-    int64_t sum = 0;
-    for (int i = 0; i < window->size; i++) {
+    window->is_gathered = true;
+    for (int i = 0; i < window->size; i++)
+        window->is_gathered &= in_world[i] != MPI_UNDEFINED;
+    window->is_compared = window->is_gathered && window->flavor != MPI_WIN_FLAVOR_DYNAMIC;
+    if (window->is_gathered)
+        weft_next.Allgather(&own, (int)sizeof own, MPI_BYTE, window->peers, (int)sizeof own,
+                            MPI_BYTE, comm);
+    for (int i = 0; i < window->size; i++)
         window->peers[i].world = in_world[i];
-        window->is_compared &= in_world[i] != MPI_UNDEFINED;
-        sum += window->peers[i].size;
-    }
     free(ranks);
     window->base = window->low = (uintptr_t)base;
     window->high = window->low + (uint64_t)own.size;
-    if (window->flavor == MPI_WIN_FLAVOR_SHARED) {
-        MPI_Aint lowest_size;
-        int lowest_unit;
-        weft_next.Win_shared_query(window->handle, MPI_PROC_NULL, &lowest_size, &lowest_unit,
-                                   &base);
-        window->low = (uintptr_t)base;
-        window->high = window->low + (uint64_t)sum;
-    }
+    if (window->flavor == MPI_WIN_FLAVOR_SHARED)
+        read_shared(window);
 }
 
 static void make(const struct weft_call *call)
 {
-    struct window *window = check_allocate(1, sizeof *window);
+    struct window *window = tool_allocate(1, sizeof *window);
     for (int i = 0; i < call->function->parameters; i++)
         if (call->function->parameter[i].object == WEFT_OBJECT_WIN)
             window->handle = weft_call_element(call, i, 0);
@@ -179,8 +198,8 @@ static void make(const struct weft_call *call)
     window->serial = ++windows.made;
     check_mutex_unlock(&windows.lock);
     read_members(window, weft_call_handle(call, WEFT_OBJECT_COMM));
-    window->locks = check_allocate((size_t)window->size, sizeof *window->locks);
-    window->started = check_allocate((size_t)window->size, sizeof *window->started);
+    window->locks = tool_allocate((size_t)window->size, sizeof *window->locks);
+    window->started = tool_allocate((size_t)window->size, sizeof *window->started);
     check_mutex_lock(&windows.lock);
     window->calls = windows.calls;
     windows.shared += window->flavor == MPI_WIN_FLAVOR_SHARED;
@@ -188,6 +207,10 @@ static void make(const struct weft_call *call)
     if (windows.n == windows.capacity)
         windows.list =
             check_enlarge(windows.list, windows.n, &windows.capacity, sizeof *windows.list);
+    uintptr_t first, end;
+    window->is_block =
+        window->flavor == MPI_WIN_FLAVOR_CREATE && check_block_find(window->base, &first, &end);
+    weft_assert(window->rank < window->size && window->low <= window->high);
     windows.list[windows.n++] = window;
     check_mutex_unlock(&windows.lock);
 }
@@ -301,6 +324,11 @@ static void check_begins(const struct weft_call *call, const struct window *wind
 
 static void check_free(const struct weft_call *call, const struct window *window)
 {
+    uintptr_t low, high;
+    const struct check_location here = check_location_of(call);
+    if (window->is_block && !check_block_find(window->base, &low, &high))
+        check_report(CHECK_WINDOW_FREED, &here, true,
+                     "the program has freed the memory of the window");
     if (window->locked || window->has_lock_all)
         report_open(call, window, CHECK_EPOCH_NOT_ENDED, "a target is locked");
     else if (window->is_started)
@@ -310,6 +338,18 @@ static void check_free(const struct weft_call *call, const struct window *window
     else if (window->fence_used)
         report_open(call, window, CHECK_EPOCH_NOT_ENDED,
                     "operations since the last fence are not complete");
+}
+
+/* Reports a fence that ends an epoch of its kind with operations of a lock or of MPI_Win_start. */
+static void report_between(const struct weft_call *call, const struct window *window)
+{
+    const struct check_location here = check_location_of(call);
+    char text[512];
+    check_location_print(&here, text, sizeof text);
+    check_report(CHECK_EPOCH_OVERLAP, &window->between, false,
+                 "the operation of another epoch is between two fences, the second in %s, without "
+                 "MPI_MODE_NOSUCCEED or MPI_MODE_NOPRECEDE",
+                 text);
 }
 
 static void check_synchronization(const struct weft_call *call, const struct window *window)
@@ -322,6 +362,8 @@ static void check_synchronization(const struct weft_call *call, const struct win
             report_open(call, window, CHECK_EPOCH_OVERLAP, "a target is locked");
         else if (window->is_started)
             report_open(call, window, CHECK_EPOCH_OVERLAP, "an access epoch is open");
+        else if (window->is_between && !(assertion(call) & MPI_MODE_NOPRECEDE))
+            report_between(call, window);
         break;
     case WEFT_CALL_Win_lock:
     case WEFT_CALL_Win_lock_all:
@@ -370,7 +412,7 @@ static void check_synchronization(const struct weft_call *call, const struct win
     }
 }
 
-static void set_started(struct window *window, MPI_Group group)
+static void set_members(struct window *window, MPI_Group group, bool is_post)
 {
     MPI_Group members;
     int n = 0;
@@ -379,10 +421,23 @@ static void set_started(struct window *window, MPI_Group group)
     for (int i = 0; i < n; i++) {
         int rank;
         weft_next.Group_translate_ranks(group, 1, &i, members, &rank);
-        if (is_target(window, rank))
+        if (!is_target(window, rank))
+            continue;
+        if (is_post) {
+            window->peers[rank].is_posted = true;
+            window->peers[rank].posts++;
+        } else {
             window->started[rank] = true;
+        }
     }
     weft_next.Group_free(&members);
+}
+
+static void end_exposure(struct window *window)
+{
+    window->is_posted = false;
+    for (int i = 0; i < window->size; i++)
+        window->peers[i].is_posted = false;
 }
 
 /* The call has returned. One that ends an epoch has ended it also if it returns an error. */
@@ -399,6 +454,7 @@ static void set_epoch(const struct weft_call *call, struct window *window)
     case WEFT_CALL_Win_fence:
         window->has_fence = !(assertion(call) & MPI_MODE_NOSUCCEED);
         window->fence_used = false;
+        window->is_between = false;
         window->fences++;
         window->sent = 0;
         window->opened = check_location_of(call);
@@ -427,22 +483,26 @@ static void set_epoch(const struct weft_call *call, struct window *window)
     case WEFT_CALL_Win_start:
         window->is_started = true;
         window->opened = check_location_of(call);
-        set_started(window, weft_call_handle(call, WEFT_OBJECT_GROUP));
+        set_members(window, weft_call_handle(call, WEFT_OBJECT_GROUP), false);
         break;
     case WEFT_CALL_Win_complete:
         window->is_started = false;
+        for (int i = 0; i < window->size; i++)
+            window->peers[i].completes += window->started[i];
         memset(window->started, 0, (size_t)window->size * sizeof *window->started);
         break;
     case WEFT_CALL_Win_post:
         window->is_posted = true;
+        set_members(window, weft_call_handle(call, WEFT_OBJECT_GROUP), true);
         if (!window->is_started)
             window->opened = check_location_of(call);
         break;
     case WEFT_CALL_Win_wait:
-        window->is_posted = false;
+        end_exposure(window);
         break;
     case WEFT_CALL_Win_test:
-        window->is_posted &= !weft_call_number(call, 1, 0);
+        if (weft_call_number(call, 1, 0))
+            end_exposure(window);
         break;
     default:
         break;
@@ -507,6 +567,8 @@ static bool describe(const struct weft_call *call, const struct window *window,
                               .where = check_location_of(call)};
     if (!is_target(window, access->target) || type < 0)
         return false;
+    if (!window->is_gathered && window->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        return false; /* the target's unit is not known */
     int64_t unit =
         window->flavor == MPI_WIN_FLAVOR_DYNAMIC ? 1 : window->peers[access->target].unit;
     check_area_add(&access->area, (uint64_t)(weft_call_number(call, target, 0) * unit),
@@ -555,6 +617,41 @@ static void check_operation(const struct weft_call *call, const struct window *w
         break;
     }
     check_area_free(&access.area);
+}
+
+/* ---- Waits (deadlocks.h) */
+
+bool check_windows_want_complete(MPI_Win win, struct check_wants *wants)
+{
+    check_mutex_lock(&windows.lock);
+    const struct window *window = find(win);
+    const bool is_posted = window && window->is_posted;
+    if (is_posted && !window->is_gathered)
+        wants->is_known = false;
+    for (int i = 0; is_posted && window->is_gathered && i < window->size; i++) {
+        const struct peer *peer = &window->peers[i];
+        if (peer->is_posted && peer->world != MPI_UNDEFINED && wants->n < CHECK_WANTS_MAX)
+            wants->list[wants->n++] = (struct check_want){.kind = CHECK_WANT_COMPLETE,
+                                                          .comm = window->peers[0].key,
+                                                          .number = peer->posts,
+                                                          .rank = peer->world,
+                                                          .tag = -1};
+    }
+    check_mutex_unlock(&windows.lock);
+    return is_posted;
+}
+
+bool check_windows_is_incomplete(int rank, uint64_t key, uint64_t number)
+{
+    bool is_incomplete = false;
+    check_mutex_lock(&windows.lock);
+    for (int i = 0; i < windows.n; i++) {
+        const struct window *window = windows.list[i];
+        for (int k = 0; window->peers[0].key == key && k < window->size; k++)
+            is_incomplete |= window->peers[k].world == rank && window->peers[k].completes < number;
+    }
+    check_mutex_unlock(&windows.lock);
+    return is_incomplete;
 }
 
 /* ---- Several origins */
@@ -639,8 +736,12 @@ static void add_operation(const struct weft_call *call, struct window *window)
     if (!describe(call, window, &access))
         return;
     const bool is_passive = is_locked(window, access.target);
-    if (!is_passive && !window->is_started)
+    if (!is_passive && !window->is_started) {
         window->fence_used = true;
+    } else if (window->has_fence && !window->is_between) {
+        window->is_between = true;
+        window->between = access.where;
+    }
     bool is_request = call->function->does & WEFT_DOES_NONBLOCKING;
     send_local(window, is_passive, call);
     send_records(window, access.target, &access.area, access.how, is_passive, call);
@@ -730,6 +831,8 @@ static void count_call(const struct weft_call *call)
 void check_windows_begin(const struct weft_call *call)
 {
     const struct weft_function *function = call->function;
+    if (function->plain == WEFT_CALL_Win_create && (check.kinds & CHECK_WINDOWS))
+        check_range_of_window(call);
     void *handle =
         check_has(call, CHECK_HAS_WINDOW) ? weft_call_handle(call, WEFT_OBJECT_WIN) : NULL;
     if (!handle)

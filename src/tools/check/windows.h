@@ -7,11 +7,21 @@
 
 #include "tools/check/area.h"
 
+#include "mpi.h"
+
 struct check_record;
 
 /* Before and after the real call. */
 void check_windows_begin(const struct weft_call *call);
 void check_windows_end(const struct weft_call *call);
+
+/* Adds the processes whose MPI_Win_complete ends the exposure epoch of a window; false: there is no
+ * such epoch. */
+struct check_wants;
+bool check_windows_want_complete(MPI_Win win, struct check_wants *wants);
+
+/* True if this process has not completed as many accesses to a rank in MPI_COMM_WORLD. */
+bool check_windows_is_incomplete(int rank, uint64_t key, uint64_t number);
 
 /* A record of an access has arrived at its target. */
 void check_windows_take(const struct check_record *record);

@@ -3,6 +3,7 @@
  * Values of calls, and the next definitions: see call.h.
  */
 #include "tools/interpose/call.h"
+#include "core/base/assert.h"
 #include "tools/interpose/wrapper.h"
 
 #include <dlfcn.h>
@@ -30,8 +31,11 @@ void weft_next_resolve(void)
     bool has_mpi = dlsym(RTLD_NEXT, WEFT_WRAPPER_PREFIX "Init") != NULL;
     for (int i = 0; i < WEFT_CALLS; i++) {
         char name[128];
-        const char *bare = weft_functions[i].name + sizeof "MPI_" - 1;
-        snprintf(name, sizeof name, WEFT_WRAPPER_PREFIX "%s", bare);
+        const char *full = weft_functions[i].name;
+        bool is_extension = strncmp(full, "MPIX_", 5) == 0;
+        snprintf(name, sizeof name, "%s%s",
+                 is_extension ? WEFT_EXTENSION_PREFIX : WEFT_WRAPPER_PREFIX,
+                 full + (is_extension ? sizeof "MPIX_" : sizeof "MPI_") - 1);
         void *next = has_mpi ? dlsym(RTLD_NEXT, name) : (void *)(uintptr_t)no_mpi;
         if (!next) {
             fprintf(stderr,
@@ -56,6 +60,17 @@ const char *weft_next_other(void)
     return strncmp(file, "libmpi", 6) == 0 && strncmp(file, "libmpi_abi", 10) != 0 ? file : NULL;
 }
 
+void *tool_allocate(size_t n, size_t each)
+{
+    void *memory = calloc(n ? n : 1, each);
+    if (!memory) {
+        fprintf(stderr, "weft: the preloaded tool has no memory for %zu entries of %zu bytes\n", n,
+                each);
+        abort();
+    }
+    return memory;
+}
+
 int weft_call_find(const struct weft_call *call, enum weft_parameter_kind kind, int from)
 {
     for (int i = from; i < call->function->parameters; i++)
@@ -76,6 +91,7 @@ void *weft_call_handle(const struct weft_call *call, enum weft_object_kind objec
 
 int64_t weft_call_length(const struct weft_call *call, int parameter)
 {
+    weft_assert(parameter >= 0 && parameter < call->function->parameters);
     int length = call->function->parameter[parameter].length;
     if (length == WEFT_LENGTH_ONE)
         return 1;
@@ -87,12 +103,14 @@ int64_t weft_call_length(const struct weft_call *call, int parameter)
 static const char *element_at(const struct weft_call *call, int parameter, int64_t i)
 {
     const char *base = call->values[parameter].pointer;
+    weft_assert(i >= 0 && call->function->parameter[parameter].width > 0);
     return base ? base + (size_t)i * call->function->parameter[parameter].width : NULL;
 }
 
 int64_t weft_call_number(const struct weft_call *call, int parameter, int64_t i)
 {
     const struct weft_parameter *p = &call->function->parameter[parameter];
+    weft_assert(parameter >= 0 && parameter < call->function->parameters);
     if (!p->pointer)
         return call->values[parameter].number;
     const char *at = element_at(call, parameter, i);
@@ -110,6 +128,7 @@ int64_t weft_call_number(const struct weft_call *call, int parameter, int64_t i)
 void *weft_call_element(const struct weft_call *call, int parameter, int64_t i)
 {
     void *handle = NULL;
+    weft_assert(parameter >= 0 && parameter < call->function->parameters);
     if (!call->function->parameter[parameter].pointer)
         return call->values[parameter].pointer;
     const char *at = element_at(call, parameter, i);
@@ -147,5 +166,6 @@ const char *weft_object_name(enum weft_object_kind object)
         "object", "communicator", "datatype",  "error handler", "file",    "group",
         "info",   "message",      "operation", "request",       "session", "window",
     };
+    weft_assert(object < WEFT_OBJECTS);
     return names[object];
 }

@@ -125,6 +125,7 @@ struct weft_function {
     const char *name;            /* with MPI_ */
     int does;                    /* bits of enum weft_does */
     enum weft_call_number plain; /* of the form without _c */
+    bool starts;                 /* it has a nonblocking form: weft_call_start */
     int parameters;
     const struct weft_parameter *parameter;
 };
@@ -175,12 +176,18 @@ bool weft_call_is_set(const struct weft_call *call, int parameter);
  * complete. */
 int64_t weft_call_status(const struct weft_call *call, int64_t element);
 
+/* Makes the nonblocking form of a collective call, for the call itself. */
+int weft_call_start(const struct weft_call *call, MPI_Request *request);
+
 /* Fills weft_next; a tool's constructor calls this before all else. */
 void weft_next_resolve(void);
 
 /* The file name of the library that has the next MPI_Init, if that is another MPI or a front end,
  * whose handles a tool for the standard ABI cannot read; else NULL. */
 const char *weft_next_other(void);
+
+/* Memory for a table of the tool, zeroed; aborts with a sentence if there is none. */
+void *tool_allocate(size_t n, size_t each);
 
 /* "communicator", "request". */
 const char *weft_object_name(enum weft_object_kind object);

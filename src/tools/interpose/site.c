@@ -9,6 +9,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -252,7 +253,7 @@ static void look_up_line(const void *address, struct weft_site *site)
 }
 #endif
 
-void weft_site_lookup(const void *address, struct weft_site *site)
+static void look_up(const void *address, struct weft_site *site)
 {
     Dl_info info;
     *site = (struct weft_site){0};
@@ -273,4 +274,28 @@ void weft_site_lookup(const void *address, struct weft_site *site)
              (size_t)((uintptr_t)address - 1 - (uintptr_t)info.dli_fbase));
     if (!site->function[0])
         snprintf(site->function, sizeof site->function, "%s", info.dli_sname ? info.dli_sname : "");
+}
+
+/* A mistake in a loop is reported each time: the lines found last are kept. */
+void weft_site_lookup(const void *address, struct weft_site *site)
+{
+    enum { KEPT = 256 };
+    static struct {
+        const void *address;
+        struct weft_site site;
+    } kept[KEPT];
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const struct foreign *foreign = address;
+    if (foreign >= programs.sites && foreign < programs.sites + FOREIGN_MAX) {
+        look_up(address, site);
+        return;
+    }
+    const size_t at = ((uintptr_t)address ^ (uintptr_t)address >> 8) % KEPT;
+    pthread_mutex_lock(&lock);
+    if (!address || kept[at].address != address) {
+        look_up(address, &kept[at].site);
+        kept[at].address = address;
+    }
+    *site = kept[at].site;
+    pthread_mutex_unlock(&lock);
 }

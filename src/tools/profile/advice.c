@@ -6,19 +6,6 @@
 
 #include <string.h>
 
-const char *profile_class_name(enum profile_class class)
-{
-    static const char *const names[PROFILE_CLASSES] = {
-        [PROFILE_P2P] = "messages",
-        [PROFILE_COMPLETE] = "requests (wait, test, start)",
-        [PROFILE_COLLECTIVE] = "collectives",
-        [PROFILE_RMA] = "windows",
-        [PROFILE_FILE] = "files",
-        [PROFILE_OTHER] = "other calls",
-    };
-    return names[class];
-}
-
 static void add_access(struct profile_access *to, const struct profile_access *from)
 {
     to->calls += from->calls;
@@ -96,7 +83,8 @@ static double seconds_in(const struct profile_job *job, const char *name, uint64
     return sum;
 }
 
-const struct profile_site *profile_latest(const struct profile_job *job, enum profile_end end)
+/* The site with the most waiting for late senders (receivers); NULL: there is none. */
+static const struct profile_site *latest(const struct profile_job *job, enum profile_end end)
 {
     const struct profile_site *found = NULL;
     for (int i = 0; i < job->n; i++)
@@ -111,8 +99,8 @@ static int advise_late(const struct profile_job *job, const struct profile_sums 
 {
     char where[160];
     double all = sums->all_wall > 0 ? sums->all_wall : 1;
-    const struct profile_site *send = profile_latest(job, PROFILE_SENDER);
-    const struct profile_site *receive = profile_latest(job, PROFILE_RECEIVER);
+    const struct profile_site *send = latest(job, PROFILE_SENDER);
+    const struct profile_site *receive = latest(job, PROFILE_RECEIVER);
     if (n < PROFILE_ADVICE && send && sums->late[PROFILE_SENDER] > 0.05 * all) {
         profile_text_site(send, where, sizeof where);
         snprintf(
@@ -182,11 +170,12 @@ int profile_advice(const struct profile_job *job, const struct profile_sums *sum
     uint64_t accesses = sums->reads.calls + sums->writes.calls;
     uint64_t small = sums->reads.small + sums->writes.small;
     if (n < PROFILE_ADVICE && sums->classes[PROFILE_FILE] > 0.05 * all && small * 2 > accesses)
-        snprintf(list[n++], PROFILE_SENTENCE,
-                 "write and read larger pieces, or by collective calls: %llu of %llu accesses are "
-                 "below 64 KiB, and files take %.0f %% of the time",
-                 (unsigned long long)small, (unsigned long long)accesses,
-                 sums->classes[PROFILE_FILE] / all * 100);
+        snprintf(
+            list[n++], PROFILE_SENTENCE,
+            "write and read more data in a call, or by collective calls: %llu of %llu accesses are "
+            "below 64 KiB, and files take %.0f %% of the time",
+            (unsigned long long)small, (unsigned long long)accesses,
+            sums->classes[PROFILE_FILE] / all * 100);
     if (n == 0)
         snprintf(list[n++], PROFILE_SENTENCE,
                  "begin with the calls above: they take the most time, and no common fault stands "

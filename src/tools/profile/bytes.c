@@ -4,6 +4,7 @@
  * prepared once, so that a call reads a few numbers.
  */
 #include "tools/profile/profile.h"
+#include "core/base/assert.h"
 
 #include <string.h>
 
@@ -16,7 +17,8 @@ static struct plan {
     bool synchronizing;    /* no rank leaves before the last has entered */
     bool is_write;         /* of a file, or to a window */
     int16_t data, instead; /* parameters: the data; the result, which is read with MPI_IN_PLACE */
-    int16_t peer, comm;
+    bool neighbors;        /* a block, or blocks, for each neighbor */
+    int16_t peer, comm, win;
 } plans[WEFT_CALLS];
 
 /* Sizes of predefined datatypes, and 1; 0: not read yet. */
@@ -29,6 +31,8 @@ static const int blocks[] = {
     WEFT_CALL_Iscatter,
     WEFT_CALL_Reduce_scatter_block,
     WEFT_CALL_Ireduce_scatter_block,
+    WEFT_CALL_Neighbor_alltoall,
+    WEFT_CALL_Ineighbor_alltoall,
 };
 
 static const int synchronizing[] = {
@@ -78,24 +82,25 @@ static int16_t find(const struct weft_function *f, enum weft_parameter_kind kind
     return -1;
 }
 
-static int16_t find_comm(const struct weft_function *f)
+static int16_t find_object(const struct weft_function *f, enum weft_object_kind object)
 {
     for (int i = 0; i < f->parameters; i++)
-        if (f->parameter[i].object == WEFT_OBJECT_COMM && f->parameter[i].flow == WEFT_FLOW_IN)
+        if (f->parameter[i].object == object && f->parameter[i].flow == WEFT_FLOW_IN)
             return (int16_t)i;
     return -1;
 }
 
 static struct plan plan_of(const struct weft_function *f)
 {
-    bool neighbors = strncmp(f->name, "MPI_Neighbor", 12) == 0 || /* their number is not known */
-                     strncmp(f->name, "MPI_Ineighbor", 13) == 0;
     struct plan plan = {
         .class = class_of(f),
         .data = find(f, WEFT_KIND_DATA, true),
         .instead = find(f, WEFT_KIND_DATA, false),
         .peer = find(f, WEFT_KIND_RANK, true),
-        .comm = find_comm(f),
+        .comm = find_object(f, WEFT_OBJECT_COMM),
+        .win = find_object(f, WEFT_OBJECT_WIN),
+        .neighbors =
+            strncmp(f->name, "MPI_Neighbor", 12) == 0 || strncmp(f->name, "MPI_Ineighbor", 13) == 0,
         .blocks = is_among(f->plain, blocks, sizeof blocks / sizeof *blocks),
         .synchronizing =
             is_among(f->plain, synchronizing, sizeof synchronizing / sizeof *synchronizing),
@@ -106,7 +111,7 @@ static struct plan plan_of(const struct weft_function *f)
     plan.is_write = plan.data >= 0;
     if (plan.data < 0 && plan.class != PROFILE_P2P)
         plan.data = plan.instead;
-    plan.counts = wants && plan.data >= 0 && f->parameter[plan.data].about[1] >= 0 && !neighbors &&
+    plan.counts = wants && plan.data >= 0 && f->parameter[plan.data].about[1] >= 0 &&
                   !(f->does & WEFT_DOES_PERSISTENT);
     return plan;
 }
@@ -171,19 +176,27 @@ static void add_size(struct profile_count *list, uint64_t bytes)
     count->bytes += bytes;
 }
 
+static void add_count(struct profile_count *count, uint64_t bytes)
+{
+    count->n++;
+    count->bytes += bytes;
+}
+
+/* To a rank of MPI_COMM_WORLD; -1: to another one. */
+static void add_to_rank(struct profile_thread *thread, int world, uint64_t bytes)
+{
+    if (world < 0)
+        return;
+    weft_assert(world < profile.size);
+    add_count(&thread->peers[world / profile.fold], bytes);
+    if (profile.distances)
+        add_count(&thread->distances[profile.distances[world]], bytes);
+}
+
 void profile_bytes_add_message(struct profile_thread *thread, int world, uint64_t bytes)
 {
     add_size(thread->sizes[0], bytes);
-    if (world < 0)
-        return;
-    struct profile_count *peer = &thread->peers[world / profile.fold];
-    peer->n++;
-    peer->bytes += bytes;
-    if (!profile.distances)
-        return;
-    struct profile_count *distance = &thread->distances[profile.distances[world]];
-    distance->n++;
-    distance->bytes += bytes;
+    add_to_rank(thread, world, bytes);
 }
 
 uint64_t profile_bytes_of_send(const struct weft_call *call)
@@ -207,6 +220,39 @@ static uint64_t add_message(struct profile_thread *thread, const struct weft_cal
     return bytes;
 }
 
+/* Bytes of neighbor i of a buffer with a count for each; of the only count for all of them. */
+static uint64_t bytes_of_block(const struct weft_call *call, int data, int i)
+{
+    const struct weft_parameter *p = &call->function->parameter[data];
+    bool types = call->function->parameter[p->about[1]].pointer;
+    int64_t elements = call->function->parameter[p->about[0]].pointer
+                           ? weft_call_number(call, p->about[0], i)
+                           : call->values[p->about[0]].number;
+    void *type = weft_call_element(call, p->about[1], types ? i : 0);
+    return elements > 0 ? (uint64_t)elements * size_of(type) : 0;
+}
+
+/* Each neighbor gets a block: that of all, or one of its own. */
+static uint64_t add_neighbors(struct profile_thread *thread, const struct weft_call *call,
+                              const struct plan *plan, const struct profile_comm *comm)
+{
+    uint64_t sum = 0, first = 0;
+    for (int i = 0; i < comm->n_neighbors; i++) {
+        int neighbor = comm->neighbors[i];
+        uint64_t bytes = bytes_of_block(call, plan->data, i);
+        sum += bytes;
+        first = i == 0 ? bytes : first;
+        if (neighbor >= 0 && neighbor < comm->size)
+            add_to_rank(thread, comm->world ? comm->world[neighbor] : neighbor, bytes);
+    }
+    bool shared =
+        !plan->blocks &&
+        !call->function->parameter[call->function->parameter[plan->data].about[0]].pointer;
+    uint64_t bytes = shared ? first : sum; /* the send buffer of an allgather is one block */
+    add_size(thread->sizes[1], bytes);
+    return bytes;
+}
+
 static uint64_t add_collective(struct profile_thread *thread, const struct weft_call *call,
                                const struct plan *plan)
 {
@@ -219,6 +265,8 @@ static uint64_t add_collective(struct profile_thread *thread, const struct weft_
         data = plan->instead;
     if (data < 0 || (call->function->parameter[data].root && !root))
         return 0;
+    if (plan->neighbors)
+        return add_neighbors(thread, call, plan, comm);
     uint64_t bytes = bytes_of(call, data, comm->size) * (uint64_t)(plan->blocks ? comm->size : 1);
     add_size(thread->sizes[1], bytes);
     return bytes;
@@ -236,11 +284,23 @@ static uint64_t add_access(struct profile_thread *thread, const struct weft_call
     return bytes;
 }
 
+static uint64_t add_to_window(struct profile_thread *thread, const struct weft_call *call,
+                              const struct plan *plan)
+{
+    uint64_t bytes = bytes_of(call, plan->data, 0);
+    const struct profile_comm *comm =
+        plan->win < 0 ? NULL : profile_comm_of_win(call->values[plan->win].pointer);
+    int64_t target = plan->peer < 0 ? -1 : call->values[plan->peer].number;
+    thread->rma += bytes;
+    if (comm && target >= 0 && target < comm->size && comm->world[target] >= 0)
+        add_count(&thread->targets[comm->world[target] / profile.fold], bytes);
+    return bytes;
+}
+
 uint64_t profile_bytes_add(struct profile_thread *thread, const struct weft_call *call,
                            uint64_t ticks)
 {
     const struct plan *plan = &plans[call->function - weft_functions];
-    uint64_t bytes = 0;
     if (!plan->counts)
         return 0;
     switch (plan->class) {
@@ -251,9 +311,7 @@ uint64_t profile_bytes_add(struct profile_thread *thread, const struct weft_call
     case PROFILE_FILE:
         return add_access(thread, call, plan, ticks);
     case PROFILE_RMA:
-        bytes = bytes_of(call, plan->data, 0);
-        thread->rma += bytes;
-        return bytes;
+        return add_to_window(thread, call, plan);
     default:
         return 0;
     }

@@ -3,8 +3,13 @@
  * Messages by lane and protocol: performance variables of Weft (MPI_T), which count on general
  * paths or are derived when they are read, so that they cost the messages nothing. They include
  * the messages of collectives and windows. They are started in MPI_Init, and read in MPI_Finalize.
+ *
+ * The sizes of messages by rendezvous come from the event weft_rendezvous, which the library raises
+ * for such messages only. Its callback runs in the thread that sends.
  */
 #include "tools/profile/profile.h"
+
+enum { LANE_SHM = 1 }; /* as the event numbers it */
 
 static const struct variable {
     const char *name;
@@ -28,8 +33,24 @@ static MPI_T_pvar_session session;
 static MPI_T_pvar_handle handles[PROFILE_COUNTERS];
 static bool is_started[PROFILE_COUNTERS];
 
+/* Elements of the event weft_rendezvous: rank, lane, tag, bytes. */
+static void on_rendezvous(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                          MPI_T_cb_safety safety, void *data)
+{
+    int32_t lane = -1;
+    uint64_t bytes = 0;
+    (void)registration, (void)safety, (void)data;
+    if (weft_next.T_event_read(instance, 1, &lane) || weft_next.T_event_read(instance, 3, &bytes))
+        return;
+    struct profile_count *count =
+        &profile.rendezvous[lane == LANE_SHM ? 0 : 1][profile_size_index(bytes)];
+    __atomic_fetch_add(&count->n, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&count->bytes, bytes, __ATOMIC_RELAXED);
+}
+
 void profile_counters_begin(void)
 {
+    MPI_T_event_registration registration;
     int provided, index, count;
     if (weft_next.T_init_thread(MPI_THREAD_SINGLE, &provided) ||
         weft_next.T_pvar_session_create(&session))
@@ -39,6 +60,10 @@ void profile_counters_begin(void)
             weft_next.T_pvar_get_index(variables[i].name, variables[i].class, &index) == 0 &&
             weft_next.T_pvar_handle_alloc(session, index, NULL, &handles[i], &count) == 0 &&
             weft_next.T_pvar_start(session, handles[i]) == 0;
+    if (weft_next.T_event_get_index("weft_rendezvous", &index) == MPI_SUCCESS &&
+        weft_next.T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registration) == MPI_SUCCESS)
+        weft_next.T_event_register_callback(registration, MPI_T_CB_REQUIRE_THREAD_SAFE,
+                                            MPI_INFO_NULL, NULL, on_rendezvous);
 }
 
 void profile_counters_read(void)
@@ -46,4 +71,29 @@ void profile_counters_read(void)
     for (int i = 0; i < PROFILE_COUNTERS; i++)
         if (is_started[i])
             weft_next.T_pvar_read(session, handles[i], &profile.counters[i]);
+}
+
+uint64_t profile_lanes_of(const uint64_t counters[PROFILE_COUNTERS],
+                          struct profile_lane lanes[PROFILE_LANES])
+{
+    const struct profile_lane all[PROFILE_LANES] = {
+        {.name = "self", .title = "self", .messages = counters[PROFILE_SELF]},
+        {.name = "shm",
+         .title = "shared memory",
+         .messages = counters[PROFILE_SHM],
+         .rendezvous = counters[PROFILE_SHM_RENDEZVOUS],
+         .rendezvous_bytes = counters[PROFILE_SHM_RENDEZVOUS_BYTES],
+         .credit_waits = counters[PROFILE_SHM_CREDIT_WAITS]},
+        {.name = "net",
+         .title = "network",
+         .messages = counters[PROFILE_NET],
+         .rendezvous = counters[PROFILE_NET_RENDEZVOUS],
+         .rendezvous_bytes = counters[PROFILE_NET_RENDEZVOUS_BYTES],
+         .credit_waits = counters[PROFILE_NET_CREDIT_WAITS]}};
+    uint64_t messages = 0;
+    for (int i = 0; i < PROFILE_LANES; i++) {
+        lanes[i] = all[i];
+        messages += all[i].messages;
+    }
+    return messages;
 }

@@ -29,8 +29,9 @@ struct record {
 
 struct report {
     struct profile_rank rank;
-    struct profile_count sizes[2][PROFILE_SIZES];
-    struct profile_count peers[PROFILE_BINS];
+    struct profile_count sizes[2][PROFILE_SIZES],
+        rendezvous[PROFILE_RENDEZVOUS_LANES][PROFILE_SIZES];
+    struct profile_count peers[PROFILE_BINS], targets[PROFILE_BINS];
     double late[PROFILE_BINS];
     struct record records[PROFILE_RECORDS]; /* at most; as many as there are are sent */
 };
@@ -43,7 +44,7 @@ struct request {
 
 static double seconds_of(uint64_t ticks)
 {
-    return (double)ticks * profile.seconds_a_tick;
+    return (double)ticks * profile.clock->seconds_a_tick;
 }
 
 /* Splits the time of collectives of all ranks: see profile.h. Collective. Returns true, and how
@@ -60,11 +61,9 @@ static bool split_waits(int *calls)
         return false;
     if (least[0] != most[0] || least[1] != most[1] || !least[2])
         return false;
-    float *shortest = calloc((size_t)n + 1, sizeof *shortest);
-    if (!shortest)
-        abort();
+    float *shortest = tool_allocate((size_t)n, sizeof *shortest);
     for (int i = 0; i < n; i++) /* ticks of nodes may differ in length */
-        profile.collectives.ticks[i] *= (float)profile.seconds_a_tick;
+        profile.collectives.ticks[i] *= (float)profile.clock->seconds_a_tick;
     bool ok = weft_next.Allreduce(profile.collectives.ticks, shortest, n, MPI_FLOAT, MPI_MIN,
                                   profile.channel) == MPI_SUCCESS;
     for (int i = 0; ok && i < n; i++)
@@ -150,6 +149,7 @@ static void add_thread(struct report *report, const struct profile_thread *threa
     add_counts(report->sizes[0], thread->sizes[0], PROFILE_SIZES);
     add_counts(report->sizes[1], thread->sizes[1], PROFILE_SIZES);
     add_counts(report->peers, thread->peers, PROFILE_BINS);
+    add_counts(report->targets, thread->targets, PROFILE_BINS);
 }
 
 static uint64_t hash_of_program(void)
@@ -171,8 +171,9 @@ static void fill_report(struct report *report)
     report->rank = (struct profile_rank){.host = hash_of_host(),
                                          .program = hash_of_program(),
                                          .cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN)};
-    report->rank.wall = seconds_of(profile.end - profile.begin);
+    report->rank.wall = seconds_of(profile.clock->end - profile.clock->begin);
     memcpy(report->rank.counters, profile.counters, sizeof profile.counters);
+    memcpy(report->rendezvous, profile.rendezvous, sizeof profile.rendezvous);
     for (int i = 0; i <= PROFILE_THREADS; i++)
         add_thread(report, &profile.threads[i]);
     report->rank.threads += report->rank.threads == 0; /* 0: a rank that did not report */
@@ -295,7 +296,10 @@ static void add_report(struct profile_job *job, int rank, const struct report *r
     job->threads = report->rank.threads > job->threads ? report->rank.threads : job->threads;
     add_counts(job->sizes[0], report->sizes[0], PROFILE_SIZES);
     add_counts(job->sizes[1], report->sizes[1], PROFILE_SIZES);
+    for (int i = 0; i < PROFILE_RENDEZVOUS_LANES; i++)
+        add_counts(job->rendezvous[i], report->rendezvous[i], PROFILE_SIZES);
     add_counts(job->matrix[rank / job->fold], report->peers, PROFILE_BINS);
+    add_counts(job->accesses[rank / job->fold], report->targets, PROFILE_BINS);
     for (int i = 0; i < job->bins; i++)
         job->late[rank / job->fold][i] += report->late[i];
     add_functions(job, report);
@@ -356,13 +360,8 @@ struct profile_job *profile_gather(void)
         send_report(&report);
         return NULL;
     }
-    struct profile_job *job = calloc(1, sizeof *job);
-    if (job)
-        job->ranks = calloc((size_t)profile.size, sizeof *job->ranks);
-    if (!job || !job->ranks) {
-        fprintf(stderr, "weft profile: no memory for the tables of %d ranks\n", profile.size);
-        abort();
-    }
+    struct profile_job *job = tool_allocate(1, sizeof *job);
+    job->ranks = tool_allocate((size_t)profile.size, sizeof *job->ranks);
     job->size = profile.size;
     job->fold = profile.fold;
     job->bins = (profile.size + profile.fold - 1) / profile.fold;

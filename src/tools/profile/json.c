@@ -66,12 +66,14 @@ static void put_sizes(FILE *file, const struct profile_count *sizes)
     }
 }
 
-static void put_matrix(FILE *file, const struct profile_job *job)
+/* [source or origin, target, number, bytes] */
+static void put_matrix(FILE *file, const struct profile_job *job,
+                       const struct profile_count matrix[PROFILE_BINS][PROFILE_BINS])
 {
     const char *comma = "";
     for (int i = 0; i < job->bins; i++)
         for (int j = 0; j < job->bins; j++) {
-            const struct profile_count *count = &job->matrix[i][j];
+            const struct profile_count *count = &matrix[i][j];
             if (!count->n)
                 continue;
             fprintf(file, "%s\n    [%d, %d, %llu, %llu]", comma, i, j, (unsigned long long)count->n,
@@ -110,27 +112,25 @@ static void put_access(FILE *file, const char *name, const struct profile_job *j
             (unsigned long long)sum.bytes, seconds);
 }
 
-static void put_lane(FILE *file, const char *name, uint64_t messages, uint64_t rendezvous,
-                     uint64_t bytes, uint64_t credit_waits)
+static void put_lane(FILE *file, const struct profile_lane *lane)
 {
     fprintf(file,
             "\"%s\": {\"messages\": %llu, \"rendezvous\": %llu, \"rendezvous_bytes\": %llu, "
             "\"credit_waits\": %llu}, ",
-            name, (unsigned long long)messages, (unsigned long long)rendezvous,
-            (unsigned long long)bytes, (unsigned long long)credit_waits);
+            lane->name, (unsigned long long)lane->messages, (unsigned long long)lane->rendezvous,
+            (unsigned long long)lane->rendezvous_bytes, (unsigned long long)lane->credit_waits);
 }
 
 static void put_lanes(FILE *file, const struct profile_job *job)
 {
     struct profile_sums sums;
+    struct profile_lane lanes[PROFILE_LANES];
     profile_sums_make(job, &sums);
     const uint64_t *c = sums.counters;
+    profile_lanes_of(c, lanes);
     fprintf(file, "{");
-    put_lane(file, "self", c[PROFILE_SELF], 0, 0, 0);
-    put_lane(file, "shm", c[PROFILE_SHM], c[PROFILE_SHM_RENDEZVOUS],
-             c[PROFILE_SHM_RENDEZVOUS_BYTES], c[PROFILE_SHM_CREDIT_WAITS]);
-    put_lane(file, "net", c[PROFILE_NET], c[PROFILE_NET_RENDEZVOUS],
-             c[PROFILE_NET_RENDEZVOUS_BYTES], c[PROFILE_NET_CREDIT_WAITS]);
+    for (int i = 0; i < PROFILE_LANES; i++)
+        put_lane(file, &lanes[i]);
     fprintf(file, "\"shm_pieces\": %llu, \"unexpected\": %llu},\n  ",
             (unsigned long long)c[PROFILE_SHM_PIECES], (unsigned long long)c[PROFILE_UNEXPECTED]);
     fprintf(file, "\"message_bytes\": {\"self\": %llu, \"node\": %llu, \"other_nodes\": %llu}",
@@ -157,8 +157,14 @@ static void put_job(FILE *file, const struct profile_job *job)
     put_sizes(file, job->sizes[0]);
     fprintf(file, "],\n  \"collective_sizes\": [");
     put_sizes(file, job->sizes[1]);
-    fprintf(file, "],\n  \"ranks_a_bin\": %d, \"matrix\": [", job->fold);
-    put_matrix(file, job);
+    fprintf(file, "],\n  \"rendezvous_sizes\": {\"shm\": [");
+    put_sizes(file, job->rendezvous[0]);
+    fprintf(file, "], \"net\": [");
+    put_sizes(file, job->rendezvous[1]);
+    fprintf(file, "]},\n  \"ranks_a_bin\": %d, \"matrix\": [", job->fold);
+    put_matrix(file, job, job->matrix);
+    fprintf(file, "],\n  \"accesses\": [");
+    put_matrix(file, job, job->accesses);
     fprintf(file, "],\n  \"late\": [");
     put_late(file, job);
     fprintf(file, "],\n  \"lanes\": ");

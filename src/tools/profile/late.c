@@ -7,6 +7,7 @@
  * times in seconds of the clock of rank 0.
  */
 #include "tools/profile/messages.h"
+#include "core/base/assert.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,14 +37,6 @@ struct lists {
     int answers;
     double **answer;
 };
-
-static void *allocate(size_t n, size_t each)
-{
-    void *memory = calloc(n + 1, each);
-    if (!memory)
-        abort();
-    return memory;
-}
 
 static void free_lists(struct lists *lists)
 {
@@ -82,20 +75,22 @@ static double answer(const struct asked *asked)
         else
             high = middle;
     }
-    return low > 0 && posts[low - 1].key == asked->key ? profile_time_of(posts[low - 1].ticks)
-                                                       : (double)NAN;
+    return low > 0 && posts[low - 1].key == asked->key
+               ? profile_time(profile.clock, posts[low - 1].ticks)
+               : (double)NAN;
 }
 
 /* ---- Exchange */
 
 static MPI_Request *new_request(struct lists *lists)
 {
+    weft_assert(lists->requests < lists->space);
     return &lists->request[lists->requests++];
 }
 
 static void sort_by_peer(struct lists *lists)
 {
-    int *next = allocate((size_t)profile.size, sizeof *next);
+    int *next = tool_allocate((size_t)profile.size, sizeof *next);
     for (int i = 0; i < profile_messages.queries; i++)
         lists->n[profile_messages.query[i].peer]++;
     for (int i = 1; i < profile.size; i++)
@@ -103,10 +98,12 @@ static void sort_by_peer(struct lists *lists)
     memcpy(next, lists->at, (size_t)profile.size * sizeof *next);
     for (int i = 0; i < profile_messages.queries; i++) {
         const struct profile_query *query = &profile_messages.query[i];
+        weft_assert(query->peer >= 0 && query->peer < profile.size);
         int at = next[query->peer]++;
         lists->asked[at] = (struct asked){query->key, (uint64_t)query->asks_for << 32 | query->n};
         lists->index[at] = i;
     }
+    weft_assert(next[profile.size - 1] == profile_messages.queries);
     free(next);
 }
 
@@ -132,8 +129,8 @@ static bool answer_one(struct lists *lists)
         return false;
     weft_next.Get_count(&status, MPI_UINT64_T, &words);
     int n = words / WORDS;
-    struct asked *asked = allocate((size_t)n, sizeof *asked);
-    double *times = allocate((size_t)n, sizeof *times);
+    struct asked *asked = tool_allocate((size_t)n, sizeof *asked);
+    double *times = tool_allocate((size_t)n, sizeof *times);
     lists->answer[lists->answers++] = times;
     bool ok = !weft_next.Recv(asked, words, MPI_UINT64_T, status.MPI_SOURCE, TAG_QUERIES,
                               profile.channel, MPI_STATUS_IGNORE);
@@ -148,12 +145,12 @@ static bool answer_one(struct lists *lists)
 static bool exchange(struct lists *lists)
 {
     size_t n = (size_t)profile.size, queries = (size_t)profile_messages.queries;
-    int *asks = allocate(n, sizeof *asks), peers = 0, askers = 0;
-    lists->n = allocate(n * 2, sizeof(int));
+    int *asks = tool_allocate(n, sizeof *asks), peers = 0, askers = 0;
+    lists->n = tool_allocate(n * 2, sizeof(int));
     lists->at = lists->n + n;
-    lists->asked = allocate(queries, sizeof *lists->asked);
-    lists->times = allocate(queries, sizeof *lists->times);
-    lists->index = allocate(queries, sizeof *lists->index);
+    lists->asked = tool_allocate(queries, sizeof *lists->asked);
+    lists->times = tool_allocate(queries, sizeof *lists->times);
+    lists->index = tool_allocate(queries, sizeof *lists->index);
     sort_by_peer(lists);
     for (int i = 0; i < profile.size; i++) {
         asks[i] = lists->n[i] > 0;
@@ -164,8 +161,8 @@ static bool exchange(struct lists *lists)
     if (!ok)
         return false;
     lists->space = 2 * peers + askers;
-    lists->request = allocate((size_t)lists->space, sizeof *lists->request);
-    lists->answer = allocate((size_t)askers, sizeof *lists->answer);
+    lists->request = tool_allocate((size_t)lists->space, sizeof *lists->request);
+    lists->answer = tool_allocate((size_t)askers, sizeof *lists->answer);
     if (askers)
         for (int end = 0; end < PROFILE_ENDS; end++)
             qsort(profile_messages.post[end], (size_t)profile_messages.n[end],
@@ -181,7 +178,8 @@ static bool exchange(struct lists *lists)
 /* Adds the time until the last other end that began inside the call. */
 static void split(const struct profile_long *call, const double *times, double *late)
 {
-    double begin = profile_time_of(call->begin), end = profile_time_of(call->begin + call->ticks);
+    double begin = profile_time(profile.clock, call->begin);
+    double end = profile_time(profile.clock, call->begin + call->ticks);
     double last = begin;
     const struct profile_query *of = NULL;
     for (int i = call->first; i < call->first + call->queries; i++)
@@ -219,7 +217,7 @@ bool profile_late_split(double *late)
     profile_longs_thin(most > RANK_QUERIES ? most : RANK_QUERIES);
     bool ok = exchange(&lists);
     if (ok) {
-        double *times = allocate((size_t)profile_messages.queries, sizeof *times);
+        double *times = tool_allocate((size_t)profile_messages.queries, sizeof *times);
         for (int i = 0; i < profile_messages.queries; i++)
             times[lists.index[i]] = lists.times[i];
         for (int i = 0; i < profile_messages.longs; i++)

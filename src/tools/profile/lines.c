@@ -4,6 +4,8 @@
  */
 #include "tools/profile/profile.h"
 
+#include <string.h>
+
 enum { SITES_SHOWN = 3 };
 
 static const char *plural(uint64_t n)
@@ -58,33 +60,36 @@ static void print_bytes(const struct profile_sums *sums)
     fprintf(stderr, "\n");
 }
 
-static void print_lane(const char *name, uint64_t messages, uint64_t rendezvous, uint64_t bytes,
-                       const char *how)
+static void print_lane(const struct profile_lane *lane, const char *how)
 {
     char text[PROFILE_TEXT];
-    if (!messages)
-        return;
-    fprintf(stderr, "%s %llu message%s", name, (unsigned long long)messages, plural(messages));
-    if (rendezvous)
-        fprintf(stderr, ", %llu of them by rendezvous with %s%s", (unsigned long long)rendezvous,
-                profile_text_bytes((double)bytes, text), how);
+    fprintf(stderr, " %s %llu message%s", lane->title, (unsigned long long)lane->messages,
+            plural(lane->messages));
+    if (lane->rendezvous)
+        fprintf(stderr, ", %llu of them by rendezvous with %s%s",
+                (unsigned long long)lane->rendezvous,
+                profile_text_bytes((double)lane->rendezvous_bytes, text), how);
 }
 
 /* Messages by lane and protocol, with those of collectives and windows. */
 static void print_lanes(const struct profile_sums *sums)
 {
     const uint64_t *counters = sums->counters;
-    if (!counters[PROFILE_SELF] && !counters[PROFILE_SHM] && !counters[PROFILE_NET])
+    struct profile_lane lanes[PROFILE_LANES];
+    if (!profile_lanes_of(counters, lanes))
         return;
     fprintf(stderr, "weft profile: lanes:");
-    print_lane(" self", counters[PROFILE_SELF], 0, 0, "");
-    const char *name = counters[PROFILE_SELF] ? "; shared memory" : " shared memory";
-    print_lane(name, counters[PROFILE_SHM], counters[PROFILE_SHM_RENDEZVOUS],
-               counters[PROFILE_SHM_RENDEZVOUS_BYTES],
-               counters[PROFILE_SHM_PIECES] ? ", some pushed in pieces" : ", single copy");
-    name = counters[PROFILE_SELF] || counters[PROFILE_SHM] ? "; network" : " network";
-    print_lane(name, counters[PROFILE_NET], counters[PROFILE_NET_RENDEZVOUS],
-               counters[PROFILE_NET_RENDEZVOUS_BYTES], "");
+    const char *before = "";
+    for (int i = 0; i < PROFILE_LANES; i++) {
+        const bool copies = strcmp(lanes[i].name, "shm") == 0;
+        if (!lanes[i].messages)
+            continue;
+        fputs(before, stderr);
+        print_lane(&lanes[i], !copies                        ? ""
+                              : counters[PROFILE_SHM_PIECES] ? ", some pushed in pieces"
+                                                             : ", single copy");
+        before = ";";
+    }
     fprintf(stderr, "; %llu unexpected\n", (unsigned long long)counters[PROFILE_UNEXPECTED]);
 }
 

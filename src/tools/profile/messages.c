@@ -3,6 +3,7 @@
  * Messages of this rank, numbered by channel, and the calls that took long: see messages.h.
  */
 #include "tools/profile/messages.h"
+#include "core/base/assert.h"
 #include "tools/profile/trace.h"
 
 #include <stdlib.h>
@@ -164,6 +165,7 @@ static struct channel *channel_of(enum profile_end end, uint64_t key)
 {
     unsigned i = (unsigned)(key >> 20) % CHANNELS;
     struct channel *channel = &state.channels[end][i];
+    weft_assert(key && state.channels_used[end] <= CHANNELS_USED);
     while (channel->key && channel->key != key) {
         i = (i + 1) % CHANNELS;
         channel = &state.channels[end][i];
@@ -217,6 +219,7 @@ static bool number(enum profile_end end, uint64_t key, uint64_t ticks, uint32_t 
     if (is_due(end, channel, ticks)) {
         if (profile_messages.n[end] == POSTS)
             thin_posts(end);
+        weft_assert(profile_messages.n[end] < POSTS);
         state.posts[end][profile_messages.n[end]++] =
             (struct profile_post){.key = key, .ticks = ticks, .n = *n};
     }
@@ -233,6 +236,7 @@ void profile_longs_thin(int space)
         m->least *= 2;
         for (int i = 0; i < m->longs; i++) {
             struct profile_long call = state.longs[i];
+            weft_assert(queries <= call.first && call.first + call.queries <= m->queries);
             if (call.ticks < m->least)
                 continue;
             memmove(state.queries + queries, state.queries + call.first,
@@ -254,6 +258,7 @@ static void open_call(struct profile_slot *slot, uint64_t begin, uint64_t ticks)
         return;
     if (m->longs == LONGS || m->queries > QUERIES - QUERIES_OF_CALL)
         profile_longs_thin(QUERIES / 2);
+    weft_assert(m->longs < LONGS && m->queries <= QUERIES - QUERIES_OF_CALL);
     state.open = &state.longs[m->longs];
     *state.open =
         (struct profile_long){.slot = slot, .begin = begin, .ticks = ticks, .first = m->queries};
@@ -263,6 +268,7 @@ static void ask(enum profile_end asks_for, uint64_t key, uint32_t n, int peer)
 {
     if (!state.open || state.open->queries == QUERIES_OF_CALL)
         return;
+    weft_assert(state.open->first + state.open->queries == profile_messages.queries);
     state.open->queries++;
     state.queries[profile_messages.queries++] =
         (struct profile_query){.key = key, .n = n, .peer = peer, .asks_for = asks_for};
@@ -285,6 +291,7 @@ static unsigned index_of_handle(const void *handle)
 static struct operation *find_operation(const void *handle)
 {
     unsigned i = index_of_handle(handle);
+    weft_assert(state.operations_used >= 0 && state.operations_used <= REQUESTS_USED);
     while (state.operations[i].handle && state.operations[i].handle != handle)
         i = (i + 1) % REQUESTS;
     return state.operations[i].handle ? &state.operations[i] : NULL;
@@ -294,6 +301,7 @@ static struct operation *find_operation(const void *handle)
 static void drop(struct operation *operation)
 {
     unsigned hole = (unsigned)(operation - state.operations), i = hole;
+    weft_assert(operation->handle && state.operations_used > 0);
     for (;;) {
         i = (i + 1) % REQUESTS;
         const struct operation *next = &state.operations[i];
@@ -329,11 +337,13 @@ static void add(const struct operation *operation)
     state.operations[i] = *operation;
     state.operations_used++;
     state.wild += operation->active && operation->comm;
+    weft_assert(state.wild >= 0 && state.wild <= state.operations_used);
 }
 
 /* The operation begins: a send or a receive from a known source is numbered. */
 static void activate(struct operation *operation, uint64_t begin)
 {
+    weft_assert(operation->comm || operation->key);
     operation->posted = begin;
     operation->active =
         operation->comm || number(1 - operation->asks_for, operation->key, begin, &operation->n);
@@ -347,6 +357,7 @@ static void settle(struct operation *operation, const MPI_Status *status)
 {
     const struct profile_comm *comm = operation->comm;
     int source = status->MPI_SOURCE;
+    weft_assert(comm && operation->active);
     operation->peer =
         source >= 0 && source < comm->size ? comm->world ? comm->world[source] : source : -1;
     operation->key =
@@ -409,11 +420,9 @@ static void *grown(void *list, int64_t *space, int64_t n, size_t each)
 {
     if (n <= *space)
         return list;
-    void *longer = realloc(list, (size_t)n * each);
-    if (!longer)
-        abort();
+    free(list); /* a call fills it again */
     *space = n;
-    return longer;
+    return tool_allocate((size_t)n, each);
 }
 
 /* Gives the call statuses if it has none. */
@@ -431,12 +440,34 @@ static int64_t requests_of(const struct weft_call *call, const struct plan *plan
     return n > 0 ? n : 0;
 }
 
-void profile_message_before(struct weft_call *call)
+/* The call may wait for a rank; -1: for any. */
+static inline void expect(struct profile_now *now, int peer)
+{
+    if (now->n < PROFILE_PEERS)
+        now->peers[now->n++] = peer;
+}
+
+/* A blocking send or receive, or a probe. */
+static void expect_ends(struct profile_now *now, const struct weft_call *call,
+                        const struct plan *plan)
+{
+    const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
+    if (!comm)
+        return;
+    if (plan->dest >= 0 && call->values[plan->dest].number >= 0)
+        expect(now, world_of(comm, call->values[plan->dest].number));
+    if (plan->source >= 0 && call->values[plan->source].number != MPI_PROC_NULL)
+        expect(now, world_of(comm, call->values[plan->source].number));
+}
+
+void profile_message_before(struct weft_call *call, struct profile_now *now)
 {
     const struct plan *plan = &plans[call->function - weft_functions];
     switch ((enum step)plan->step) {
     case MESSAGE:
     case PROBE:
+        if (plan->blocks)
+            expect_ends(now, call, plan);
         if (plan->source >= 0 && (call->values[plan->source].number == MPI_ANY_SOURCE ||
                                   call->values[plan->receive_tag].number == MPI_ANY_TAG))
             replace_status(call, plan, 1);
@@ -446,6 +477,11 @@ void profile_message_before(struct weft_call *call)
         state.handles = grown(state.handles, &state.handles_space, n, sizeof *state.handles);
         for (int64_t i = 0; i < n; i++)
             state.handles[i] = weft_call_element(call, plan->request, i);
+        for (int64_t i = 0; i < n && i < PROFILE_PEERS && state.operations_used; i++) {
+            const struct operation *operation = find_operation(state.handles[i]);
+            if (operation && operation->active)
+                expect(now, operation->comm ? -1 : operation->peer);
+        }
         if (state.wild && n)
             replace_status(call, plan, n);
         return;

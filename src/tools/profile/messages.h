@@ -74,8 +74,9 @@ extern struct profile_messages profile_messages;
 
 void profile_messages_begin(void);
 
-/* Both halves of a call. ticks: its begin and its duration. */
-void profile_message_before(struct weft_call *call);
+/* Both halves of a call. now: gets the ranks that it may wait for; ticks: its begin and its
+ * duration. */
+void profile_message_before(struct weft_call *call, struct profile_now *now);
 void profile_message_after(const struct weft_call *call, struct profile_thread *thread,
                            struct profile_slot *slot, uint64_t begin, uint64_t ticks);
 

@@ -4,6 +4,7 @@
  * it that states what it shows, with its figures.
  */
 #include "tools/profile/picture.h"
+#include "tools/interpose/xml.h"
 #include "tools/profile/profile.h"
 
 #include <errno.h>
@@ -78,9 +79,7 @@ static void add_rank(struct picture_bar *bar, const struct profile_rank *r, doub
 static void put_ranks(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
 {
     char a[PROFILE_TEXT], b[PROFILE_TEXT];
-    struct picture_bar *bars = calloc((size_t)job->bins, sizeof *bars);
-    if (!bars)
-        return;
+    struct picture_bar *bars = tool_allocate((size_t)job->bins, sizeof *bars);
     for (int i = 0; i < job->bins; i++) {
         int first = i * job->fold, end = first + job->fold, reported = 0;
         end = end < job->size ? end : job->size;
@@ -170,7 +169,7 @@ static void put_site_rows(FILE *file, const struct profile_job *job,
         const struct profile_site *site = &job->sites[i];
         profile_text_site(site, text, sizeof text);
         fprintf(file, "<tr><td>");
-        picture_put_text(file, text);
+        weft_xml_put_text(file, text);
         fprintf(file, "</td><td>%.1f</td><td>%s</td>", share(site->sum, sums->all_wall),
                 profile_text_seconds(site->sum / site->ranks, number));
         fprintf(file, "<td>%s (%d)</td>", profile_text_seconds(site->least, number),
@@ -364,54 +363,60 @@ static void put_late(FILE *file, const struct profile_job *job, const struct pro
 
 /* ---- Messages */
 
+/* Messages, or accesses to windows, between ranks. */
+struct traffic {
+    const struct profile_job *job;
+    const struct profile_count (*matrix)[PROFILE_BINS];
+    const char *title, *what, *row, *column;
+};
+
 static double bytes_of_entry(const void *of, int row, int column)
 {
-    const struct profile_job *job = of;
-    const struct profile_count *count = &job->matrix[row][column];
-    return count->n ? (double)count->bytes + 0.5 : 0; /* messages without data are drawn, too */
+    const struct traffic *traffic = of;
+    const struct profile_count *count = &traffic->matrix[row][column];
+    return count->n ? (double)count->bytes + 0.5 : 0; /* those without data are drawn, too */
 }
 
 static const char *note_of_entry(const void *of, int row, int column, char *text)
 {
-    const struct profile_job *job = of;
-    const struct profile_count *count = &job->matrix[row][column];
+    const struct traffic *traffic = of;
+    const struct profile_count *count = &traffic->matrix[row][column];
     char bytes[PROFILE_TEXT];
-    snprintf(text, PICTURE_NOTE, "%d to %d: %s in %llu messages", row * job->fold,
-             column * job->fold, profile_text_bytes((double)count->bytes, bytes),
-             (unsigned long long)count->n);
+    snprintf(text, PICTURE_NOTE, "%d to %d: %s in %llu %s", row * traffic->job->fold,
+             column * traffic->job->fold, profile_text_bytes((double)count->bytes, bytes),
+             (unsigned long long)count->n, traffic->what);
     return text;
 }
 
-static void put_matrix(FILE *file, const struct profile_job *job)
+static void put_traffic(FILE *file, const struct traffic *traffic)
 {
     char bytes[PROFILE_TEXT], all_bytes[PROFILE_TEXT];
+    const struct profile_job *job = traffic->job;
     int row = 0, column = 0, filled = 0;
     struct profile_count all = {0};
     for (int i = 0; i < job->bins; i++)
         for (int j = 0; j < job->bins; j++) {
-            const struct profile_count *count = &job->matrix[i][j];
+            const struct profile_count *count = &traffic->matrix[i][j];
             filled += count->n > 0;
             all.n += count->n;
             all.bytes += count->bytes;
-            if (count->bytes > job->matrix[row][column].bytes) {
+            if (count->bytes > traffic->matrix[row][column].bytes) {
                 row = i;
                 column = j;
             }
         }
-    fprintf(file, "<h2>Who sends to whom</h2><p>");
-    if (!all.n) {
-        fprintf(file, "No rank sent a message with MPI_Send and the like.</p>\n");
+    if (!all.n)
         return;
-    }
-    const struct profile_count *most = &job->matrix[row][column];
+    const struct profile_count *most = &traffic->matrix[row][column];
     fprintf(file,
-            "%llu messages with %s; %d of %d %s exchange some. From rank %d to rank %d go the "
-            "most, %s in %llu messages, %.0f %% of all bytes. A darker cell has more bytes (each "
+            "<h2>%s</h2><p>%llu %s with %s; %d of %d %s have some. From rank %d to rank %d are the "
+            "most, %s in %llu, %.0f %% of all bytes. A darker cell has more bytes (each "
             "cell has its figures as a tip).",
-            (unsigned long long)all.n, profile_text_bytes((double)all.bytes, all_bytes), filled,
-            job->bins * job->bins, job->fold > 1 ? "groups of pairs" : "pairs", row * job->fold,
-            column * job->fold, profile_text_bytes((double)most->bytes, bytes),
-            (unsigned long long)most->n, share((double)most->bytes, (double)all.bytes));
+            traffic->title, (unsigned long long)all.n, traffic->what,
+            profile_text_bytes((double)all.bytes, all_bytes), filled, job->bins * job->bins,
+            job->fold > 1 ? "groups of pairs" : "pairs", row * job->fold, column * job->fold,
+            profile_text_bytes((double)most->bytes, bytes), (unsigned long long)most->n,
+            share((double)most->bytes, (double)all.bytes));
     if (job->fold > 1)
         fprintf(file, " A row or column is %d ranks, from the one that is named.", job->fold);
     fprintf(file, "</p>\n");
@@ -419,30 +424,47 @@ static void put_matrix(FILE *file, const struct profile_job *job)
                                      .fold = job->fold,
                                      .value = bytes_of_entry,
                                      .note = note_of_entry,
-                                     .row = "from",
-                                     .column = "to rank",
+                                     .row = traffic->row,
+                                     .column = traffic->column,
                                      .colour = "#0072b2",
-                                     .of = job};
+                                     .of = traffic};
     picture_put_matrix(file, &picture);
 }
 
-static void put_lane(FILE *file, const char *name, uint64_t messages, uint64_t rendezvous,
-                     uint64_t bytes)
+static void put_matrices(FILE *file, const struct profile_job *job)
+{
+    put_traffic(file, &(struct traffic){.job = job,
+                                        .matrix = job->matrix,
+                                        .title = "Who sends to whom",
+                                        .what = "messages",
+                                        .row = "from",
+                                        .column = "to rank"});
+    put_traffic(file, &(struct traffic){.job = job,
+                                        .matrix = job->accesses,
+                                        .title = "Who accesses whose window",
+                                        .what = "accesses",
+                                        .row = "origin",
+                                        .column = "target"});
+}
+
+static void put_lane(FILE *file, const struct profile_lane *lane)
 {
     char text[PROFILE_TEXT];
-    if (messages)
+    uint64_t n = lane->messages, rendezvous = lane->rendezvous;
+    if (n)
         fprintf(file, "<tr><td>%s</td><td>%llu</td><td>%llu</td><td>%llu</td><td>%s</td></tr>\n",
-                name, (unsigned long long)messages,
-                (unsigned long long)(messages > rendezvous ? messages - rendezvous : 0),
+                lane->title, (unsigned long long)n,
+                (unsigned long long)(n > rendezvous ? n - rendezvous : 0),
                 (unsigned long long)rendezvous,
-                rendezvous ? profile_text_bytes((double)bytes, text) : "");
+                rendezvous ? profile_text_bytes((double)lane->rendezvous_bytes, text) : "");
 }
 
 static void put_lanes(FILE *file, const struct profile_sums *sums)
 {
     const uint64_t *counters = sums->counters;
     char a[PROFILE_TEXT], b[PROFILE_TEXT], c[PROFILE_TEXT];
-    if (!counters[PROFILE_SELF] && !counters[PROFILE_SHM] && !counters[PROFILE_NET])
+    struct profile_lane lanes[PROFILE_LANES];
+    if (!profile_lanes_of(counters, lanes))
         return;
     fprintf(file,
             "<h2>Lanes and protocols</h2><p>Of the bytes of messages, %s go to ranks of the same "
@@ -457,11 +479,8 @@ static void put_lanes(FILE *file, const struct profile_sums *sums)
             : counters[PROFILE_SHM_RENDEZVOUS] ? ", and on the node takes a single copy"
                                                : "",
             (unsigned long long)counters[PROFILE_UNEXPECTED]);
-    put_lane(file, "self", counters[PROFILE_SELF], 0, 0);
-    put_lane(file, "shared memory", counters[PROFILE_SHM], counters[PROFILE_SHM_RENDEZVOUS],
-             counters[PROFILE_SHM_RENDEZVOUS_BYTES]);
-    put_lane(file, "network", counters[PROFILE_NET], counters[PROFILE_NET_RENDEZVOUS],
-             counters[PROFILE_NET_RENDEZVOUS_BYTES]);
+    for (int i = 0; i < PROFILE_LANES; i++)
+        put_lane(file, &lanes[i]);
     fprintf(file, "</table></div><p>These are counters of the library, with the messages of "
                   "collectives and windows.</p>\n");
 }
@@ -469,7 +488,7 @@ static void put_lanes(FILE *file, const struct profile_sums *sums)
 static uint64_t calls_of_size(const void *of, int set, int i)
 {
     const struct profile_job *job = of;
-    return job->sizes[set][i].n;
+    return set < 2 ? job->sizes[set][i].n : job->rendezvous[set - 2][i].n;
 }
 
 /* The lower end of the sizes from which on half of the calls (bytes) are. */
@@ -499,9 +518,14 @@ static void put_sizes(FILE *file, const struct profile_job *job, const struct pr
                 profile_text_bytes(half_of(job->sizes[0], false), a),
                 profile_text_bytes(half_of(job->sizes[0], true), b));
     fprintf(file, "The heights are numbers of calls, on a logarithmic scale; of a collective the "
-                  "size is that of the send buffer of a rank.</p>\n");
-    struct picture_sizes picture = {.names = {"messages", "collectives"},
-                                    .colours = {"#0072b2", "#e69f00"},
+                  "size is that of the send buffer of a rank. Below the "
+                  "sizes with a rendezvous, messages are eager; the library makes several "
+                  "of a collective.</p>\n");
+    struct picture_sizes picture = {.sets = 4,
+                                    .names = {"messages", "collectives",
+                                              "rendezvous through shared memory",
+                                              "rendezvous over the network"},
+                                    .colours = {"#0072b2", "#e69f00", "#009e73", "#cc79a7"},
                                     .value = calls_of_size,
                                     .of = job,
                                     .sizes = PROFILE_SIZES};
@@ -561,9 +585,9 @@ static void put_head(FILE *file, const struct profile_job *job, const struct pro
     fprintf(file, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                   "<title>Profile of ");
-    picture_put_text(file, program_invocation_short_name);
+    weft_xml_put_text(file, program_invocation_short_name);
     fprintf(file, "</title><style>%s</style></head><body>\n<h1>", style);
-    picture_put_text(file, program_invocation_short_name);
+    weft_xml_put_text(file, program_invocation_short_name);
     fprintf(
         file,
         ": %.1f %% of the time in MPI</h1>\n<p class=\"job\">%d rank%s on %d node%s, %s between "
@@ -576,7 +600,7 @@ static void put_head(FILE *file, const struct profile_job *job, const struct pro
     fprintf(file, "<p>What to try:</p><ul>\n");
     for (int i = 0; i < n; i++) {
         fprintf(file, "<li>");
-        picture_put_text(file, advice[i]);
+        weft_xml_put_text(file, advice[i]);
         fprintf(file, "</li>\n");
     }
     fprintf(file, "</ul>\n");
@@ -589,7 +613,7 @@ static void put_foot(FILE *file)
             "that the program makes between MPI_Init and MPI_Finalize; with threads it is the sum "
             "of those that call MPI, and so is the time that the shares refer to. Bytes are those "
             "that a rank passes to MPI: of a collective those of its send buffer. Persistent and "
-            "partitioned sends count when they are started; persistent and neighborhood "
+            "partitioned sends count when they are started; persistent "
             "collectives have time and no bytes.</p>"
             "</details>\n</body></html>\n");
 }
@@ -604,7 +628,7 @@ static void put_page(FILE *file, const struct profile_job *job)
     put_sites(file, job, &sums);
     put_waits(file, job, &sums);
     put_late(file, job, &sums);
-    put_matrix(file, job);
+    put_matrices(file, job);
     put_lanes(file, &sums);
     put_sizes(file, job, &sums);
     put_files(file, job, &sums);

@@ -3,28 +3,13 @@
  * Pictures: see picture.h.
  */
 #include "tools/profile/picture.h"
+#include "tools/interpose/xml.h"
 #include "tools/profile/profile.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { RIGHT = 96, GAP = 5, LEGEND_LINE = 20 };
-
-void picture_put_text(FILE *file, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '<')
-            fputs("&lt;", file);
-        else if (*text == '>')
-            fputs("&gt;", file);
-        else if (*text == '&')
-            fputs("&amp;", file);
-        else if (*text == '"')
-            fputs("&quot;", file);
-        else
-            fputc(*text, file);
-    }
-}
 
 static void begin(FILE *file, int height)
 {
@@ -38,7 +23,7 @@ static void begin(FILE *file, int height)
 static void put_label(FILE *file, double x, double y, const char *anchor, const char *text)
 {
     fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    picture_put_text(file, text);
+    weft_xml_put_text(file, text);
     fputs("</text>", file);
 }
 
@@ -158,7 +143,7 @@ void picture_put_sizes(FILE *file, const struct picture_sizes *picture)
     uint64_t most = 1;
     char text[PROFILE_TEXT];
     for (int i = 0; i < picture->sizes; i++)
-        for (int set = 0; set < 2; set++) {
+        for (int set = 0; set < picture->sets; set++) {
             uint64_t value = picture->value(picture->of, set, i);
             first = value && i < first ? i : first;
             last = value ? i : last;
@@ -170,7 +155,7 @@ void picture_put_sizes(FILE *file, const struct picture_sizes *picture)
     double each = (double)(PICTURE_WIDTH - LEFT - 20) / (last - first + 1);
     each = each > 70 ? 70 : each;
     begin(file, HEIGHT);
-    put_legend(file, 2, picture->names, picture->colours, LEFT);
+    put_legend(file, picture->sets, picture->names, picture->colours, LEFT);
     for (int power = 0; power <= top; power++) {
         double y = HEIGHT - BOTTOM - power * scale * 0.9 - 6;
         snprintf(text, sizeof text, "%.0f", pow(10, power));
@@ -179,12 +164,13 @@ void picture_put_sizes(FILE *file, const struct picture_sizes *picture)
     }
     for (int i = first; i <= last; i++) {
         double x = LEFT + (i - first) * each;
-        for (int set = 0; set < 2; set++) {
+        for (int set = 0; set < picture->sets; set++) {
             uint64_t value = picture->value(picture->of, set, i);
             double height = value ? log10((double)value) * scale * 0.9 + 6 : 0;
             if (value)
-                put_rectangle(file, x + each * (0.1 + 0.4 * set), HEIGHT - BOTTOM - height,
-                              each * 0.38, height, picture->colours[set]);
+                put_rectangle(file, x + each * (0.1 + 0.8 / picture->sets * set),
+                              HEIGHT - BOTTOM - height, each * 0.76 / picture->sets, height,
+                              picture->colours[set]);
         }
         text_of_size(i, text);
         if (each > 52 || (i - first) % 2 == 0)
@@ -234,7 +220,7 @@ void picture_put_matrix(FILE *file, const struct picture_matrix *picture)
                     "fill-opacity=\"%.2f\"><title>",
                     LEFT + j * square + 0.5, TOP + i * square + 0.5, square - 1, square - 1,
                     picture->colour, shade);
-            picture_put_text(file, picture->note(picture->of, i, j, text));
+            weft_xml_put_text(file, picture->note(picture->of, i, j, text));
             fputs("</title></rect>", file);
         }
     fputs("</svg></div>\n", file);

@@ -10,9 +10,6 @@
 
 enum { PICTURE_WIDTH = 880, PICTURE_SEGMENTS = 10 };
 
-/* A text with the characters of HTML replaced. */
-void picture_put_text(FILE *file, const char *text);
-
 /* Horizontal bars, each of several segments, with a scale of seconds. A range is drawn as a line
  * with two ends. */
 struct picture_bar {
@@ -30,9 +27,11 @@ struct picture_bars {
 void picture_put_bars(FILE *file, const struct picture_bars *picture,
                       const struct picture_bar *bars);
 
-/* Vertical bars at powers of two of a size: two sets beside each other. */
+/* Vertical bars at powers of two of a size: at most four sets beside each other. */
+enum { PICTURE_SETS = 4 };
 struct picture_sizes {
-    const char *names[2], *colours[2];
+    int sets;
+    const char *names[PICTURE_SETS], *colours[PICTURE_SETS];
     uint64_t (*value)(const void *of, int set, int i);
     const void *of;
     int sizes;

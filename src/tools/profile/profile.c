@@ -15,7 +15,12 @@
 #endif
 
 struct profile profile;
+static bool timestamp_counter;
+static struct profile_clock start_of_program;
 char profile_page[4096], profile_json[4096];
+
+/* The state of a thread that has no table of its own. */
+static __thread struct profile_now unseen __attribute__((tls_model("initial-exec")));
 
 /* Calls of this thread that have begun: more than one inside callbacks of the program. */
 static __thread int depth __attribute__((tls_model("initial-exec")));
@@ -42,12 +47,10 @@ static bool has_timestamp_counter(void)
 static inline uint64_t read_ticks(void)
 {
 #ifdef __x86_64__
-    if (profile.timestamp_counter)
+    if (timestamp_counter)
         return __rdtsc();
 #endif
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+    return weft_nanoseconds();
 }
 
 /* Reads both clocks at one time: the attempt that took the fewest ticks counts, because the kernel
@@ -66,6 +69,15 @@ static void read_clocks(double *seconds, uint64_t *ticks)
         *seconds = now;
         *ticks = before + taken / 2;
     }
+}
+
+void profile_clock_compare(void)
+{
+    struct profile_clock *clock = profile.clock;
+    double seconds = 0;
+    read_clocks(&seconds, &clock->end);
+    uint64_t ticks = clock->end - clock->begin;
+    clock->seconds_a_tick = ticks ? (seconds - clock->seconds_begin) / (double)ticks : 0;
 }
 
 /* ---- MPI_Init and MPI_Finalize */
@@ -92,11 +104,11 @@ __attribute__((constructor)) static void start(void)
 {
     weft_next_resolve();
     weft_site_read_modules();
-    profile.timestamp_counter = has_timestamp_counter();
+    timestamp_counter = has_timestamp_counter();
     profile_bytes_begin();
     set_names();
     profile_trace_begin();
-    read_clocks(&profile.seconds_begin, &profile.begin);
+    read_clocks(&start_of_program.seconds_begin, &start_of_program.begin);
 }
 
 static void write_files(void)
@@ -119,7 +131,7 @@ static void write_files(void)
 static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)comm, (void)keyval, (void)value, (void)extra;
-    profile.difference_end = profile_clock_difference();
+    profile.clock->difference_end = profile_clock_difference();
     locale_t point = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     locale_t of_program = point ? uselocale(point) : (locale_t)0;
     write_files();
@@ -129,6 +141,21 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
     }
     weft_next.Comm_free(&profile.channel);
     return MPI_SUCCESS;
+}
+
+/* The memory of tables, and a first comparison of clocks. */
+static void open_memory(void)
+{
+    uint64_t job = weft_nanoseconds() ^ (uint64_t)getpid() << 40;
+    weft_next.Bcast(&job, 1, MPI_UINT64_T, 0, profile.channel);
+    profile.shared = profile_shared_open(job, profile.rank, profile.size,
+                                         profile_traces ? profile_trace_file : NULL);
+    profile.clock = &profile.shared->clock;
+    profile.threads = profile.shared->threads;
+    *profile.clock = start_of_program;
+    profile.clock->timestamp_counter = timestamp_counter;
+    profile_clock_compare();
+    profile.ticks_of_us = (uint64_t)(1e-6 / profile.clock->seconds_a_tick);
 }
 
 static void begin_job(void)
@@ -150,12 +177,16 @@ static void begin_job(void)
     weft_next.Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
     weft_next.Comm_free_keyval(&keyval);
     profile_comms_begin();
-    profile.ticks_of_us = (uint64_t)((double)(read_ticks() - profile.begin) /
-                                     (weft_seconds() - profile.seconds_begin) * 1e-6);
+    open_memory();
     profile_messages_begin();
-    profile.difference_begin = profile_clock_difference();
+    double difference = profile_clock_difference();
     profile_counters_begin();
-    read_clocks(&profile.seconds_begin, &profile.begin);
+    if (profile_traces)
+        profile_trace_open();
+    struct profile_clock *clock = profile.clock;
+    clock->difference_begin = clock->difference_end = difference;
+    read_clocks(&clock->seconds_begin, &clock->begin);
+    clock->end = clock->begin;
     profile.running = true;
 }
 
@@ -163,11 +194,7 @@ static void stop(void)
 {
     profile.running = false;
     profile_counters_read();
-    double seconds = 0;
-    read_clocks(&seconds, &profile.end);
-    seconds -= profile.seconds_begin;
-    uint64_t ticks = profile.end - profile.begin;
-    profile.seconds_a_tick = ticks ? seconds / (double)ticks : 0;
+    profile_clock_compare();
 }
 
 /* ---- Each call */
@@ -184,9 +211,14 @@ bool weft_call_begin(struct weft_call *call)
         call->state = &profile;
         return true;
     }
+    struct profile_thread *own = profile_thread_own();
+    struct profile_now *now = own ? &own->now : &unseen;
+    now->n = 0;
     if (profile.one_thread)
-        profile_message_before(call);
-    call->state = (void *)(uintptr_t)read_ticks();
+        profile_message_before(call, now);
+    now->function = (int32_t)(call->function - weft_functions);
+    now->since = read_ticks();
+    call->state = (void *)(uintptr_t)now->since;
     return true;
 }
 
@@ -216,6 +248,8 @@ void weft_call_end(struct weft_call *call)
     if (call->state == &profile)
         return;
     struct profile_thread *thread = profile_thread_enter();
+    thread->now.function = -1;
+    thread->now.since = (uintptr_t)call->state + ticks;
     struct profile_slot *slot = profile_slot_of(thread, call);
     slot->calls++;
     slot->ticks += ticks;

@@ -15,7 +15,8 @@
  *   gather.c   the tables of all ranks, added up at rank 0; files and lines of call sites
  *   lines.c    the summary on stderr
  *   advice.c   sums, and the recommendations
- *   trace.c    the time line of weftrun --trace
+ *   shared.c   the memory of tables and buffers, which other processes read (shared.h)
+ *   trace.c, timeline.c   the time line of weftrun --trace
  *   json.c     all figures as a file
  *   page.c, picture.c   the page for a browser, and its pictures
  *   text.c     numbers and call sites as texts
@@ -24,7 +25,7 @@
  * is not counted. Bytes are those that a rank passes to MPI: of sends, puts and writes when
  * the call starts them, of gets and reads as asked for; of a collective those of its send buffer.
  * Persistent and partitioned sends count when they are started, if one thread calls MPI; persistent
- * and neighborhood collectives have time and no bytes.
+ * collectives have time and no bytes. The matrix of messages has those of neighborhood collectives.
  *
  * Waiting in collectives. No clocks are compared. The ranks make the same calls in the same order
  * on communicators of all ranks, so the n-th call has a duration at each rank. No rank leaves a
@@ -32,8 +33,8 @@
  * shortest duration is that of the operation itself, and what a rank has above it is waiting. This
  * holds with one thread that calls MPI; the first PROFILE_DURATIONS calls are kept.
  *
- * Memory. All tables have fixed sizes and are in zeroed pages of the library: below 8 MiB a rank,
- * of which the kernel gives what is used. A call site that finds its table full is counted in one
+ * Memory. All tables have fixed sizes and are in zeroed pages: below 8 MiB a rank, of which the
+ * kernel gives what is used. A call site that finds its table full is counted in one
  * slot for all such.
  *
  * Invariants:
@@ -48,21 +49,21 @@
 
 #include "tools/interpose/call.h"
 #include "tools/interpose/site.h"
+#include "tools/profile/shared.h"
 
 #include <pthread.h>
 #include <stdio.h>
 
 enum {
-    PROFILE_SLOTS = 512,       /* of a thread's hash table */
     PROFILE_SLOTS_USED = 448,  /* at most: so that searches end soon */
-    PROFILE_THREADS = 64,      /* that have a table of their own at one time */
-    PROFILE_BINS = 64,         /* of the matrix of ranks: each is one rank, or several */
-    PROFILE_SIZES = 48,        /* of a histogram: powers of two */
     PROFILE_RECORDS = 512,     /* call sites that a rank reports */
     PROFILE_SITES = 2048,      /* call sites of the job */
     PROFILE_DURATIONS = 32768, /* collectives whose duration is kept */
     PROFILE_SMALL = 64 * 1024, /* bytes: accesses to files below it are small */
 };
+
+/* Messages by rendezvous: through shared memory, over the network. */
+enum { PROFILE_RENDEZVOUS_LANES = 2 };
 
 /* Kinds of calls, for sums. */
 enum profile_class {
@@ -75,31 +76,7 @@ enum profile_class {
     PROFILE_CLASSES
 };
 
-struct profile_count {
-    uint64_t n, bytes;
-};
-
-/* Ends of a message: which of them was late. */
-enum profile_end { PROFILE_SENDER, PROFILE_RECEIVER, PROFILE_ENDS };
-
-/* The rank that has more than half of a sum, if one has; else one of those that have much. */
-struct profile_vote {
-    int rank;
-    double weight;
-};
 void profile_vote(struct profile_vote *vote, int rank, double weight);
-
-struct profile_slot {
-    const void *site; /* NULL: the slot is free */
-    uint32_t function;
-    bool through; /* the site is in an MPI library, above which the program is found by unwinding */
-    int32_t offset; /* of the program's return address in the stack: table.c; 0: not known */
-    uint64_t calls, ticks, most, bytes;
-    /* Seconds, set at the end: for other ranks in collectives; for late senders and receivers, and
-     * the rank that was late. */
-    double wait, late[PROFILE_ENDS];
-    struct profile_vote late_most;
-};
 
 /* Performance variables of the library: counters.c. */
 enum profile_counter {
@@ -118,38 +95,32 @@ enum profile_counter {
     PROFILE_COUNTERS
 };
 
-/* Ranks that a message goes to: this one, one of its node, one of another node. */
-enum profile_distance { PROFILE_ITSELF, PROFILE_NODE, PROFILE_FAR, PROFILE_DISTANCES };
-
-struct profile_access {
-    uint64_t calls, small, bytes, ticks;
+/* The counters of a lane in a summary. */
+struct profile_lane {
+    const char *name;  /* in the file */
+    const char *title; /* for a reader */
+    uint64_t messages, rendezvous, rendezvous_bytes, credit_waits;
 };
 
-struct profile_thread {
-    bool used;
-    int n;                                        /* slots in use */
-    struct profile_slot slots[PROFILE_SLOTS + 1]; /* the last one: sites that found no other */
-    struct profile_count sizes[2][PROFILE_SIZES]; /* messages; collectives */
-    struct profile_count peers[PROFILE_BINS];
-    struct profile_count distances[PROFILE_DISTANCES];
-    struct profile_access reads, writes;
-    uint64_t rma;
-};
+enum { PROFILE_LANES = 3 };
+
+/* The lanes, by their counters. Returns the number of messages of all. */
+uint64_t profile_lanes_of(const uint64_t counters[PROFILE_COUNTERS],
+                          struct profile_lane lanes[PROFILE_LANES]);
 
 struct profile {
-    bool running; /* between MPI_Init and MPI_Finalize */
-    bool timestamp_counter;
+    bool running;    /* between MPI_Init and MPI_Finalize */
     bool one_thread; /* calls MPI at a time */
     int rank, size;
     int fold; /* ranks of a bin */
     MPI_Comm channel;
-    uint8_t *distances;                   /* enum profile_distance of each rank; NULL: not known */
-    uint64_t counters[PROFILE_COUNTERS];  /* in MPI_Finalize */
-    uint64_t begin, end;                  /* ticks */
-    double seconds_begin, seconds_a_tick; /* the latter is known at the end */
-    uint64_t ticks_of_us;                 /* of a microsecond, known from MPI_Init on */
-    double difference_begin, difference_end; /* of the clock of rank 0 */
-    struct profile_thread threads[PROFILE_THREADS + 1];
+    uint8_t *distances;                  /* enum profile_distance of each rank; NULL: not known */
+    uint64_t counters[PROFILE_COUNTERS]; /* in MPI_Finalize */
+    struct profile_count rendezvous[PROFILE_RENDEZVOUS_LANES][PROFILE_SIZES];
+    uint64_t ticks_of_us;           /* of a microsecond, known from MPI_Init on */
+    struct profile_shared *shared;  /* from MPI_Init on: shared.h */
+    struct profile_clock *clock;    /* in it */
+    struct profile_thread *threads; /* in it */
     struct {
         int n;         /* also those that were not kept */
         uint64_t hash; /* of the functions in their order */
@@ -160,23 +131,20 @@ struct profile {
 
 extern struct profile profile;
 
-/* The time on the clock of rank 0, in MPI_Finalize. */
-static inline double profile_time_of(uint64_t ticks)
-{
-    double since = (double)(ticks - profile.begin);
-    double fraction = since / (double)(profile.end - profile.begin + 1);
-    return profile.seconds_begin + since * profile.seconds_a_tick + profile.difference_begin +
-           (profile.difference_end - profile.difference_begin) * fraction;
-}
+/* Compares ticks with seconds, so that profile_time is exact. */
+void profile_clock_compare(void);
 
-/* Names of the files of WEFT_PROFILE: the page, and the same with .json. */
-extern char profile_page[4096], profile_json[4096];
+/* Names of the files of WEFT_PROFILE, the page and the same with .json; and of WEFT_TRACE. */
+extern char profile_page[4096], profile_json[4096], profile_trace_file[4096];
 
 /* ---- Tables */
 
 /* The table of this thread, locked if it is the shared one. */
 struct profile_thread *profile_thread_enter(void);
 void profile_thread_leave(struct profile_thread *thread);
+
+/* The table of this thread; NULL: it shares one. */
+struct profile_thread *profile_thread_own(void);
 
 /* The slot of a call site; the last one if the table is full. */
 struct profile_slot *profile_slot_of(struct profile_thread *thread, const struct weft_call *call);
@@ -214,18 +182,20 @@ void profile_counters_read(void);
 
 /* ---- Communicators */
 struct profile_comm {
-    MPI_Comm handle;
-    uint64_t id; /* the same at all ranks; communicators of one group share it */
+    const void *handle; /* also of a window */
+    uint64_t id;        /* the same at all ranks; communicators of one group share it */
     int size, rank;
     bool inter;
     bool all;   /* its members are all ranks of MPI_COMM_WORLD */
     int *world; /* ranks in MPI_COMM_WORLD (of the remote group), -1: others; NULL: the same */
+    int n_neighbors, *neighbors; /* ranks that neighborhood collectives send to */
 };
 
 void profile_comms_begin(void);
 
 /* NULL: not known, because there are too many or it is of another job. */
 const struct profile_comm *profile_comm_of(MPI_Comm handle);
+const struct profile_comm *profile_comm_of_win(MPI_Win handle);
 
 /* ---- The job, at rank 0 after MPI_Finalize has begun */
 struct profile_rank {
@@ -276,8 +246,10 @@ struct profile_job {
     bool lates;   /* waiting for late senders and receivers is known */
     struct profile_rank *ranks;
     struct profile_count sizes[2][PROFILE_SIZES];
+    struct profile_count rendezvous[PROFILE_RENDEZVOUS_LANES][PROFILE_SIZES];
     struct profile_function functions[WEFT_CALLS];
-    struct profile_count matrix[PROFILE_BINS][PROFILE_BINS]; /* [source][target] */
+    struct profile_count matrix[PROFILE_BINS][PROFILE_BINS];   /* [source][target] */
+    struct profile_count accesses[PROFILE_BINS][PROFILE_BINS]; /* of windows: [origin][target] */
     double late[PROFILE_BINS][PROFILE_BINS]; /* seconds: [rank that waits][rank that is late] */
     int n;
     struct profile_site sites[PROFILE_SITES]; /* in the order of their time */
@@ -315,12 +287,6 @@ void profile_sums_make(const struct profile_job *job, struct profile_sums *sums)
 enum { PROFILE_ADVICE = 4, PROFILE_SENTENCE = 640 };
 int profile_advice(const struct profile_job *job, const struct profile_sums *sums,
                    char list[PROFILE_ADVICE][PROFILE_SENTENCE]);
-
-/* The site with the most waiting for late senders (receivers); NULL: there is none. */
-const struct profile_site *profile_latest(const struct profile_job *job, enum profile_end end);
-
-/* "messages", "collectives", ... */
-const char *profile_class_name(enum profile_class class);
 
 /* ---- Numbers as texts of at most PROFILE_TEXT bytes */
 enum { PROFILE_TEXT = 32 };

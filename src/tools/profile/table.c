@@ -5,6 +5,7 @@
  * under a lock.
  */
 #include "tools/profile/profile.h"
+#include "core/base/assert.h"
 
 #include <string.h>
 
@@ -13,11 +14,16 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static __thread struct profile_thread *mine __attribute__((tls_model("initial-exec")));
 
-static struct profile_thread *const shared = &profile.threads[PROFILE_THREADS];
+/* The table that threads share. */
+static struct profile_thread *last(void)
+{
+    return &profile.threads[PROFILE_THREADS];
+}
 
 static void give_back(void *arg)
 {
     struct profile_thread *thread = arg;
+    weft_assert(thread != last() && thread->used);
     pthread_mutex_lock(&lock);
     thread->used = false;
     mine = NULL;
@@ -34,11 +40,12 @@ static struct profile_thread *take(void)
     struct profile_thread *thread = profile.threads;
     pthread_once(&once, make_key);
     pthread_mutex_lock(&lock);
-    while (thread < shared && thread->used)
+    while (thread < last() && thread->used)
         thread++;
+    profile_shared_reserve(thread, sizeof *thread);
     thread->used = true;
     pthread_mutex_unlock(&lock);
-    if (thread != shared)
+    if (thread != last())
         pthread_setspecific(key, thread);
     return thread;
 }
@@ -47,15 +54,23 @@ struct profile_thread *profile_thread_enter(void)
 {
     if (__builtin_expect(!mine, 0))
         mine = take();
-    if (__builtin_expect(mine == shared, 0))
+    if (__builtin_expect(mine == last(), 0))
         pthread_mutex_lock(&shared_lock);
     return mine;
 }
 
 void profile_thread_leave(struct profile_thread *thread)
 {
-    if (__builtin_expect(thread == shared, 0))
+    weft_assert(thread == mine);
+    if (__builtin_expect(thread == last(), 0))
         pthread_mutex_unlock(&shared_lock);
+}
+
+struct profile_thread *profile_thread_own(void)
+{
+    if (__builtin_expect(!mine, 0))
+        mine = take();
+    return mine == last() ? NULL : mine;
 }
 
 /* The slot of a site and function; if there is none, the free one for it. */
@@ -73,6 +88,7 @@ static struct profile_slot *search(struct profile_thread *thread, const void *si
 static struct profile_slot *find(struct profile_thread *thread, const void *site, uint32_t function)
 {
     struct profile_slot *slot = search(thread, site, function);
+    weft_assert(function < WEFT_CALLS && thread->n <= PROFILE_SLOTS_USED);
     if (slot->site)
         return slot;
     if (thread->n == PROFILE_SLOTS_USED)

@@ -12,6 +12,9 @@ extern bool profile_traces;
 /* Reads WEFT_TRACE and WEFT_TRACE_LAST. */
 void profile_trace_begin(void);
 
+/* In MPI_Init: a report of a hang names the rank's file. */
+void profile_trace_open(void);
+
 /* Keeps a call of a thread. */
 void profile_trace_call(const struct profile_thread *thread, uint32_t function, uint64_t begin,
                         uint64_t ticks, uint64_t bytes);

@@ -5,6 +5,8 @@
  */
 #include "bench.h"
 
+#include "core/base/clock.h"
+
 #include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
@@ -13,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -170,19 +171,11 @@ void weft_bench_meet(struct weft_bench *bench)
         turn(bench);
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 void weft_bench_settle(struct weft_bench *bench)
 {
-    double end = now() + bench->settle_ms * 1e-3;
+    double end = weft_seconds() + bench->settle_ms * 1e-3;
 
-    while (now() < end)
+    while (weft_seconds() < end)
         turn(bench);
 }
 

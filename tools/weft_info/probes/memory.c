@@ -17,7 +17,7 @@ enum {
     ANY = WEFT_BENCH_ANY,
     MIB = 1 << 20,
     LARGE = 8 << 20, /* bytes that are read or written */
-    PIECES = 8,      /* operations in flight, for all of it */
+    CHUNKS = 8,      /* operations in flight, for all of it */
     ROUNDS = 4,      /* how often all of it is moved */
     MOST = 256,      /* MiB of the largest region that is tried */
     REGIONS = 4096,  /* regions at a time that are tried, a page each */
@@ -124,11 +124,11 @@ static struct weft_bench_op *share_region(struct weft_bench *bench, uint64_t loc
     return region;
 }
 
-/* Starts the transfer of one piece. */
-static struct weft_bench_op *move_piece(struct weft_bench *bench, struct weft_bench_op *region,
-                                        size_t piece, bool write)
+/* Starts the transfer of one chunk. */
+static struct weft_bench_op *move_chunk(struct weft_bench *bench, struct weft_bench_op *region,
+                                        size_t chunk, bool write)
 {
-    size_t bytes = LARGE / PIECES, at = piece * bytes;
+    size_t bytes = LARGE / CHUNKS, at = chunk * bytes;
     uint64_t address = bench->shared->region_address + at, key = bench->shared->region_key;
     struct weft_bench_op *op = weft_bench_op(bench, 0);
     fi_addr_t target = bench->peers[RECEIVER];
@@ -152,13 +152,13 @@ static void require(struct weft_bench *bench, uint64_t caps, const char *what)
 {
     if ((bench->info->caps & caps) != caps)
         ABSENT(bench, "FI_RMA %s are not offered", what);
-    if (bench->info->ep_attr->max_msg_size < LARGE / PIECES)
+    if (bench->info->ep_attr->max_msg_size < LARGE / CHUNKS)
         ABSENT(bench, "one of these has at most %zu bytes", bench->info->ep_attr->max_msg_size);
 }
 
 void weft_probe_read(struct weft_bench *bench)
 {
-    struct weft_bench_op *region, *ops[PIECES];
+    struct weft_bench_op *region, *ops[CHUNKS];
 
     require(bench, READS, "reads");
     region = share_region(bench, FI_READ, FI_REMOTE_READ);
@@ -166,9 +166,9 @@ void weft_probe_read(struct weft_bench *bench)
         if (bench->me == RECEIVER)
             weft_bench_fill(region->buffer, LARGE, round);
         weft_bench_meet(bench);
-        for (size_t i = 0; bench->me == SENDER && i < PIECES; i++)
-            ops[i] = move_piece(bench, region, i, false);
-        for (size_t i = 0; bench->me == SENDER && i < PIECES; i++)
+        for (size_t i = 0; bench->me == SENDER && i < CHUNKS; i++)
+            ops[i] = move_chunk(bench, region, i, false);
+        for (size_t i = 0; bench->me == SENDER && i < CHUNKS; i++)
             weft_bench_succeed(bench, ops[i], "a remote read of 1 MB");
         if (bench->me == SENDER && !weft_bench_filled(region->buffer, LARGE, round))
             BROKEN(bench, "remote reads brought wrong data");
@@ -180,7 +180,7 @@ void weft_probe_read(struct weft_bench *bench)
  * before it. */
 void weft_probe_write(struct weft_bench *bench)
 {
-    struct weft_bench_op *region, *ops[PIECES];
+    struct weft_bench_op *region, *ops[CHUNKS];
 
     require(bench, WRITES, "writes");
     if (!(bench->info->tx_attr->msg_order & FI_ORDER_SAW))
@@ -192,10 +192,10 @@ void weft_probe_write(struct weft_bench *bench)
         weft_bench_meet(bench);
         if (bench->me == SENDER) {
             weft_bench_fill(region->buffer, LARGE, round);
-            for (size_t i = 0; i < PIECES; i++)
-                ops[i] = move_piece(bench, region, i, true);
+            for (size_t i = 0; i < CHUNKS; i++)
+                ops[i] = move_chunk(bench, region, i, true);
             weft_bench_send(bench, SENDER, 8, 8, round);
-            for (size_t i = 0; i < PIECES; i++)
+            for (size_t i = 0; i < CHUNKS; i++)
                 weft_bench_succeed(bench, ops[i], "a remote write of 1 MB");
         }
         weft_bench_succeed(bench, last, "the message behind remote writes");

@@ -180,7 +180,7 @@ void weft_probe_unexpected(struct weft_bench *bench)
         weft_bench_receive_expect(bench, ANY, 6, 64, i, "an unexpected message");
 }
 
-/* ---- Receives that are too small, or in two pieces ---- */
+/* ---- Receives that are too small, or have two buffers ---- */
 
 /* A receive that is too small, then the next message, which must not suffer. */
 static void truncate_one(struct weft_bench *bench, bool posted, size_t length)
@@ -233,21 +233,21 @@ void weft_probe_truncate_late(struct weft_bench *bench)
 }
 
 /* The receive of one message whose first bytes go to the user's buffer and the rest elsewhere. */
-static void receive_pieces(struct weft_bench *bench)
+static void receive_in_two(struct weft_bench *bench)
 {
     struct weft_bench_op *op = weft_bench_op(bench, bench->eager);
     struct weft_bench_op *user = weft_bench_op(bench, SHORT);
     struct weft_bench_op *spill = weft_bench_op(bench, bench->eager);
-    struct iovec pieces[2] = {{user->buffer, user->room}, {spill->buffer, spill->room}};
+    struct iovec buffers[2] = {{user->buffer, user->room}, {spill->buffer, spill->room}};
     void *descriptors[2];
 
     descriptors[0] = weft_bench_descriptor(bench, user, FI_RECV);
     descriptors[1] = weft_bench_descriptor(bench, spill, FI_RECV);
     weft_bench_must(bench,
-                    fi_trecvv(bench->objects.ep, pieces, descriptors, 2, FI_ADDR_UNSPEC, 8, 0, op),
+                    fi_trecvv(bench->objects.ep, buffers, descriptors, 2, FI_ADDR_UNSPEC, 8, 0, op),
                     "fi_trecvv");
     weft_bench_meet(bench);
-    weft_bench_succeed(bench, op, "a message received as two pieces");
+    weft_bench_succeed(bench, op, "a message received in two buffers");
     memcpy(op->buffer, user->buffer, SHORT);
     memcpy(op->buffer + SHORT, spill->buffer, bench->eager - SHORT);
     weft_bench_expect(bench, op, bench->eager, 8, 1);
@@ -258,12 +258,12 @@ void weft_probe_iovec(struct weft_bench *bench)
     if (bench->info->rx_attr->iov_limit < 2)
         ABSENT(bench, "a receive has one iovec only");
     if (bench->me == RECEIVER)
-        receive_pieces(bench);
+        receive_in_two(bench);
     else
         weft_bench_meet(bench);
     weft_bench_send(bench, SENDER, 8, bench->eager, 1);
     weft_bench_send(bench, SENDER, 8, SMALL, 2);
-    weft_bench_receive_expect(bench, ANY, 8, SMALL, 2, "the message after one of two pieces");
+    weft_bench_receive_expect(bench, ANY, 8, SMALL, 2, "the message after one in two buffers");
 }
 
 void weft_probe_large(struct weft_bench *bench)

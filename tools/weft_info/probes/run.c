@@ -11,6 +11,8 @@
 #include "facts.h"
 #include "probes.h"
 
+#include "core/base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -73,7 +75,7 @@ static const struct probe {
                                     false, false},
     [WEFT_CHECK_TRUNCATE_LATE] = {"truncation of a late receive", weft_probe_truncate_late, 2, true,
                                   false},
-    [WEFT_CHECK_IOVEC] = {"receive in two pieces", weft_probe_iovec, 2, false, false},
+    [WEFT_CHECK_IOVEC] = {"receive in two buffers", weft_probe_iovec, 2, false, false},
     [WEFT_CHECK_CANCEL] = {"cancel of a receive", weft_probe_cancel, 2, true, false},
     [WEFT_CHECK_LARGE] = {"message of 8 MB", weft_probe_large, 2, false, false},
     [WEFT_CHECK_REGISTER] = {"registration of memory", weft_probe_register, 1, false, false},
@@ -164,14 +166,6 @@ _Noreturn static void run_side(const struct run *run, int probe, int side, int s
 
 /* ---- In the process that waits ---- */
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static const char *side_name(int side)
 {
     static const char *const names[] = {"receiver", "sender", "other sender"};
@@ -255,19 +249,19 @@ static void end_processes(const pid_t *processes, int sides)
 static void watch(const struct run *run, pid_t *processes, int sides)
 {
     struct weft_bench_shared *bench = &run->shared->bench;
-    double deadline = now() + OPENING_SHARE * run->timeout, decided = 0;
+    double deadline = weft_seconds() + OPENING_SHARE * run->timeout, decided = 0;
     bool opened = false, hung = false;
     int dead = -1, status = 0;
 
     while (reap(bench, processes, sides, &dead, &status) > 0) {
         if (!opened && __atomic_load_n(&bench->opened, __ATOMIC_ACQUIRE)) {
             opened = true;
-            deadline = now() + run->timeout;
+            deadline = weft_seconds() + run->timeout;
         }
         if (decided == 0 && (dead >= 0 || __atomic_load_n(&bench->ended, __ATOMIC_ACQUIRE)))
-            decided = now();
-        hung = decided == 0 && now() > deadline;
-        if (hung || (decided != 0 && now() > decided + GRACE))
+            decided = weft_seconds();
+        hung = decided == 0 && weft_seconds() > deadline;
+        if (hung || (decided != 0 && weft_seconds() > decided + GRACE))
             break;
         nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
     }
@@ -286,7 +280,7 @@ static struct weft_check_outcome run_probe(const struct run *run, int probe)
     struct weft_bench_shared *bench = &run->shared->bench;
     int sides = probe == CHOOSING ? 1 : probes[probe].sides;
     pid_t processes[WEFT_BENCH_SIDES] = {0}, parent = getpid();
-    double start = now();
+    double start = weft_seconds();
 
     memset(bench, 0, sizeof *bench);
     for (int side = 0; side < sides; side++) {
@@ -305,7 +299,7 @@ static struct weft_check_outcome run_probe(const struct run *run, int probe)
         }
     }
     watch(run, processes, sides);
-    bench->outcome.seconds = now() - start;
+    bench->outcome.seconds = weft_seconds() - start;
     return bench->outcome;
 }
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Revoked communicators: see revoke.h.
+ *
+ * A lane may receive a revocation while its thread holds one VCI, so it is listed there, and
+ * progress with all VCIs acts on it.
+ */
+#include "core/comm/revoke.h"
+#include "core/base/error.h"
+#include "core/message/lane.h"
+#include "core/progress/failure.h"
+
+#include <stdlib.h>
+
+struct notice {
+    struct notice *next;
+    uint32_t block;
+};
+
+static struct notice *_Atomic arrived;
+static struct notice *early; /* of communicators that this process has not opened yet */
+
+void weft_revoke_arrived(uint32_t context)
+{
+    struct notice *notice = malloc(sizeof *notice);
+    if (!notice)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for the revocation of a communicator");
+    notice->block = context / WEFT_CONTEXTS;
+    notice->next = arrived;
+    while (!__atomic_compare_exchange_n(&arrived, &notice->next, notice, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+        ;
+    __atomic_fetch_or(&weft.others, WEFT_OTHERS_REVOKED, __ATOMIC_RELAXED);
+}
+
+static void notify(struct weft_comm *comm)
+{
+    const struct weft_channel *channel = &comm->coll;
+    for (int rank = 0; rank < comm->size; rank++) {
+        if (weft_channel_world(channel, rank) == weft.job.rank)
+            continue;
+        struct weft_peer *peer = weft_channel_connect(channel, rank);
+        if (peer && !peer->dead)
+            weft_lane_of(peer)->revoke(peer, channel->context);
+    }
+}
+
+/* ---- Pending operations */
+
+struct pending {
+    const struct weft_comm *comm;
+    struct weft_request *found;
+};
+
+static bool ends(const struct weft_comm *comm, const struct weft_request *request)
+{
+    enum weft_context_use use;
+    const struct weft_request_ops *row = weft_request_row(request);
+    if (request->pending <= 0 || request->error || !(row->sends || row->receives) ||
+        !weft_comm_has_channel(comm, request->channel) ||
+        request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING))
+        return false;
+    use = weft_channel_use(request->channel);
+    return (use == WEFT_CONTEXT_P2P || use == WEFT_CONTEXT_PARTITIONED ||
+            use == WEFT_CONTEXT_ANNOUNCING) &&
+           (row->sends || weft_failure_is_posted(request));
+}
+
+static void find_pending(void *arg, struct weft_request *request)
+{
+    struct pending *pending = arg;
+    if (!pending->found && ends(pending->comm, request))
+        pending->found = request;
+}
+
+/* One at a time, because ending it may start others. */
+static void end_operations(const struct weft_comm *comm)
+{
+    struct pending pending = {.comm = comm};
+    do {
+        pending.found = NULL;
+        weft_request_each(find_pending, &pending);
+        struct weft_request *request = pending.found;
+        if (!request)
+            break;
+        if (weft_request_row(request)->receives) {
+            weft_failure_end(request, MPIX_ERR_REVOKED);
+        } else {
+            request->error = MPIX_ERR_REVOKED;
+            weft_lane_cancel(request);
+        }
+    } while (pending.found);
+}
+
+/* ---- Communicators */
+
+void weft_comm_revoke(struct weft_comm *comm)
+{
+    weft_assert(weft_vcis_hold_all() && comm->block >= 0);
+    if (comm->revoked)
+        return;
+    comm->revoked = true;
+    __atomic_fetch_or(&weft_entry_flags, WEFT_ENTRY_REVOKED, __ATOMIC_RELAXED);
+    notify(comm);
+    if (comm->local) {
+        comm->local->revoked = true;
+        notify(comm->local);
+    }
+    end_operations(comm);
+}
+
+void weft_revoke_opened(struct weft_comm *comm)
+{
+    for (struct notice **link = &early; *link; link = &(*link)->next) {
+        struct notice *notice = *link;
+        if (notice->block != (uint32_t)comm->block)
+            continue;
+        *link = notice->next;
+        free(notice);
+        weft_comm_revoke(comm);
+        return;
+    }
+}
+
+static struct notice *take_arrived(void)
+{
+    return __atomic_exchange_n(&arrived, NULL, __ATOMIC_ACQ_REL);
+}
+
+int weft_revoke_progress(void)
+{
+    int revoked = 0;
+    if (weft_likely(!arrived))
+        return 0;
+    __atomic_fetch_and(&weft.others, (uint8_t)~WEFT_OTHERS_REVOKED, __ATOMIC_RELAXED);
+    for (struct notice *notice = take_arrived(), *next; notice; notice = next) {
+        struct weft_comm *comm = weft_context_owner(notice->block);
+        next = notice->next;
+        if (!comm && weft_context_is_expected(notice->block)) {
+            notice->next = early;
+            early = notice;
+            continue;
+        }
+        if (comm)
+            weft_comm_revoke(comm);
+        free(notice);
+        revoked++;
+    }
+    return revoked;
+}
+
+static void free_all(struct notice *list)
+{
+    while (list) {
+        struct notice *notice = list;
+        list = notice->next;
+        free(notice);
+    }
+}
+
+void weft_revoke_finalize(void)
+{
+    free_all(take_arrived());
+    free_all(early);
+    early = NULL;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Memory objects: see extent.h.
+ */
+#include "tools/check/extent.h"
+#include "tools/check/blocks.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#ifdef HAVE_LIBDW
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+
+enum { FRAMES_MAX = 64 };
+
+/* The modules of the process, read once. NULL: they cannot be read. */
+static Dwfl *modules(void)
+{
+    static const Dwfl_Callbacks callbacks = {
+        .find_elf = dwfl_linux_proc_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+    };
+    static bool is_read;
+    static Dwfl *dwfl;
+    if (is_read)
+        return dwfl;
+    is_read = true;
+    dwfl = dwfl_begin(&callbacks);
+    if (dwfl && (dwfl_linux_proc_report(dwfl, getpid()) || dwfl_report_end(dwfl, NULL, NULL))) {
+        dwfl_end(dwfl);
+        dwfl = NULL;
+    }
+    return dwfl;
+}
+
+/* ---- Global variables */
+
+static bool find_global(uintptr_t address, struct check_extent *extent)
+{
+    Dwfl_Module *module = modules() ? dwfl_addrmodule(modules(), address) : NULL;
+    GElf_Off offset;
+    GElf_Sym symbol;
+    const char *name =
+        module ? dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL) : NULL;
+    if (!name || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || offset >= symbol.st_size)
+        return false;
+    extent->low = address - offset;
+    extent->high = extent->low + symbol.st_size;
+    snprintf(extent->name, sizeof extent->name, "%s", name);
+    return true;
+}
+
+/* ---- Local variables */
+
+struct search {
+    uintptr_t address;
+    uintptr_t code, base; /* of the frame that has it: an instruction and the frame address */
+    int frames;
+};
+
+static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *arg)
+{
+    struct search *search = arg;
+    const uintptr_t stack = _Unwind_GetCFA(context); /* the frame address of the one before */
+    if (stack > search->address && search->code) {
+        search->base = stack;
+        return _URC_END_OF_STACK;
+    }
+    search->code = _Unwind_GetIP(context);
+    return ++search->frames == FRAMES_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+/* The type without its names and qualifiers, and without the arrays around it if asked. */
+static bool resolve_type(Dwarf_Die *of, bool in_arrays, Dwarf_Die *type)
+{
+    Dwarf_Attribute attribute;
+    if (!dwarf_attr_integrate(of, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, type) ||
+        dwarf_peel_type(type, type))
+        return false;
+    while (in_arrays && dwarf_tag(type) == DW_TAG_array_type) {
+        Dwarf_Die array = *type;
+        if (!dwarf_attr_integrate(&array, DW_AT_type, &attribute) ||
+            !dwarf_formref_die(&attribute, type) || dwarf_peel_type(type, type))
+            return false;
+    }
+    return true;
+}
+
+static void read_elements(Dwarf_Die *variable, struct check_extent *extent)
+{
+    Dwarf_Die type;
+    Dwarf_Attribute attribute;
+    Dwarf_Word encoding, size;
+    if (!resolve_type(variable, true, &type) || dwarf_tag(&type) != DW_TAG_base_type ||
+        dwarf_formudata(dwarf_attr_integrate(&type, DW_AT_encoding, &attribute), &encoding) ||
+        dwarf_aggregate_size(&type, &size))
+        return;
+    extent->size = (int)size;
+    extent->kind = encoding == DW_ATE_signed     ? 'i'
+                   : encoding == DW_ATE_unsigned ? 'u'
+                   : encoding == DW_ATE_float    ? 'f'
+                                                 : 0;
+}
+
+/* True if the variable has the address. */
+static bool has_address(Dwarf_Die *variable, const struct search *search,
+                        struct check_extent *extent)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Op *location;
+    size_t n;
+    Dwarf_Die type;
+    Dwarf_Word size;
+    if (!dwarf_attr_integrate(variable, DW_AT_location, &attribute) ||
+        dwarf_getlocation(&attribute, &location, &n) || n != 1 || location->atom != DW_OP_fbreg ||
+        !resolve_type(variable, false, &type) || dwarf_aggregate_size(&type, &size))
+        return false;
+    extent->low = search->base + location->number;
+    extent->high = extent->low + size;
+    if (search->address < extent->low || search->address >= extent->high)
+        return false;
+    const char *name = dwarf_diename(variable);
+    snprintf(extent->name, sizeof extent->name, "%s", name ? name : "a variable");
+    read_elements(variable, extent);
+    return true;
+}
+
+static bool find_in_scope(Dwarf_Die *scope, const struct search *search,
+                          struct check_extent *extent)
+{
+    Dwarf_Die child;
+    if (dwarf_child(scope, &child))
+        return false;
+    do
+        if (dwarf_tag(&child) == DW_TAG_variable || dwarf_tag(&child) == DW_TAG_formal_parameter)
+            if (has_address(&child, search, extent))
+                return true;
+    while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+}
+
+/* True if offsets of variables count from the frame address. */
+static bool has_frame_base(Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Op *location;
+    size_t n;
+    return dwarf_attr_integrate(function, DW_AT_frame_base, &attribute) &&
+           dwarf_getlocation(&attribute, &location, &n) == 0 && n == 1 &&
+           location->atom == DW_OP_call_frame_cfa;
+}
+
+static bool is_c(Dwarf_Die *unit)
+{
+    switch (dwarf_srclang(unit)) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool find_local(uintptr_t address, struct check_extent *extent)
+{
+    struct search search = {.address = address};
+    Dwarf_Addr bias;
+    Dwarf_Die *scopes = NULL, *unit = NULL;
+    _Unwind_Backtrace(see_frame, &search);
+    const uintptr_t code = search.code - 1; /* inside the call */
+    Dwfl_Module *module = search.base && modules() ? dwfl_addrmodule(modules(), code) : NULL;
+    if (module)
+        unit = dwfl_module_addrdie(module, code, &bias);
+    if (!unit || !is_c(unit))
+        return false;
+    const int n = dwarf_getscopes(unit, code - bias, &scopes);
+    int function = 0;
+    while (function < n && dwarf_tag(&scopes[function]) != DW_TAG_subprogram)
+        function++;
+    bool is_found = false;
+    if (function < n && has_frame_base(&scopes[function]))
+        for (int i = 0; i <= function && !is_found; i++)
+            is_found = find_in_scope(&scopes[i], &search, extent);
+    if (n > 0)
+        free(scopes);
+    return is_found;
+}
+#else
+static bool find_global(uintptr_t address, struct check_extent *extent)
+{
+    (void)address, (void)extent;
+    return false;
+}
+
+static bool find_local(uintptr_t address, struct check_extent *extent)
+{
+    (void)address, (void)extent;
+    return false;
+}
+#endif
+
+bool check_extent_find(uintptr_t address, struct check_extent *extent)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    char here;
+    *extent = (struct check_extent){.low = 0};
+    if (check_block_find(address, &extent->low, &extent->high))
+        return true;
+    pthread_mutex_lock(&lock);
+    const uintptr_t distance = address - (uintptr_t)&here;
+    const bool is_found =
+        distance < (uintptr_t)64 << 20 ? find_local(address, extent) : find_global(address, extent);
+    pthread_mutex_unlock(&lock);
+    return is_found;
+}

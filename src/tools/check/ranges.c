@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Buffers and the objects that they are in: see ranges.h.
+ */
+#include "tools/check/ranges.h"
+#include "tools/check/extent.h"
+#include "tools/check/signature.h"
+
+#include <stdio.h>
+
+enum { SEEN = 4096 };
+
+bool check_ranges_are_new(const struct weft_call *call)
+{
+    static CHECK_THREAD uint64_t seen[SEEN];
+    uint64_t key = check_mix((uintptr_t)call->site, (uintptr_t)call->function);
+    for (int i = 0; i < call->function->parameters; i++) {
+        const struct weft_parameter *parameter = &call->function->parameter[i];
+        if (parameter->kind != WEFT_KIND_DATA)
+            continue;
+        const int count = parameter->about[0], type = parameter->about[1];
+        key = check_mix(key, (uintptr_t)call->values[i].pointer);
+        key = check_mix(key, count < 0 ? 0 : (uint64_t)call->values[count].number);
+        key = check_mix(key, type < 0 ? 0 : (uintptr_t)call->values[type].pointer);
+    }
+    uint64_t *slot = &seen[key % SEEN];
+    const bool is_new = *slot != key;
+    *slot = key;
+    return is_new;
+}
+
+/* The kind of number and the size of a basic type, 0: it is none, or has a size only. */
+static char kind_of(MPI_Datatype type)
+{
+    static const struct {
+        MPI_Datatype type;
+        char kind;
+    } kinds[] = {
+        {MPI_SHORT, 'i'},
+        {MPI_INT, 'i'},
+        {MPI_LONG, 'i'},
+        {MPI_LONG_LONG, 'i'},
+        {MPI_INT16_T, 'i'},
+        {MPI_INT32_T, 'i'},
+        {MPI_INT64_T, 'i'},
+        {MPI_UNSIGNED_SHORT, 'u'},
+        {MPI_UNSIGNED, 'u'},
+        {MPI_UNSIGNED_LONG, 'u'},
+        {MPI_UNSIGNED_LONG_LONG, 'u'},
+        {MPI_UINT16_T, 'u'},
+        {MPI_UINT32_T, 'u'},
+        {MPI_UINT64_T, 'u'},
+        {MPI_FLOAT, 'f'},
+        {MPI_DOUBLE, 'f'},
+        {MPI_LONG_DOUBLE, 'f'},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].type == type)
+            return kinds[i].kind;
+    return 0;
+}
+
+static const char *word_of(char kind)
+{
+    return kind == 'i' ? "signed integers" : kind == 'u' ? "unsigned integers" : "floating point";
+}
+
+/* The elements of a local variable, if they are numbers, against the only basic type of the data.
+ */
+static void compare_types(const struct weft_call *call, int parameter,
+                          const struct check_extent *extent)
+{
+    const struct weft_parameter *data = &call->function->parameter[parameter];
+    const struct check_location location = check_location_of(call);
+    MPI_Count size = 0;
+    if (data->about[1] < 0 || !extent->kind)
+        return;
+    const MPI_Datatype datatype = weft_call_element(call, data->about[1], 0);
+    const struct check_signature signature = check_signature_of(datatype, 1);
+    const MPI_Datatype basic = (MPI_Datatype)(uintptr_t)signature.basic;
+    const char kind = kind_of(basic);
+    if (!kind)
+        return;
+    weft_next.Type_size_c(basic, &size);
+    if (kind == extent->kind && size == extent->size)
+        return;
+    check_report(CHECK_BUFFER_TYPE, &location, false,
+                 "%s is in %s, of %s of %d bytes, but the datatype has %s of %d bytes", data->name,
+                 extent->name, word_of(extent->kind), extent->size, word_of(kind), (int)size);
+}
+
+static void report(const struct weft_call *call, int parameter, const struct check_span *span,
+                   const struct check_extent *extent)
+{
+    const struct check_location location = check_location_of(call);
+    check_report(CHECK_BUFFER_RANGE, &location, true,
+                 "%s takes %llu bytes, but %llu bytes behind its start is the end of %s",
+                 call->function->parameter[parameter].name,
+                 (unsigned long long)(span->high - span->low),
+                 (unsigned long long)(extent->high - span->low),
+                 extent->name[0] ? extent->name : "the allocated memory");
+}
+
+void check_range(const struct weft_call *call, int parameter, const struct check_area *area)
+{
+    const struct check_span *spans = area->spans ? area->spans : &area->first;
+    struct check_extent extent;
+    for (int i = 0; area->is_exact && i<area->n; i += area->n> 2 ? area->n - 1 : 1) {
+        if (!check_extent_find(spans[i].low, &extent))
+            continue;
+        if (i == 0)
+            compare_types(call, parameter, &extent);
+        if (spans[i].high <= extent.high)
+            continue;
+        report(call, parameter, &spans[i], &extent);
+        return;
+    }
+}
+
+void check_range_of_window(const struct weft_call *call)
+{
+    const struct check_span span = {(uintptr_t)call->values[0].pointer,
+                                    (uintptr_t)call->values[0].pointer +
+                                        (uint64_t)call->values[1].number};
+    struct check_extent extent;
+    if (call->values[1].number > 0 && check_extent_find(span.low, &extent) &&
+        span.high > extent.high)
+        report(call, 0, &span, &extent);
+}

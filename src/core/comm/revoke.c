@@ -17,8 +17,8 @@ struct notice {
     uint32_t block;
 };
 
-static struct notice *_Atomic arrived;
-static struct notice *early; /* of communicators that this process has not opened yet */
+static struct notice *arrived; /* any thread */
+static struct notice *early;   /* of communicators that this process has not opened yet */
 
 void weft_revoke_arrived(uint32_t context)
 {
@@ -26,7 +26,7 @@ void weft_revoke_arrived(uint32_t context)
     if (!notice)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for the revocation of a communicator");
     notice->block = context / WEFT_CONTEXTS;
-    notice->next = arrived;
+    notice->next = __atomic_load_n(&arrived, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&arrived, &notice->next, notice, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
         ;
@@ -130,7 +130,7 @@ static struct notice *take_arrived(void)
 int weft_revoke_progress(void)
 {
     int revoked = 0;
-    if (weft_likely(!arrived))
+    if (weft_likely(!__atomic_load_n(&arrived, __ATOMIC_RELAXED)))
         return 0;
     __atomic_fetch_and(&weft.others, (uint8_t)~WEFT_OTHERS_REVOKED, __ATOMIC_RELAXED);
     for (struct notice *notice = take_arrived(), *next; notice; notice = next) {

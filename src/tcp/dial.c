@@ -115,6 +115,7 @@ static void try_addresses(struct weft_dial *dial)
         end_round(dial);
         return;
     }
+    weft_assert(dial->socket.fd < 0);
     dial->state = WEFT_DIAL_CONNECTS;
     dial->have = 0;
     dial->deadline = weft_seconds() + CONNECT_SECONDS;
@@ -129,6 +130,7 @@ static void try_addresses(struct weft_dial *dial)
 
 static void send_hello(struct weft_dial *dial)
 {
+    weft_assert(dial->socket.fd >= 0 && dial->have == sizeof dial->nonce);
     if (!weft_key_random(&dial->hello.nonce)) {
         try_next(dial, "the system gives no random numbers (getrandom)");
         return;

@@ -43,8 +43,10 @@ struct weft_tcp_peer *weft_tcp_peer_of(const struct weft_peer *peer)
 
 static void append_source(struct weft_tcp_source **link, struct weft_tcp_source *source)
 {
-    while (*link)
+    while (*link) {
+        weft_assert(*link != source);
         link = &(*link)->next;
+    }
     *link = source;
     source->next = NULL;
 }
@@ -121,6 +123,7 @@ static void free_output(struct weft_tcp_output *output)
     while (*link != output)
         link = &(*link)->next;
     *link = output->next;
+    weft_assert(!output->peer || output->peer->output == output);
     if (output->peer)
         output->peer->output = NULL;
     weft_tcp_dial_free(output->dial);
@@ -140,6 +143,7 @@ static void fail_output(struct weft_tcp_output *output, int error)
 
 static size_t waiting(const struct weft_tcp_output *output)
 {
+    weft_assert(output->begin <= output->end && output->end <= output->space);
     return output->end - output->begin;
 }
 
@@ -244,6 +248,7 @@ void weft_tcp_connect(struct weft_tcp_peer *peer)
 {
     struct weft_foreign *foreign = peer->foreign;
     struct weft_tcp_record record;
+    weft_assert(weft_tcp_peer_of(foreign->peer) == peer);
     if (peer->output || peer->broken || foreign->dead || !foreign->nkeys)
         return;
     struct weft_tcp_output *output = calloc(1, sizeof *output);
@@ -293,6 +298,7 @@ static unsigned char *append(struct weft_tcp_output *output, const struct weft_t
 {
     output->needed |= frame->kind != WEFT_TCP_CREDIT;
     grow(output, sizeof *frame + frame->payload);
+    weft_assert(output->space - output->end >= sizeof *frame + frame->payload);
     memcpy(output->bytes + output->end, frame, sizeof *frame);
     unsigned char *payload = output->bytes + output->end + sizeof *frame;
     output->end += sizeof *frame + frame->payload;
@@ -333,6 +339,7 @@ static bool take_frames(struct weft_tcp_source *source)
         if (source->socket.fd < 0)
             return true;
     }
+    weft_assert(source->begin <= source->end && source->end <= sizeof source->bytes);
     memmove(source->bytes, source->bytes + source->begin, source->end - source->begin);
     source->end -= source->begin;
     source->begin = 0;
@@ -359,6 +366,7 @@ static void end_source(struct weft_tcp_source *source, int error)
 {
     struct weft_tcp_peer *peer = source->peer;
     bool ended = source->ended || !source->used;
+    weft_assert(source->socket.fd >= 0);
     if (!peer) {
         remove_orphan(source);
         close_source(source);
@@ -444,8 +452,6 @@ static void source_ready(struct weft_tcp_socket *socket, uint32_t events)
     }
 }
 
-/* Closes the connections of processes to which this one's has failed, when nothing comes on them
- * any more. */
 /* Fails the connections whose network is cut. */
 static void fail_silent(double now)
 {
@@ -460,6 +466,8 @@ static void fail_silent(double now)
     }
 }
 
+/* Closes the connections of processes to which this one's has failed, when nothing comes on them
+ * any more. */
 void weft_tcp_links_check(void)
 {
     struct weft_foreign *foreign = NULL;

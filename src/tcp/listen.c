@@ -70,6 +70,7 @@ static void dismiss(struct stranger *stranger)
     while (*link != stranger)
         link = &(*link)->next;
     *link = stranger->next;
+    weft_assert(nstrangers > 0);
     nstrangers--;
     weft_tcp_close(&stranger->socket);
     weft_tcp_free_later(stranger);
@@ -161,6 +162,7 @@ static void read_hello(struct weft_tcp_socket *socket, uint32_t events)
         dismiss(stranger);
         return;
     }
+    weft_assert((size_t)n <= wanted);
     stranger->have += (size_t)n;
     if (stranger->have == sizeof stranger->hello)
         check_hello(stranger);

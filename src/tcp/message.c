@@ -190,6 +190,7 @@ static void return_credits(const struct weft_peer *of)
     if (!source || source->arrived < of->kept + source->granted + WEFT_TCP_RETURN)
         return;
     source->granted = source->arrived - of->kept;
+    weft_assert(source->granted <= source->arrived);
     control(peer, &(struct weft_tcp_frame){.kind = WEFT_TCP_CREDIT,
                                            .sender = source->number,
                                            .length = source->granted});

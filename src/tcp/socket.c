@@ -79,6 +79,7 @@ void weft_tcp_close(struct weft_tcp_socket *socket)
 
 void weft_tcp_free_later(void *memory)
 {
+    weft_assert(nwaiting <= space);
     if (!handling) {
         free(memory);
         return;
@@ -107,6 +108,7 @@ int weft_tcp_handle_events(void)
     struct epoll_event events[EVENTS];
     if (handling) /* a nested call of progress */
         return 0;
+    weft_assert(nwaiting == 0);
     int n = epoll_wait(poll_fd, events, EVENTS, 0);
     handling = n > 0;
     for (int i = 0; i < n; i++) {

@@ -297,15 +297,15 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
 
 /* ---- Split */
 
-static int gather_choices(struct weft_comm *local, int color, int key, struct weft_choice *all)
+static int gather_splits(struct weft_comm *local, int color, int key, struct weft_split *all)
 {
-    struct weft_choice mine = {color, key, local->rank};
+    struct weft_split mine = {color, key, local->rank};
     return weft_comm_collectives.allgather(local, weft_elements_of_bytes(&mine, sizeof mine),
                                            weft_elements_of_bytes(all, sizeof mine));
 }
 
 /* Gathers the choices while the members allocate context ids, which do not depend on them. */
-static int split_group(struct weft_comm *over, int color, int key, struct weft_choice **all,
+static int split_group(struct weft_comm *over, int color, int key, struct weft_split **all,
                        struct weft_comm **out)
 {
     struct weft_context_alloc alloc;
@@ -313,16 +313,16 @@ static int split_group(struct weft_comm *over, int color, int key, struct weft_c
     uint64_t alloc_key = prepare_alloc(&alloc, over, NULL);
     alloc.assertions = 0; /* of a communicator without hints */
     weft_context_alloc_start(&alloc, alloc_key, MPI_SUCCESS);
-    int gathered = gather_choices(over, color, key, *all);
+    int gathered = gather_splits(over, color, key, *all);
     int code = wait_beside(&alloc);
     if (code == MPI_SUCCESS && gathered != MPI_SUCCESS)
         weft_context_free(alloc.block);
     if (code != MPI_SUCCESS || gathered != MPI_SUCCESS)
         return code != MPI_SUCCESS ? code : gathered;
-    struct weft_choice *smaller = realloc(*all, (size_t)over->size * sizeof **all);
+    struct weft_split *smaller = realloc(*all, (size_t)over->size * sizeof **all);
     if (smaller)
         *all = smaller;
-    struct weft_group *group = weft_choice_group(over->group, *all, color);
+    struct weft_group *group = weft_split_group(over->group, *all, color);
     if (group && group->rank != MPI_UNDEFINED)
         made = weft_comm_make(group, NULL, over->errhandler);
     if (!group || (group->rank != MPI_UNDEFINED && !made))
@@ -331,13 +331,13 @@ static int split_group(struct weft_comm *over, int color, int key, struct weft_c
     return conclude(&alloc, made, out);
 }
 
-static int split_both(struct weft_comm *over, int color, int key, struct weft_choice *all,
+static int split_both(struct weft_comm *over, int color, int key, struct weft_split *all,
                       struct weft_comm **out)
 {
     int code = weft_comm_begin(over, MPI_SUCCESS);
     if (code != MPI_SUCCESS)
         return code;
-    code = gather_choices(over->local, color, key, all);
+    code = gather_splits(over->local, color, key, all);
     return weft_intercomm_split(over, all, color, code, out);
 }
 
@@ -348,7 +348,7 @@ int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm
      * of peers, and a communicator. */
     size_t reserved = sizeof(struct weft_group) + sizeof(struct weft_comm) +
                       (size_t)size * (sizeof(int32_t) + sizeof(struct weft_peer *));
-    struct weft_choice *all = malloc((size_t)size * sizeof *all + reserved);
+    struct weft_split *all = malloc((size_t)size * sizeof *all + reserved);
     *out = NULL;
     if (!all)
         return weft_comm_refuse_joined(
@@ -362,19 +362,19 @@ int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm
 
 static int by_key(const void *a, const void *b)
 {
-    const struct weft_choice *x = a, *y = b;
+    const struct weft_split *x = a, *y = b;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-struct weft_group *weft_choice_group(const struct weft_group *from, struct weft_choice *all,
-                                     int color)
+struct weft_group *weft_split_group(const struct weft_group *from, struct weft_split *all,
+                                    int color)
 {
     int n = 0;
     for (int i = 0; i < from->size && color != MPI_UNDEFINED; i++)
         if (all[i].color == color)
-            all[n++] = (struct weft_choice){color, all[i].key, i};
+            all[n++] = (struct weft_split){color, all[i].key, i};
     qsort(all, (size_t)n, sizeof *all, by_key);
     struct weft_group *group = weft_group_make(n);
     if (!group)

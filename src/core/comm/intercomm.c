@@ -474,7 +474,7 @@ int weft_intercomm_create_sub(struct weft_comm *over, struct weft_group *group,
     return make_between(over, mine, remote, out);
 }
 
-int weft_intercomm_split(struct weft_comm *over, struct weft_choice *all, int color, int failed,
+int weft_intercomm_split(struct weft_comm *over, struct weft_split *all, int color, int failed,
                          struct weft_comm **out)
 {
     struct sides sides = sides_of(over);
@@ -490,8 +490,8 @@ int weft_intercomm_split(struct weft_comm *over, struct weft_choice *all, int co
         free(theirs);
         return weft_comm_refuse(over, code);
     }
-    struct weft_group *mine = weft_choice_group(over->group, all, color);
-    struct weft_group *remote = weft_choice_group(over->remote, theirs, color);
+    struct weft_group *mine = weft_split_group(over->group, all, color);
+    struct weft_group *remote = weft_split_group(over->remote, theirs, color);
     free(theirs);
     return make_between(over, mine, remote, out);
 }

@@ -16,20 +16,20 @@
 #include "core/comm/comm.h"
 
 /* The arguments of one rank in MPI_Comm_split. */
-struct weft_choice {
+struct weft_split {
     int color, key, rank;
 };
 
 /* The group of the ranks with a color, in the order of keys; empty for MPI_UNDEFINED. all: the
  * choices by rank, overwritten. NULL without memory. */
-struct weft_group *weft_choice_group(const struct weft_group *from, struct weft_choice *all,
-                                     int color);
+struct weft_group *weft_split_group(const struct weft_group *from, struct weft_split *all,
+                                    int color);
 
 /* weft_comm_create and weft_comm_split over an inter-communicator; all: the choices of the local
  * group, overwritten; failed: the error class with which this process enters, or MPI_SUCCESS. */
 int weft_intercomm_create_sub(struct weft_comm *over, struct weft_group *group,
                               struct weft_comm **out);
-int weft_intercomm_split(struct weft_comm *over, struct weft_choice *all, int color, int failed,
+int weft_intercomm_split(struct weft_comm *over, struct weft_split *all, int color, int failed,
                          struct weft_comm **out);
 
 /* MPI_Intercomm_create: peer and remote_leader are significant at the leader only. First the local

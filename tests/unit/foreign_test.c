@@ -15,6 +15,8 @@
 #include "core/message/foreign.h"
 
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { JOB_SIZE = 3, JOBS = 50 };
 
@@ -78,22 +80,33 @@ static void numbers(void **state)
     assert_false(is_known(1, 0));
 }
 
-/* A launcher has given two jobs one name: the process of the other one is not taken for this rank.
- */
+/* The identity of a job does not follow from its name: a process of another job with the same name
+ * and the same rank is a foreign one. */
 static void jobs_of_one_name(void **state)
 {
     (void)state;
-    struct weft_contact own;
+    struct weft_contact own, other;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        bool good = weft_contact_own(&other) && write(ends[1], &other, sizeof other) > 0;
+        _exit(!good);
+    }
+    assert_int_equal(read(ends[0], &other, sizeof other), sizeof other);
+    assert_int_equal(waitpid(child, NULL, 0), child);
     assert_true(weft_contact_own(&own));
+    assert_int_equal(own.rank, other.rank);
     assert_int_equal(weft_foreign_number(&own, NULL), weft.job.rank);
-    own.pid++;
-    assert_int_equal(weft_foreign_number(&own, NULL), -1);
-    own.pid--;
-    own.host[0]++;
-    assert_int_equal(weft_foreign_number(&own, NULL), -1);
+    assert_int_equal(weft_foreign_number(&other, NULL), JOB_SIZE);
     own.rank = JOB_SIZE - 1;
     assert_int_equal(weft_foreign_number(&own, NULL), JOB_SIZE - 1);
+    own.rank = JOB_SIZE;
+    assert_int_equal(weft_foreign_number(&own, NULL), -1);
+    weft_foreign_tidy();
     weft_foreign_finalize();
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void time_is_linear(void **state)
@@ -118,8 +131,8 @@ static void time_is_linear(void **state)
 int main(void)
 {
     weft.job = (struct weft_job){.size = JOB_SIZE, .nspace = "own", .host = "host"};
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers),
-                                       cmocka_unit_test(jobs_of_one_name),
-                                       cmocka_unit_test(time_is_linear)};
+    /* jobs_of_one_name forks a process that has no identity yet */
+    const struct CMUnitTest tests[] = {cmocka_unit_test(jobs_of_one_name),
+                                       cmocka_unit_test(numbers), cmocka_unit_test(time_is_linear)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { FETCH_SECONDS = 60 };
+
 int weft_foreign_count;
 
 /* By number - weft.job.size. An object whose number is not taken is reused, so that its peer's
@@ -76,17 +78,41 @@ static void unchain(struct weft_foreign *foreign)
 
 /* ---- Contacts */
 
-/* The launcher's name of a job is unique; a job without a launcher has no such name. */
+/* The identity of a job is a random number of its rank 0, because two launchers may give their jobs
+ * the same name. It stays until the process ends, also if the job is joined a second time. */
+static const char identity_key[] = "weft-identity";
+
+static bool make_identity(void)
+{
+    weft_assert(weft.job.rank == 0);
+    if (own_job_known || weft_key_random(&own_job))
+        return own_job_known = true;
+    weft_error_set(MPI_ERR_OTHER, "the system gives no random numbers (getrandom)");
+    return false;
+}
+
+void weft_contact_publish(void)
+{
+    char why[512] = "the system gives no random numbers (getrandom)";
+    if (weft.job.rank > 0)
+        return;
+    if (!make_identity() || weft_boot_put(identity_key, &own_job, sizeof own_job, why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+}
+
 static bool identify_own_job(void)
 {
-    static const struct weft_key names = {{UINT64_C(0x7765667420), UINT64_C(0x6a6f6273)}};
+    char why[512];
+    size_t bytes = sizeof own_job;
     if (own_job_known)
         return true;
-    if (!weft.job.singleton)
-        own_job = weft_siphash(names, weft.job.nspace, strlen(weft.job.nspace));
-    else if (!weft_key_random(&own_job))
-        return false;
-    return own_job_known = true;
+    if (weft.job.rank == 0)
+        return make_identity();
+    if (!weft_boot_fetch(0, identity_key, &own_job, &bytes, FETCH_SECONDS, why, sizeof why) &&
+        bytes == sizeof own_job)
+        return own_job_known = true;
+    weft_error_set(MPI_ERR_OTHER, "the identity of this job cannot be had from rank 0: %s", why);
+    return false;
 }
 
 /* A name of this job for sentences of others. Launchers may take the name of a job for the
@@ -103,10 +129,8 @@ static void show_job(char *name, size_t len)
 bool weft_contact_own(struct weft_contact *own)
 {
     memset(own, 0, sizeof *own);
-    if (!identify_own_job()) {
-        weft_error_set(MPI_ERR_OTHER, "the system gives no random numbers (getrandom)");
+    if (!identify_own_job())
         return false;
-    }
     own->job = own_job;
     own->rank = weft.job.rank;
     own->pid = (uint32_t)getpid();
@@ -205,31 +229,15 @@ static void add_key(struct weft_foreign *foreign, const struct weft_key *key)
     foreign->keys[0] = *key;
 }
 
-/* The rank of a process whose job has the name of this one. */
-static int own_rank(const struct weft_contact *contact)
-{
-    if (contact->rank >= weft.job.size)
-        weft_error_set(MPI_ERR_INTERN, "the message describes no process: this job has no rank %d",
-                       contact->rank);
-    else if (contact->rank == weft.job.rank &&
-             (contact->pid != (uint32_t)getpid() ||
-              strncmp(contact->host, weft.job.host, WEFT_HOST_SHOWN) != 0))
-        weft_error_set(MPI_ERR_OTHER,
-                       "the launcher of process %u on %s has given its job the name of this job, "
-                       "%s, so the two jobs cannot be connected: start one of them again, or by "
-                       "weftrun, whose names are unique",
-                       contact->pid, contact->host, contact->job_name);
-    else
-        return contact->rank;
-    return -1;
-}
-
 int weft_foreign_number(const struct weft_contact *contact, const struct weft_key *key)
 {
-    if (!is_contact(contact) || !identify_own_job())
+    if (!identify_own_job())
+        return -1;
+    bool is_own = weft_key_same(contact->job, own_job);
+    if (!is_contact(contact) || (is_own && contact->rank >= weft.job.size))
         return weft_error_set(MPI_ERR_INTERN, "the message describes no process"), -1;
-    if (weft_key_same(contact->job, own_job))
-        return own_rank(contact);
+    if (is_own)
+        return contact->rank;
     struct weft_foreign *foreign = weft_foreign_find(contact->job, contact->rank);
     if (!foreign) {
         foreign = take_number(contact);

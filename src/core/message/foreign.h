@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Foreign processes: processes of other jobs, with which this one has a communicator (core/comm/
- * connect.h), or had one. A foreign process is known by its job and its rank there.
+ * connect.h), or had one. A foreign process is known by its job's identity and its rank there.
  *
  * Groups, channels and peers name a foreign process by a number from weft.job.size on, where ranks
  * of this job have their world rank. The number is valid in this process only: a message that names
@@ -25,7 +25,7 @@ enum { WEFT_CONTACT_LANE_BYTES = 128, WEFT_HOST_SHOWN = 63 };
 
 /* The description of a process for processes of other jobs: names end with 0. */
 struct weft_contact {
-    struct weft_key job; /* the job's identity */
+    struct weft_key job; /* the job's identity: random, the same at all its ranks */
     int32_t rank;
     uint32_t pid;
     char job_name[48], host[WEFT_HOST_SHOWN + 1];
@@ -69,13 +69,17 @@ struct weft_foreign *weft_foreign_find(struct weft_key job, int rank);
 /* The next process with a number that is taken, after this one (NULL: the first), or NULL. */
 struct weft_foreign *weft_foreign_next(const struct weft_foreign *after);
 
-/* Fills the contact of this process but for `lane`. False without random numbers. */
+/* Before the first fence of a job of several ranks: rank 0 publishes the job's identity, which the
+ * others fetch when they meet a process of another job. Visible with the next weft_boot_publish. */
+void weft_contact_publish(void);
+
+/* Fills the contact of this process but for `lane`. False with the error sentence set. */
 bool weft_contact_own(struct weft_contact *own);
 
 /* The world rank or number of the process that a contact from another process describes; key: of
  * the pair (NULL: unchanged). A new number has no reference yet, and belongs to the process until
- * weft_foreign_tidy. Returns -1 if the contact describes no process, or this rank of another job of
- * the same name, or memory is short, with the error sentence set. */
+ * weft_foreign_tidy. Returns -1 if the contact describes no process, or memory is short, with the
+ * error sentence set. */
 int weft_foreign_number(const struct weft_contact *contact, const struct weft_key *key);
 
 /* Gives back the numbers that no group contains. */

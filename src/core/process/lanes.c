@@ -12,6 +12,7 @@
 #include "core/base/phases.h"
 #include "core/base/settings.h"
 #include "core/comm/raise.h"
+#include "core/message/foreign.h"
 #include "core/message/lane.h"
 #include "core/message/process.h"
 #include "lanes/lanes.h"
@@ -274,7 +275,8 @@ static void join(bool threads)
 {
     bool all = false;
     unsigned number = 0;
-    publish_cores(); /* before a lane publishes its address, which sends both */
+    publish_cores(); /* before a lane publishes its address, which sends all */
+    weft_contact_publish();
     for (unsigned position = 0; position < POSITIONS && !all;)
         position = open_and_join(position, threads, &all);
     settle_networks(threads);

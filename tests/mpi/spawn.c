@@ -349,6 +349,7 @@ int main(int argc, char **argv)
     spawn(talks, 1, MPI_INFO_NULL);
     bool many = nspace && !check_setting("WEFT_TEST_SHORT", 0);
     int before = 0, n_spawns = !by_weftrun ? SPAWNS_ELSEWHERE : many ? SPAWNS : SPAWNS_ALONE;
+    n_spawns = check_setting("WEFT_TEST_SPAWNS", n_spawns);
     long memory = 0;
     for (int i = 0; i < n_spawns; i++) {
         check_step("spawn %d of %d", i, n_spawns);

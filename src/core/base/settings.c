@@ -129,8 +129,8 @@ const struct weft_setting weft_settings_table[] = {
     COLL(ALLGATHER, allgather, "auto|ring|bruck|doubling|nodes|quadnomial",
          "MPI_Allgather and MPI_Allgatherv (doubling: MPI_Allgather, if the number of ranks is a "
          "power of two)" BY_SIZE),
-    COLL(ALLTOALL, alltoall, "auto|linear|pairwise|bruck",
-         "MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (bruck: MPI_Alltoall)" BY_SIZE),
+    COLL(ALLTOALL, alltoall, "auto|linear|pairwise|bruck|nodes",
+         "MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (bruck, nodes: MPI_Alltoall)" BY_SIZE),
     COLL(REDUCE_SCATTER, reduce_scatter, "auto|halving|pairwise|nodes",
          "MPI_Reduce_scatter and MPI_Reduce_scatter_block (pairwise, nodes: if the operation is "
          "commutative)" BY_SIZE),

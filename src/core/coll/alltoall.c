@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw: every pair of ranks exchanges its blocks, a limited
- * number of pairs at a time; short blocks of equal size in log2(size) rounds (Bruck).
+ * number of pairs at a time; short blocks of equal size in log2(size) rounds (Bruck), or through
+ * the ranks of the node.
  *
  * Invariant: the messages are the same for every limit, so ranks need not use the same limit.
  */
-#include "core/coll/schedule.h"
+#include "core/coll/nodes.h"
 
 /* Pairs at a time: linear, and pairwise. */
 enum { MANY_AT_A_TIME = 32, FEW_AT_A_TIME = 2 };
@@ -82,7 +83,9 @@ static void bruck(struct weft_schedule *s, const struct weft_blocks *in,
 void weft_build_alltoall(struct weft_schedule *s, const struct weft_blocks *in,
                          const struct weft_blocks *out, enum weft_algorithm algorithm)
 {
-    if (algorithm == WEFT_ALGORITHM_BRUCK)
+    if (algorithm == WEFT_ALGORITHM_NODES)
+        weft_nodes_alltoall(s, in, out);
+    else if (algorithm == WEFT_ALGORITHM_BRUCK)
         bruck(s, in, out);
     else
         pairs(s, in, out, algorithm == WEFT_ALGORITHM_PAIRWISE ? FEW_AT_A_TIME : MANY_AT_A_TIME);

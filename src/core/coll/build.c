@@ -60,6 +60,8 @@ static bool goes_through_nodes(const struct weft_schedule *s, enum weft_coll_kin
         return nodes->in_order;
     if (kind == WEFT_COLL_REDUCE_SCATTER || kind == WEFT_COLL_REDUCE_SCATTER_BLOCK)
         return commutes && weft_nodes_scatter_sums(nodes);
+    if (kind == WEFT_COLL_ALLTOALL)
+        return weft_nodes_are_equal(nodes);
     return commutes || nodes->in_order;
 }
 

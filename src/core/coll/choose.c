@@ -125,8 +125,12 @@ const struct weft_coll_family weft_coll_families[] = {
     {FAMILY(alltoall, "MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw", "one block"),
      {{WEFT_ALGORITHM_LINEAR, 0},
       {WEFT_ALGORITHM_PAIRWISE, 0},
-      {WEFT_ALGORITHM_BRUCK, WEFT_NEED_EQUAL_BLOCKS}},
+      {WEFT_ALGORITHM_BRUCK, WEFT_NEED_EQUAL_BLOCKS},
+      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES | WEFT_NEED_EQUAL_BLOCKS}},
+     /* Through nodes a rank sends one message to each other node, but copies each block three
+      * times and sends it twice: of longer blocks that takes longer than the start of a message. */
      {{WEFT_ALGORITHM_LINEAR, SIZE_MAX, 8, 0},
+      {WEFT_ALGORITHM_NODES, 256, 0, 0},
       {WEFT_ALGORITHM_LINEAR, 32 * KiB, 32, 0},
       {WEFT_ALGORITHM_BRUCK, 256, 0, 0},
       {WEFT_ALGORITHM_LINEAR, 32 * KiB, 0, 0},

@@ -40,7 +40,8 @@ enum weft_need {
     WEFT_NEED_EQUAL_BLOCKS = 4,   /* not the v- and w-forms */
     WEFT_NEED_NODES = 8,          /* several nodes, one of them with several ranks; the ranks of
                                      each node are consecutive, or the operation is commutative.
-                                     Scan: consecutive; reduce_scatter: weft_nodes_scatter_sums */
+                                     Scan: consecutive; reduce_scatter: weft_nodes_scatter_sums;
+                                     alltoall: weft_nodes_are_equal */
     WEFT_NEED_OVERSUBSCRIBED = 16 /* more ranks than cores, all on one node without shared memory;
                                      an algorithm that a setting names runs without it */
 };

@@ -120,6 +120,11 @@ int weft_coll_allreduce(struct weft_comm *comm, struct weft_elements in, void *o
 /* out.count is the count of one block. */
 int weft_coll_allgather(struct weft_comm *comm, struct weft_elements in, struct weft_elements out);
 
+/* The same in each of several groups into which all ranks divide: this one is ranks[mine] of n,
+ * valid during the call. Every rank calls it; the groups wait for no rank of another group. */
+int weft_coll_allgather_among(struct weft_comm *comm, const int *ranks, int n, int mine,
+                              struct weft_elements in, struct weft_elements out);
+
 /* The row of weft_comm_collectives. */
 extern const struct weft_comm_collectives weft_coll_for_comm;
 

@@ -5,6 +5,7 @@
 #include "core/coll/coll.h"
 #include "core/coll/schedule.h"
 #include "core/progress/failure.h"
+#include "core/progress/progress.h"
 
 static struct weft_blocks one(struct weft_elements elements)
 {
@@ -54,6 +55,40 @@ int weft_coll_allreduce(struct weft_comm *comm, struct weft_elements in, void *o
 int weft_coll_allgather(struct weft_comm *comm, struct weft_elements in, struct weft_elements out)
 {
     return run(comm, WEFT_COLL_ALLGATHER, in, out, 0, NULL);
+}
+
+/* The arguments of weft_coll_allgather_among. */
+struct among {
+    const int *ranks;
+    int n, mine;
+    struct weft_elements in;
+    struct weft_blocks out;
+};
+
+static void build_among(struct weft_schedule *s, void *arg)
+{
+    const struct among *a = arg;
+    weft_schedule_among(s, a->ranks, a->n, a->mine);
+    s->algorithm =
+        weft_schedule_choose(s, WEFT_COLL_ALLGATHER, (size_t)a->n * weft_elements_bytes(a->in));
+    weft_build_allgather(s, a->in, &a->out, s->algorithm);
+}
+
+int weft_coll_allgather_among(struct weft_comm *comm, const int *ranks, int n, int mine,
+                              struct weft_elements in, struct weft_elements out)
+{
+    struct among among = {ranks, n, mine, in, one(out)};
+    struct weft_request *request;
+    size_t bytes;
+    weft_assert(ranks[mine] == comm->rank && in.count == out.count);
+    if (n == comm->size)
+        return weft_coll_allgather(comm, in, out);
+    if (weft_unlikely(weft_comm_is_broken(comm)))
+        return weft_comm_report_broken(comm);
+    struct weft_coll_args args = {
+        .kind = WEFT_COLL_ALLGATHER, .comm = comm, .in = one(in), .out = one(out)};
+    int code = weft_coll_start_steps(&args, build_among, &among, &request);
+    return code == MPI_SUCCESS ? weft_request_end(request, &bytes) : code;
 }
 
 const struct weft_comm_collectives weft_coll_for_comm = {.bcast = weft_coll_bcast,

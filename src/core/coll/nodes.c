@@ -3,7 +3,8 @@
  * Collectives through one leader of each node: within each node over shared memory, then among the
  * leaders over the network, then within the nodes again. Each phase is a collective of a subgroup.
  * Long broadcasts and reductions go in segments, whose phases overlap. In a long allreduce all
- * ranks of a node share its traffic on the network.
+ * ranks of a node share its traffic on the network, and in a reduce_scatter and an alltoall: the
+ * ranks with the same index on their nodes are a column, whose ranks exchange what concerns it.
  *
  * Invariants:
  *  - The leader of a node is its lowest rank; the leader of the root's node is the root.
@@ -200,7 +201,7 @@ void weft_nodes_reduce(struct weft_schedule *s, struct weft_elements in, void *o
     leave(&v);
 }
 
-static bool have_equal_sizes(const struct weft_nodes *nodes)
+bool weft_nodes_are_equal(const struct weft_nodes *nodes)
 {
     for (int i = 1; i < nodes->count; i++)
         if (weft_nodes_size(nodes, i) != weft_nodes_size(nodes, 0))
@@ -213,7 +214,7 @@ static bool have_equal_sizes(const struct weft_nodes *nodes)
 static bool halves_in_nodes(const struct weft_nodes *nodes)
 {
     int each = weft_nodes_size(nodes, 0);
-    return have_equal_sizes(nodes) && !(each & (each - 1));
+    return weft_nodes_are_equal(nodes) && !(each & (each - 1));
 }
 
 void weft_nodes_allreduce(struct weft_schedule *s, struct weft_elements in, void *out)
@@ -241,7 +242,7 @@ void weft_nodes_allreduce(struct weft_schedule *s, struct weft_elements in, void
 
 bool weft_nodes_scatter_sums(const struct weft_nodes *nodes)
 {
-    return have_equal_sizes(nodes) && !(nodes->in_order && halves_in_nodes(nodes));
+    return weft_nodes_are_equal(nodes) && !(nodes->in_order && halves_in_nodes(nodes));
 }
 
 /* The i-th rank of each node computes the sums of its node's operands for the i-th ranks of all
@@ -452,7 +453,7 @@ static struct packed pack_equal(const struct view *v, const struct weft_blocks *
 static struct weft_blocks equal_blocks_of_nodes(const struct view *v, const struct packed *packed,
                                                 struct weft_arrays *arrays)
 {
-    if (!have_equal_sizes(v->nodes))
+    if (!weft_nodes_are_equal(v->nodes))
         return blocks_of_nodes(v, packed, arrays);
     return (struct weft_blocks){.at = packed->bytes.at,
                                 .count = packed->begin[v->nodes->begin[1]],
@@ -520,4 +521,54 @@ void weft_nodes_scatter(struct weft_schedule *s, const struct weft_blocks *in,
             weft_schedule_send(s, i, own);
     }
     leave(&v);
+}
+
+/* ---- Alltoall of equal blocks */
+
+static void exchange_blocks(struct weft_schedule *s, struct weft_elements in,
+                            struct weft_elements out, size_t block)
+{
+    struct weft_blocks from = {.at = in.at, .count = block, .type = in.type};
+    struct weft_blocks to = {.at = out.at, .count = block, .type = out.type};
+    weft_assert(in.count == (size_t)s->size * block && out.count == in.count);
+    weft_build_alltoall(s, &from, &to, weft_schedule_choose(s, WEFT_COLL_ALLTOALL, block));
+}
+
+/* Within a node each rank receives the blocks of all its ranks for one column, then the ranks of a
+ * column exchange them. So a rank sends one message to each other node, not one to each of its
+ * ranks. */
+void weft_nodes_alltoall(struct weft_schedule *s, const struct weft_blocks *in,
+                         const struct weft_blocks *out)
+{
+    struct view v = view_of(s, -1);
+    const struct weft_nodes *nodes = v.nodes;
+    int n = nodes->count, each = weft_nodes_size(nodes, 0);
+    int own = weft_nodes_index(nodes, s->rank);
+    size_t block = weft_elements_bytes(weft_block(in, 0)), bytes = (size_t)s->size * block;
+    struct weft_elements packed = weft_schedule_buffer(s, bytes);
+    struct weft_elements sorted = weft_schedule_buffer(s, bytes);
+    int *column = weft_schedule_memory(s, (size_t)n * sizeof *column); /* the ranks with `own` */
+    if (s->failed)
+        return;
+    for (int i = 0; i < s->size; i++)
+        weft_schedule_copy(s, weft_block(in, nodes->order[nodes->begin[i % n] + i / n]),
+                           weft_elements_slice(packed, (size_t)i * block, block));
+    for (int i = 0; i < n; i++)
+        column[i] = nodes->order[nodes->begin[i] + own];
+    enter_node(&v);
+    weft_schedule_fence(s);
+    exchange_blocks(s, packed, sorted, (size_t)n * block);
+    weft_schedule_fence(s);
+    for (int i = 0; i < n * each; i++) /* from the rank i / n of this node, to the node i % n */
+        weft_schedule_copy(
+            s, weft_elements_slice(sorted, (size_t)i * block, block),
+            weft_elements_slice(packed, (size_t)(i % n * each + i / n) * block, block));
+    weft_schedule_fence(s);
+    weft_schedule_among(s, column, n, nodes->mine);
+    exchange_blocks(s, packed, sorted, (size_t)each * block);
+    leave(&v);
+    weft_schedule_fence(s);
+    for (int i = 0; i < s->size; i++)
+        weft_schedule_copy(s, weft_elements_slice(sorted, (size_t)i * block, block),
+                           weft_block(out, nodes->order[i]));
 }

@@ -20,6 +20,9 @@ const struct weft_nodes *weft_nodes_among(const struct weft_schedule *s);
  * ranks is worse than node after node. The operation is commutative. */
 bool weft_nodes_scatter_sums(const struct weft_nodes *nodes);
 
+/* True if an alltoall goes through nodes: they have equal numbers of ranks. */
+bool weft_nodes_are_equal(const struct weft_nodes *nodes);
+
 void weft_nodes_barrier(struct weft_schedule *s);
 void weft_nodes_bcast(struct weft_schedule *s, struct weft_elements data, int root);
 void weft_nodes_reduce(struct weft_schedule *s, struct weft_elements in, void *out, int root);
@@ -33,5 +36,7 @@ void weft_nodes_gather(struct weft_schedule *s, struct weft_elements in,
                        const struct weft_blocks *out, int root);
 void weft_nodes_scatter(struct weft_schedule *s, const struct weft_blocks *in,
                         struct weft_elements out, int root);
+void weft_nodes_alltoall(struct weft_schedule *s, const struct weft_blocks *in,
+                         const struct weft_blocks *out);
 
 #endif

@@ -6,9 +6,10 @@
  * of the launcher's node) have a segment: their control words, one behind the other, then the
  * memory of each rank if MPI allocates it. The lowest rank makes it.
  *
- * Ranks exchange one record each. A rank that shares memory with no other rank has opened the
- * window before this exchange. The other ranks open it afterwards, and a second exchange follows.
- * If the segment depends on the sizes of its members, its record has an exchange in between.
+ * The ranks of a segment exchange its record, and before that their sizes if the segment depends on
+ * these; the network carries none of both. Every rank has opened the window when all ranks exchange
+ * one record each, which takes the only rounds between nodes. A second exchange follows if a
+ * segment could not be shared.
  *
  * Invariants:
  *  - If the segment of any rank cannot be made or joined, every rank has one of its own, and all
@@ -41,15 +42,13 @@ struct state {
     uint16_t exposed;
     struct weft_remote_memory location;
 };
-_Static_assert(sizeof(struct state) == WEFT_WIN_STATE_BYTES, "bench/coll_cost counts it");
 
-/* The record of a rank that ranks exchange first. */
+/* The record of a rank. */
 struct record {
     int64_t bytes, unit;
     uint64_t base;
     int64_t pid;
     struct state state;
-    struct weft_shared_memory_record segment; /* that it has made for its node */
 };
 _Static_assert(sizeof(struct record) == WEFT_WIN_RECORD_BYTES, "bench/coll_cost counts it");
 
@@ -300,7 +299,6 @@ struct opening {
     struct weft_win *win;
     struct offsets offsets;
     struct record mine;
-    struct weft_shared_memory_record segment; /* of this rank's node */
     int failed; /* 0, or why this rank has no shared segment: an errno, or -1 for another rank's */
     struct state all; /* the states of all ranks together: the worst code, `open` if all are */
 };
@@ -378,7 +376,6 @@ static int exchange_records(struct opening *o)
         }
         add_state(o, rank, &records[rank].state);
     }
-    o->segment = records[win->members[0]].segment;
     free(records);
     return conclude(o, code);
 }
@@ -393,24 +390,61 @@ static int exchange_states(struct opening *o)
     return conclude(o, code);
 }
 
-static void make_segment(struct opening *o)
+/* The ranks that share a segment give each other a record each: `all` has those of the members. */
+static int exchange_in_node(const struct weft_win *win, void *mine, void *all, size_t bytes)
 {
-    lay_out(o->win, &o->offsets);
-    if (o->win->nmembers > 1 && o->win->member == 0)
-        o->failed = weft_shared_memory_make(o->offsets.bytes, &o->win->segment, &o->mine.segment);
+    return weft_coll_allgather_among(win->comm, win->members, win->nmembers, win->member,
+                                     weft_elements_of_bytes(mine, bytes),
+                                     weft_elements_of_bytes(all, bytes));
 }
 
-/* For a window whose ranks have received the sizes of all members. */
-static int exchange_segments(struct opening *o)
+static int exchange_sizes(const struct opening *o)
 {
-    int code;
-    if (o->win->nmembers > 1)
-        make_segment(o);
-    struct weft_shared_memory_record *segments =
-        exchange(o->win, &o->mine.segment, sizeof *segments, &code);
-    o->segment = segments[o->win->members[0]];
-    free(segments);
+    struct weft_win *win = o->win;
+    int64_t mine = win->bytes, *all = calloc((size_t)win->nmembers, sizeof *all);
+    if (!all)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
+    int code = exchange_in_node(win, &mine, all, sizeof mine);
+    for (int i = 0; i < win->nmembers && code == MPI_SUCCESS; i++)
+        win->targets[win->members[i]].bytes = (MPI_Aint)all[i];
+    free(all);
     return code;
+}
+
+/* The lowest of several members makes their segment, and the others join it. */
+static int make_segment(struct opening *o)
+{
+    struct weft_win *win = o->win;
+    struct weft_shared_memory_record mine = {0}, *all = calloc((size_t)win->nmembers, sizeof *all);
+    if (!all)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
+    lay_out(win, &o->offsets);
+    if (win->nmembers > 1 && win->member == 0)
+        o->failed = weft_shared_memory_make(o->offsets.bytes, &win->segment, &mine);
+    int code = exchange_in_node(win, &mine, all, sizeof mine);
+    if (win->member > 0)
+        o->failed = code == MPI_SUCCESS && all[0].bytes == o->offsets.bytes
+                        ? weft_shared_memory_join(&all[0], &win->segment)
+                        : -1;
+    free(all);
+    return code;
+}
+
+/* Opens the window at this rank. same: the sizes of all ranks are equal, or do not count. Every
+ * rank takes both steps, also one that is alone on its node or has failed, because they are
+ * collective.
+ */
+static void open_first(struct opening *o, bool same)
+{
+    int sized = same ? MPI_SUCCESS : exchange_sizes(o);
+    int made = make_segment(o);
+    int *code = &o->mine.state.code;
+    if (*code == MPI_SUCCESS)
+        *code = sized != MPI_SUCCESS ? sized : made;
+    if (*code == MPI_SUCCESS && o->win->nmembers == 1)
+        open_alone(o);
+    else if (*code == MPI_SUCCESS && !o->failed)
+        open_here(o);
 }
 
 /* Every rank opens a segment of its own, or the window fails. */
@@ -437,21 +471,6 @@ static int open_apart(struct opening *o)
     return exchange_states(o);
 }
 
-/* The ranks that share a segment join and open it. Collective over all ranks. */
-static int open_shared(struct opening *o)
-{
-    struct weft_win *win = o->win;
-    if (win->member > 0)
-        o->failed = o->segment.bytes == o->offsets.bytes
-                        ? weft_shared_memory_join(&o->segment, &win->segment)
-                        : -1;
-    if (win->nmembers > 1 && !o->failed)
-        open_here(o);
-    int code = exchange_states(o);
-    weft_shared_memory_joined(&win->segment);
-    return code == MPI_SUCCESS && !o->all.open ? open_apart(o) : code;
-}
-
 /* Collective. failed: an error class of this rank, or MPI_SUCCESS. */
 static int open_window(struct weft_win *win, const struct weft_win_arguments *arguments, int failed)
 {
@@ -470,23 +489,21 @@ static int open_window(struct weft_win *win, const struct weft_win_arguments *ar
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
     for (int i = 0; i < win->nmembers; i++)
         win->targets[win->members[i]].bytes = win->bytes;
-    if (failed == MPI_SUCCESS && win->flavor == MPI_WIN_FLAVOR_SHARED &&
-        win->nmembers < win->comm->size)
+    if (win->flavor == MPI_WIN_FLAVOR_SHARED && win->nmembers < win->comm->size)
         o.mine.state.code =
-            weft_error_set(MPI_ERR_RMA_SHARED,
-                           "%d of the %d ranks are on other nodes and cannot share memory; "
-                           "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes a communicator "
-                           "of those that can",
-                           win->comm->size - win->nmembers, win->comm->size);
-    else if (failed == MPI_SUCCESS && win->nmembers == 1)
-        open_alone(&o);
-    else if (same)
-        make_segment(&o);
+            failed != MPI_SUCCESS
+                ? failed
+                : weft_error_set(MPI_ERR_RMA_SHARED,
+                                 "%d of the %d ranks are on other nodes and cannot share memory; "
+                                 "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes a "
+                                 "communicator of those that can",
+                                 win->comm->size - win->nmembers, win->comm->size);
+    else
+        open_first(&o, same);
     int code = exchange_records(&o);
-    if (code == MPI_SUCCESS && !o.all.open && !same)
-        code = exchange_segments(&o);
+    weft_shared_memory_joined(&win->segment);
     if (code == MPI_SUCCESS && !o.all.open)
-        code = open_shared(&o);
+        code = open_apart(&o);
     if (code == MPI_SUCCESS)
         use_exposed(win, o.all.exposed);
     free(o.offsets.at);

@@ -52,8 +52,8 @@ struct weft_win_control {
                                                processor atomics, or 0 */
 };
 
-/* Bytes of the records of each rank that all ranks of a new window exchange: make.c. */
-enum { WEFT_WIN_RECORD_BYTES = 104, WEFT_WIN_STATE_BYTES = 24 };
+/* Bytes of the record of each rank that all ranks of a new window exchange: make.c. */
+enum { WEFT_WIN_RECORD_BYTES = 56 };
 
 /* A lock that this rank holds at a target. */
 enum weft_win_lock {

@@ -260,22 +260,21 @@ static bool call_handler(const struct weft_errhandler *handler, void *handle, in
     }
 }
 
-int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, int code, int cause,
-                                const char *function)
+int weft_errhandler_raise_cause(const struct weft_errhandler *handler, void *handle, int code,
+                                int cause, const char *function)
 {
     if (handler == &weft_errors_return)
         return code;
-    __atomic_fetch_add(&handler->refs, 1, __ATOMIC_RELAXED); /* the handler may free itself */
+    const struct weft_errhandler called = *handler; /* its function may free it, or longjmp */
     unsigned held = weft_error_hooks.release ? weft_error_hooks.release() : 0; /* it may call MPI */
-    if (!call_handler(handler, handle, &code))
+    if (!call_handler(&called, handle, &code))
         end_job(cause, function);
     if (held)
         weft_error_hooks.retake(held);
-    weft_errhandler_release(handler);
     return code;
 }
 
-int weft_errhandler_raise(struct weft_errhandler *handler, void *handle, int code,
+int weft_errhandler_raise(const struct weft_errhandler *handler, void *handle, int code,
                           const char *function)
 {
     return weft_errhandler_raise_cause(handler, handle, code, code, function);

@@ -64,12 +64,12 @@ bool weft_errhandler_fits(const struct weft_errhandler *handler, enum weft_kind 
 
 /* Calls a handler for a recorded error of the object `handle`; function is the name of the MPI
  * function. Returns code, or does not return. */
-WEFT_COLD int weft_errhandler_raise(struct weft_errhandler *handler, void *handle, int code,
+WEFT_COLD int weft_errhandler_raise(const struct weft_errhandler *handler, void *handle, int code,
                                     const char *function);
 
 /* weft_errhandler_raise; if the handler ends the job, the report names the cause. */
-WEFT_COLD int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, int code,
-                                          int cause, const char *function);
+WEFT_COLD int weft_errhandler_raise_cause(const struct weft_errhandler *handler, void *handle,
+                                          int code, int cause, const char *function);
 
 /* Drops one reference. */
 void weft_errhandler_release(struct weft_errhandler *handler);

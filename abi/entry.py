@@ -80,6 +80,11 @@ VCIS = {
     "message": "weft_message_vci(message)",
 }
 
+# Calls on a communicator, window or file that end something: they take place after its revocation.
+ENDING = {"MPI_Comm_free", "MPI_Comm_disconnect", "MPI_Win_complete", "MPI_Win_fence", "MPI_Win_flush",
+          "MPI_Win_flush_all", "MPI_Win_flush_local", "MPI_Win_flush_local_all", "MPI_Win_free", "MPI_Win_test",
+          "MPI_Win_unlock", "MPI_Win_unlock_all", "MPI_Win_wait", "MPI_File_close"}
+
 # Whose error handler is called: that of the first object of these kinds.
 HANDLERS = {
     "MPI_Comm": "weft_leave_with({}, code, function)",
@@ -243,14 +248,19 @@ class Entry:
         return [*lines[:-1], *self.usable(), *self.stop()] if lines else []
 
     def usable(self):
-        """A collective call on a revoked communicator fails at each member by itself."""
-        ends = self.function.name in ("MPI_Comm_free", "MPI_Comm_disconnect")
-        if "collective" not in self.function.does or ends or self.function.name.startswith("MPIX_"):
+        """A call on a revoked communicator, window or file fails at each member by itself, but for those
+        that end something."""
+        name, does = self.function.name, set(self.function.does.split())
+        if name in ENDING or name.startswith("MPIX_") or "end" in does:
             return []
-        names = [name for name, kind in self.objects.items() if kind.struct == "struct weft_comm"]
-        return [line for name in names for line in (
-            f"    if ({name} && weft_unlikely({name}->revoked)) {{",
-            f"        code = weft_comm_report_revoked({name});", "        goto leave;", "    }")]
+        needs = {"struct weft_comm": {"collective"}, "struct weft_win": {"collective", "rma", "epoch"},
+                 "struct weft_file": {"collective", "file"}}
+        comms = [object_name + ("" if kind.struct == "struct weft_comm" else "->comm")
+                 for object_name, kind in self.objects.items() if needs.get(kind.struct, set()) & does]
+        return [line for comm in comms for line in (
+            f"    if (weft_unlikely(weft_entry_flags & WEFT_ENTRY_REVOKED) && {comm.partition('-')[0]} &&",
+            f"        {comm}->revoked) {{",
+            f"        code = weft_comm_report_revoked({comm});", "        goto leave;", "    }")]
 
     def stop(self):
         """What follows the checks: an error is that of all ranks, where the call is collective."""

@@ -1683,7 +1683,11 @@ int MPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
 int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
 int MPIX_Comm_revoke(MPI_Comm comm);
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
+int MPIX_File_is_revoked(MPI_File fh, int *flag);
+int MPIX_File_revoke(MPI_File fh);
 int MPIX_Win_get_failed(MPI_Win win, MPI_Group *failedgrp);
+int MPIX_Win_is_revoked(MPI_Win win, int *flag);
+int MPIX_Win_revoke(MPI_Win win);
 
 /* Tools interface */
 int MPI_Pcontrol(const int level, ...);
@@ -2970,7 +2974,11 @@ int PMPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
 int PMPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
 int PMPIX_Comm_revoke(MPI_Comm comm);
 int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
+int PMPIX_File_is_revoked(MPI_File fh, int *flag);
+int PMPIX_File_revoke(MPI_File fh);
 int PMPIX_Win_get_failed(MPI_Win win, MPI_Group *failedgrp);
+int PMPIX_Win_is_revoked(MPI_Win win, int *flag);
+int PMPIX_Win_revoke(MPI_Win win);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
 #include "core/coll/shared.h"
 #include "core/coll/stage.h"
 #include "core/base/error.h"
+#include "core/base/settings.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
 #include "core/message/count.h"
@@ -150,14 +151,19 @@ static void check_code(struct weft_schedule *s, int code)
         weft_schedule_fail(s, code, WEFT_FAULT_RECORDED);
 }
 
+static bool has_dead_member(const void *comm)
+{
+    return weft_comm_find_dead(comm) >= 0;
+}
+
 /* An error message is all that another rank sends: whether a death is its reason, the launcher's
- * report shows, or the connection to a process of another job. */
+ * report shows, or the connection to a process of another job. Where the job goes on, a death is
+ * nearly always the reason, and its report follows, late if the host is busy. */
 static void record_remote_fault(struct weft_schedule *s)
 {
-    bool any = weft_failure_confirm(NULL) || weft_foreign_count > 0;
-    int dead = any ? weft_comm_find_dead(s->comm) : -1;
-    if (dead >= 0)
-        s->error = weft_failure_report_process(dead);
+    int ms = weft_settings.keep_going ? 10000 : WEFT_FAILURE_REPORT_MS;
+    if (weft_failure_await(has_dead_member, s->comm, ms))
+        s->error = weft_failure_report_process(weft_comm_find_dead(s->comm));
     else
         weft_error_set_secondary(s->error,
                                  "rank %d could not do its part of the collective, or has another "

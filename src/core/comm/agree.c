@@ -13,6 +13,7 @@
 #include "core/comm/context_alloc.h"
 #include "core/comm/revoke.h"
 #include "core/base/error.h"
+#include "core/base/settings.h"
 #include "core/message/lane.h"
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
@@ -576,6 +577,17 @@ int weft_comm_agree_flag(struct weft_comm *comm, int *flag, struct weft_request 
     struct weft_agree *agree = state_of(comm);
     struct call call = {.what = CALL_AGREE, .flag = *flag, .result = flag};
     return agree ? run_call(agree, call, request) : MPI_ERR_NO_MEM;
+}
+
+int weft_comm_meet(struct weft_comm *comm)
+{
+    int flag = 1, code = weft_comm_agree_flag(comm, &flag, NULL);
+    return weft_failure_is_death(code) ? MPI_SUCCESS : code;
+}
+
+bool weft_comm_may_break(const struct weft_comm *comm)
+{
+    return weft_settings.keep_going || comm->revoked;
 }
 
 int weft_comm_shrink(struct weft_comm *comm, struct weft_comm **out, struct weft_request **request)

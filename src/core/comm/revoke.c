@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/message/lane.h"
 #include "core/progress/failure.h"
+#include "core/progress/progress.h"
 
 #include <stdlib.h>
 
@@ -106,7 +107,15 @@ void weft_comm_revoke(struct weft_comm *comm)
         comm->local->revoked = true;
         notify(comm->local);
     }
-    end_operations(comm);
+    if (weft_handle_resolve(comm->handle,
+                            WEFT_KIND_COMM)) /* else a window waits for its messages */
+        end_operations(comm);
+}
+
+bool weft_comm_is_revoked(const struct weft_comm *comm)
+{
+    weft_look(NULL);
+    return comm->revoked;
 }
 
 void weft_revoke_opened(struct weft_comm *comm)

@@ -18,8 +18,11 @@
 
 #include "core/comm/comm.h"
 
-/* MPIX_Comm_revoke. The caller holds all VCIs. */
+/* MPIX_Comm_revoke, also of the communicator of a window or file. The caller holds all VCIs. */
 void weft_comm_revoke(struct weft_comm *comm);
+
+/* MPIX_Comm_is_revoked: looks for revocations first. The caller holds all VCIs. */
+bool weft_comm_is_revoked(const struct weft_comm *comm);
 
 /* For lanes: another process has revoked the communicator with a context id. */
 void weft_revoke_arrived(uint32_t context);

@@ -11,6 +11,7 @@
  *  - An agreement costs one reduction; only if a rank failed, its sentence is broadcast.
  */
 #include "core/coll/coll.h"
+#include "core/comm/agree.h"
 #include "core/comm/comm_make.h"
 #include "core/comm/context_alloc.h"
 #include "core/file/file.h"
@@ -547,6 +548,17 @@ static int close_here(struct weft_file *file)
     return rc ? weft_file_failed(file->name, error, "the close") : MPI_SUCCESS;
 }
 
+/* The error of this rank, or else, where no member can be dead, that of another one. */
+static int agree_on_close(struct weft_file *file, int code)
+{
+    bool may_break = weft_comm_may_break(file->comm);
+    int agreed = may_break ? MPIX_ERR_REVOKED : weft_file_agree(file, code);
+    if (agreed != MPIX_ERR_REVOKED)
+        return agreed;
+    int met = weft_comm_meet(file->comm);
+    return code != MPI_SUCCESS ? code : met;
+}
+
 int weft_file_close(struct weft_file **closed)
 {
     struct weft_file *file = *closed, **link = &weft.files;
@@ -554,7 +566,7 @@ int weft_file_close(struct weft_file **closed)
     weft_file_finish_joint(file); /* they have the file's domains, which are freed */
     weft_file_finish_own(file);
     int code = close_here(file);
-    code = weft_file_agree(file, pending ? pending : code);
+    code = agree_on_close(file, pending ? pending : code);
     weft_handle_retire(&file->object);
     if (code != MPI_SUCCESS)
         return code;

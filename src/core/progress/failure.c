@@ -37,22 +37,30 @@ int weft_failure_report(const struct weft_peer *peer)
     return weft_failure_report_process(peer->world);
 }
 
-bool weft_failure_confirm(const struct weft_peer *peer)
+bool weft_failure_await(bool (*is_dead)(const void *arg), const void *arg, int ms)
 {
-    enum { WAIT_MS = 300 };              /* a launcher's report can follow the provider's error */
-    static _Atomic double waited = -1.0; /* the end of the last such wait, in seconds */
-    int rank = peer ? peer->world : WEFT_BOOT_ANYBODY;
-    bool dead = peer ? weft_process_has_failed(rank) : weft_boot_has_failed(rank);
-    if (dead || (peer && weft_is_foreign(rank)))
-        return dead;
+    static _Atomic double waited = -1.0; /* the end of the last wait in vain, in seconds */
+    bool dead = is_dead(arg);
     if (dead || (waited >= 0.0 && weft_seconds() - waited < 1.0))
         return dead;
-    for (int ms = 0; ms < WAIT_MS && !dead; ms++) {
+    for (; ms > 0 && !dead; ms--) {
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-        dead = weft_boot_has_failed(rank);
+        dead = is_dead(arg);
     }
-    waited = weft_seconds();
+    if (!dead)
+        waited = weft_seconds();
     return dead;
+}
+
+static bool is_dead_peer(const void *peer)
+{
+    return weft_process_has_failed(((const struct weft_peer *)peer)->world);
+}
+
+bool weft_failure_confirm(const struct weft_peer *peer)
+{
+    return weft_failure_await(is_dead_peer, peer,
+                              weft_is_foreign(peer->world) ? 0 : WEFT_FAILURE_REPORT_MS);
 }
 
 void weft_failure_lost(const struct weft_peer *peer, int code, const char *format, ...)

@@ -21,9 +21,15 @@ void weft_failure_forget_all(void); /* at the end of MPI */
 /* Another process has found this one dead; weft_failure_check takes note of it. */
 void weft_failure_add(int world);
 
-/* True if the launcher reports a rank as dead; for a caller whose connection to it has failed
- * (NULL: the rank is unknown). The launcher's report can arrive later than the failure, so the
- * function waits for it for a moment, once for all operations that fail together. */
+/* The time in which a launcher's report follows the error of a provider, but on a busy host. */
+enum { WEFT_FAILURE_REPORT_MS = 300 };
+
+/* Waits at most so many milliseconds until a function that looks for a report returns true, without
+ * progress. After a wait in vain the next second's calls do not wait. */
+WEFT_COLD bool weft_failure_await(bool (*is_dead)(const void *arg), const void *arg, int ms);
+
+/* True if the launcher reports a rank as dead; for a caller whose connection to it has failed.
+ * Waits for the report. */
 WEFT_COLD bool weft_failure_confirm(const struct weft_peer *peer);
 
 /* For a call from any source on a channel: MPIX_ERR_PROC_FAILED, recorded, if a process that may

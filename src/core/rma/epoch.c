@@ -30,13 +30,24 @@
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
 
-/* The error of this call, or else of an operation before it. */
+/* The error of this call, or else of an operation before it, or else of the window. */
 static int outcome(struct weft_win *win, int code)
 {
     int fault = win->fault;
     win->fault = MPI_SUCCESS;
     atomic_thread_fence(memory_order_seq_cst);
-    return code != MPI_SUCCESS ? code : fault;
+    code = code != MPI_SUCCESS ? code : fault;
+    return code == MPI_SUCCESS && weft_unlikely(win->comm->revoked)
+               ? weft_comm_report_revoked(win->comm)
+               : code;
+}
+
+/* For waits that another rank ends by a call: false, with the error, if the window is revoked. */
+static bool may_wait(struct weft_rma_wait *wait)
+{
+    if (weft_unlikely(wait->win->comm->revoked) && wait->code == MPI_SUCCESS)
+        wait->code = weft_comm_report_revoked(wait->win->comm);
+    return wait->code == MPI_SUCCESS;
 }
 
 /* An epoch has begun, so this call cannot fail: an error of an operation before it is that of the
@@ -246,7 +257,7 @@ static int notify_group(struct weft_win *win, const struct weft_group *group,
 /* number: the notice. */
 static bool lacks_notice(struct weft_rma_wait *wait)
 {
-    return !wait->win->targets[wait->rank].notices[wait->number];
+    return !wait->win->targets[wait->rank].notices[wait->number] && may_wait(wait);
 }
 
 /* Waits for a notice of each rank of a group, and uses it. */
@@ -347,7 +358,8 @@ int weft_win_test(struct weft_win *win, int *flag)
     weft_look(weft_win_scope(win));
     for (int i = 0; i < win->posted->size; i++) {
         int rank = rank_in_window(win, win->posted, i);
-        if (!win->targets[rank].notices[WEFT_WIN_COMPLETED] && !weft_rma_is_dead(win, rank))
+        if (!win->targets[rank].notices[WEFT_WIN_COMPLETED] && !weft_rma_is_dead(win, rank) &&
+            !win->comm->revoked)
             return MPI_SUCCESS;
     }
     *flag = 1;
@@ -358,6 +370,8 @@ int weft_win_test(struct weft_win *win, int *flag)
 
 static int report_dead_holder(const struct weft_win *win, int rank)
 {
+    if (win->targets[rank].refused == WEFT_WIN_REFUSED_REVOKED)
+        return weft_comm_report_revoked(win->comm);
     int holder = win->targets[rank].control ? weft_win_lock_dead_holder(win, rank) : -1;
     char who[32] = "a rank of its node";
     if (holder >= 0)
@@ -383,7 +397,7 @@ static bool is_locked(struct weft_rma_wait *wait)
         return false;
     if (weft_win_lock_dead_holder(win, wait->rank) >= 0)
         wait->code = report_dead_holder(win, wait->rank);
-    return wait->code == MPI_SUCCESS;
+    return may_wait(wait);
 }
 
 /* Waits for the lock word of a target. */
@@ -449,8 +463,9 @@ static int request_lock(struct weft_win *win, int rank, enum weft_win_lock type)
     int failed = await_acks(win, rank, "the lock");
     if (code != MPI_SUCCESS || failed != MPI_SUCCESS || !target->refused)
         return code ? code : failed;
-    target->refused = false;
-    return report_dead_holder(win, rank);
+    code = report_dead_holder(win, rank);
+    target->refused = 0;
+    return code;
 }
 
 static int acquire(struct weft_win *win, int rank, enum weft_win_lock type, bool nocheck)

@@ -15,7 +15,7 @@
  *
  * Invariants:
  *  - Nothing here waits; a lock that is not free puts the rank that requests it into a queue, and
- *    one that a dead rank holds is refused.
+ *    one that a dead rank holds, or of a revoked window, is refused.
  *  - An incomplete packet changes nothing but the window's fault.
  */
 #include "core/rma/message.h"
@@ -229,7 +229,9 @@ int weft_rma_grant(struct weft_win *win)
         if (weft_win_lock_try(win->control, waiter->type, waiter->rank))
             grant(win, waiter->rank, waiter->type);
         else if (weft_win_lock_dead_holder(win, win->comm->rank) >= 0)
-            weft_rma_notify(win, waiter->rank, WEFT_RMA_ACK, 1);
+            weft_rma_notify(win, waiter->rank, WEFT_RMA_ACK, WEFT_WIN_REFUSED_DEAD);
+        else if (win->comm->revoked)
+            weft_rma_notify(win, waiter->rank, WEFT_RMA_ACK, WEFT_WIN_REFUSED_REVOKED);
         else {
             report_holder(win);
             return events;
@@ -301,7 +303,9 @@ void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_pac
     case WEFT_RMA_ACK:
         origin->acks_pending -= origin->acks_pending > 0;
         origin->holder = 0;
-        origin->refused |= packet->op;
+        if (packet->op)
+            origin->refused = packet->op == WEFT_WIN_REFUSED_REVOKED ? WEFT_WIN_REFUSED_REVOKED
+                                                                     : WEFT_WIN_REFUSED_DEAD;
         return;
     case WEFT_RMA_POST:
         origin->notices[WEFT_WIN_POSTED]++;

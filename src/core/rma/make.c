@@ -17,6 +17,7 @@
  *  - No rank accesses a window before all ranks have opened it.
  */
 #include "core/coll/coll.h"
+#include "core/comm/agree.h"
 #include "core/comm/comm_make.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
@@ -611,7 +612,10 @@ int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *argum
 
 int weft_win_finish(struct weft_win *win)
 {
-    return weft_coll_barrier(win->comm);
+    if (weft_comm_may_break(win->comm))
+        return weft_comm_meet(win->comm);
+    int code = weft_coll_barrier(win->comm);
+    return code == MPIX_ERR_REVOKED ? weft_comm_meet(win->comm) : code;
 }
 
 void weft_win_free(struct weft_win *win)

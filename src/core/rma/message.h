@@ -37,7 +37,7 @@ enum weft_rma_packet_kind {
     WEFT_RMA_LOCK,   /* of type `op`: enum weft_win_lock */
     WEFT_RMA_UNLOCK, /* the lock that was granted */
     WEFT_RMA_ACK,    /* an operation, FLUSH or UNLOCK was handled, or a LOCK granted (op 0) or
-                        refused (op 1) */
+                        refused (op: enum weft_win_refusal) */
     WEFT_RMA_POST,
     WEFT_RMA_COMPLETE,
     WEFT_RMA_HOLDER /* to a rank that waits for the lock: the rank + 1 in `number` holds it */

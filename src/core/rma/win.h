@@ -63,6 +63,9 @@ enum weft_win_lock {
     WEFT_WIN_NOCHECK /* the program asserts that no conflicting lock is held */
 };
 
+/* The reason for which a rank refuses its lock, also in the message; 0: it does not. */
+enum weft_win_refusal { WEFT_WIN_REFUSED_DEAD = 1, WEFT_WIN_REFUSED_REVOKED };
+
 /* The notices that end a wait in post-start-complete-wait. */
 enum weft_win_notice { WEFT_WIN_POSTED, WEFT_WIN_COMPLETED, WEFT_WIN_NOTICES };
 
@@ -77,7 +80,7 @@ struct weft_win_target {
     uint8_t lock;                       /* enum weft_win_lock */
     uint8_t granted;                    /* the lock that this rank's handler has granted to it */
     bool acquiring;                     /* a thread waits for the lock after MPI_Win_lock_all */
-    bool refused;                       /* its lock is held by a dead rank */
+    uint8_t refused;                    /* enum weft_win_refusal: it has refused its lock */
     int holder; /* where its lock is reached by messages: the rank + 1 that held it exclusively when
                    the target reported it; 0: none */
     uint64_t passed; /* exclusive requests that a shared one of it has passed */

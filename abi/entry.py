@@ -255,12 +255,13 @@ class Entry:
             return []
         needs = {"struct weft_comm": {"collective"}, "struct weft_win": {"collective", "rma", "epoch"},
                  "struct weft_file": {"collective", "file"}}
-        comms = [object_name + ("" if kind.struct == "struct weft_comm" else "->comm")
-                 for object_name, kind in self.objects.items() if needs.get(kind.struct, set()) & does]
-        return [line for comm in comms for line in (
-            f"    if (weft_unlikely(weft_entry_flags & WEFT_ENTRY_REVOKED) && {comm.partition('-')[0]} &&",
-            f"        {comm}->revoked) {{",
-            f"        code = weft_comm_report_revoked({comm});", "        goto leave;", "    }")]
+        lines = []
+        for object_name, kind in self.objects.items():
+            if needs.get(kind.struct, set()) & does:
+                comm = object_name if kind.struct == "struct weft_comm" else f"{object_name}->comm"
+                lines += [f"    if ({object_name} && weft_unlikely(weft_arg_is_revoked({comm}))) {{",
+                          f"        code = weft_comm_report_revoked({comm});", "        goto leave;", "    }"]
+        return lines
 
     def stop(self):
         """What follows the checks: an error is that of all ranks, where the call is collective."""

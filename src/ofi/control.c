@@ -429,7 +429,7 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
         return;
     }
     if (control.kind == WEFT_NET_REVOKE) {
-        weft_channel_ops.revoked(control.context);
+        weft_channel_ops.revoked(control.from, control.context);
         return;
     }
     if (is_query(&control)) {

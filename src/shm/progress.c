@@ -89,7 +89,7 @@ static __attribute__((noinline)) void read_control(struct weft_shm_link *link,
         weft_shm_cancel_replied(request, body->kind == WEFT_SHM_CANCELLED);
         break;
     case WEFT_SHM_REVOKE:
-        weft_channel_ops.revoked(body->context);
+        weft_channel_ops.revoked(link->peer->world, body->context);
         break;
     default:
         weft_fatal(

@@ -386,7 +386,7 @@ bool weft_tcp_arrived(struct weft_tcp_peer *peer, const struct weft_tcp_frame *f
         take_abort(peer, frame);
         return true;
     case WEFT_TCP_REVOKE:
-        weft_channel_ops.revoked(frame->context);
+        weft_channel_ops.revoked(peer->foreign->number, frame->context);
         return true;
     default:
         return false;

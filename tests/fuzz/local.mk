@@ -25,6 +25,11 @@ tests_fuzz_frames_SOURCES = tests/fuzz/frames.c tests/fuzz/hostile.h
 tests_fuzz_frames_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
 tests_fuzz_frames_LDADD = $(LIBRARY)
 
+# Revocations of communicators by ranks that are no members.
+check_PROGRAMS += tests/fuzz/strangers
+tests_fuzz_strangers_SOURCES = tests/fuzz/strangers.c
+tests_fuzz_strangers_LDADD = $(LIBRARY)
+
 # Every function of mpi.h with wrong arguments; calls.h is made from the tables.
 tests_fuzz_arguments_SOURCES = tests/fuzz/arguments.c
 nodist_tests_fuzz_arguments_SOURCES = tests/fuzz/calls.h

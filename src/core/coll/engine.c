@@ -199,9 +199,10 @@ static bool is_collective(const struct weft_schedule *s)
     return (s->tag & WEFT_COLL_KIND_MASK) != WEFT_COLL_KIND_MASK;
 }
 
-/* The ranks of several jobs do not all learn of a death: this one sends them its error, which ends
- * the calls of those that wait. */
-WEFT_COLD static void report_death(struct weft_schedule *s)
+/* Sends the other ranks the error of this one, which ends their calls if they wait: the ranks of
+ * several jobs do not all learn of a death, and those of a schedule whose steps follow from its
+ * messages would wait for messages that this rank does not send. */
+WEFT_COLD static void report_error(struct weft_schedule *s)
 {
     const struct weft_comm *comm = s->comm;
     uint32_t next = weft_coll_is_persistent(s->tag) ? comm->coll_inits : comm->coll_sequence;
@@ -218,7 +219,7 @@ static void start_error_send(struct weft_schedule *s, struct weft_step *step, si
 {
     static const char nothing;
     if (weft_failure_is_death(s->error) && weft_comm_learns_late(s->comm)) {
-        report_death(s); /* with the class of the error */
+        report_error(s); /* with the class of the error */
         return;
     }
     int code = weft_p2p_isend(step->channel, &nothing, bytes == 0, weft_datatype_byte(), step->peer,
@@ -271,8 +272,15 @@ static void start_receive(struct weft_schedule *s, struct weft_step *step)
 /* The steps that the function adds follow the last one. */
 static enum weft_call_state run_call(struct weft_schedule *s, const struct weft_step *step)
 {
-    if (s->error != MPI_SUCCESS)
-        return WEFT_CALL_DONE; /* the ranks may not agree on the steps that follow */
+    if (weft_unlikely(s->error != MPI_SUCCESS)) { /* the ranks may not agree on the next steps */
+        bool learned = weft_failure_is_death(s->error) || s->fault == WEFT_FAULT_REMOTE ||
+                       s->fault == WEFT_FAULT_REFUSED || s->fault == WEFT_FAULT_DEAD;
+        if (!learned) {
+            weft_schedule_record(s);
+            report_error(s);
+        }
+        return WEFT_CALL_DONE;
+    }
     enum weft_call_state state = step->call(step->arg);
     if (s->failed)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for the next messages of a collective operation");
@@ -397,7 +405,7 @@ static void note_waiting(struct weft_schedule *s)
     if (is_collective(s) && !s->comm->outlasts_deaths && weft_comm_is_broken(s->comm)) {
         weft_schedule_fail(s, weft_comm_report_broken(s->comm), WEFT_FAULT_DEAD);
         if (weft_failure_is_death(s->error) && weft_comm_learns_late(s->comm))
-            report_death(s);
+            report_error(s);
         give_up(s);
         return;
     }

@@ -579,7 +579,7 @@ int weft_comm_agree_flag(struct weft_comm *comm, int *flag, struct weft_request 
     return agree ? run_call(agree, call, request) : MPI_ERR_NO_MEM;
 }
 
-int weft_comm_meet(struct weft_comm *comm)
+int weft_comm_agree_to_free(struct weft_comm *comm)
 {
     int flag = 1, code = weft_comm_agree_flag(comm, &flag, NULL);
     return weft_failure_is_death(code) ? MPI_SUCCESS : code;

@@ -29,9 +29,9 @@ int weft_comm_agree_flag(struct weft_comm *comm, int *flag, struct weft_request 
 int weft_comm_shrink(struct weft_comm *comm, struct weft_comm **out, struct weft_request **request);
 
 /* Waits for all living members, before memory that they share through the communicator is freed.
- * Deaths are no errors. Where weft_comm_may_break is true for one member it takes the place of a
+ * Deaths are no errors. Where weft_comm_may_break is true for one member it replaces a
  * collective, in which some members may fail while others succeed. */
-int weft_comm_meet(struct weft_comm *comm);
+int weft_comm_agree_to_free(struct weft_comm *comm);
 bool weft_comm_may_break(const struct weft_comm *comm);
 
 /* The program frees the communicator. */

@@ -561,13 +561,13 @@ int weft_comm_dead_member(struct weft_comm *comm)
 int weft_comm_report_revoked(const struct weft_comm *comm)
 {
     comm = comm->inter ? comm->inter : comm;
-    bool is_window = weft_handle_resolve(comm->handle, WEFT_KIND_WIN) != NULL;
+    bool is_win = weft_handle_resolve(comm->handle, WEFT_KIND_WIN) != NULL;
     if (!weft_handle_resolve(comm->handle, WEFT_KIND_COMM))
         return weft_error_set(MPIX_ERR_REVOKED,
                               "the %s is revoked (%s); a communicator of the living members "
                               "(MPIX_Comm_shrink) can have another one",
-                              is_window ? "window" : "file",
-                              is_window ? "MPIX_Win_revoke" : "MPIX_File_revoke");
+                              is_win ? "window" : "file",
+                              is_win ? "MPIX_Win_revoke" : "MPIX_File_revoke");
     return weft_error_set(MPIX_ERR_REVOKED,
                           "%s is revoked (MPIX_Comm_revoke); MPIX_Comm_shrink makes a communicator "
                           "of its living members",

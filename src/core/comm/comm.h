@@ -187,6 +187,13 @@ static inline int weft_comm_rank_of(const struct weft_comm *comm, int world)
     return weft_group_rank_of(comm->remote, world);
 }
 
+/* True if a process is a member, of either group. */
+static inline bool weft_comm_has_process(const struct weft_comm *comm, int world)
+{
+    return world >= 0 && (weft_group_rank_of(comm->remote, world) >= 0 ||
+                          (comm->local && weft_group_rank_of(comm->group, world) >= 0));
+}
+
 static inline int weft_comm_world_of(const struct weft_comm *comm, int rank)
 {
     return weft_group_world(comm->remote, rank);

@@ -6,24 +6,18 @@
 
 #include "core/progress/failure.h"
 
-static bool is_member(const struct weft_comm *comm, int world)
-{
-    return world >= 0 && (weft_group_rank_of(comm->remote, world) >= 0 ||
-                          (comm->local && weft_group_rank_of(comm->group, world) >= 0));
-}
-
 /* The members among the first `end` of the record. */
 static struct weft_group *members_of_record(const struct weft_comm *comm, int end)
 {
     int n = 0;
     for (int i = 0; i < end; i++)
-        n += is_member(comm, weft_failure_at(i));
+        n += weft_comm_has_process(comm, weft_failure_at(i));
     struct weft_group *group = weft_group_make(n);
     if (!group)
         return NULL;
     n = 0;
     for (int i = 0; i < end; i++)
-        if (is_member(comm, weft_failure_at(i)))
+        if (weft_comm_has_process(comm, weft_failure_at(i)))
             group->table[n++] = weft_failure_at(i);
     return weft_group_seal(group);
 }
@@ -56,9 +50,9 @@ int weft_comm_acknowledge(struct weft_comm *comm, int count)
     int acknowledged = 0, found = weft_failure_count();
     weft_assert(comm->acked <= found);
     for (int i = 0; i < comm->acked; i++)
-        acknowledged += is_member(comm, weft_failure_at(i));
+        acknowledged += weft_comm_has_process(comm, weft_failure_at(i));
     for (; comm->acked < found && acknowledged < count; comm->acked++)
-        acknowledged += is_member(comm, weft_failure_at(comm->acked));
+        acknowledged += weft_comm_has_process(comm, weft_failure_at(comm->acked));
     weft_failure_resume();
     return acknowledged;
 }

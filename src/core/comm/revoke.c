@@ -4,6 +4,8 @@
  *
  * A lane may receive a revocation while its thread holds one VCI, so it is listed there, and
  * progress with all VCIs acts on it.
+ *
+ * Invariant: `early` has each block of each sender once.
  */
 #include "core/comm/revoke.h"
 #include "core/base/error.h"
@@ -15,17 +17,19 @@
 
 struct notice {
     struct notice *next;
+    int world; /* of the sender */
     uint32_t block;
 };
 
 static struct notice *arrived; /* any thread */
 static struct notice *early;   /* of communicators that this process has not opened yet */
 
-void weft_revoke_arrived(uint32_t context)
+void weft_revoke_arrived(int world, uint32_t context)
 {
     struct notice *notice = malloc(sizeof *notice);
     if (!notice)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for the revocation of a communicator");
+    notice->world = world;
     notice->block = context / WEFT_CONTEXTS;
     notice->next = __atomic_load_n(&arrived, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&arrived, &notice->next, notice, false, __ATOMIC_ACQ_REL,
@@ -118,17 +122,44 @@ bool weft_comm_is_revoked(const struct weft_comm *comm)
     return comm->revoked;
 }
 
+static void revoke_by(struct weft_comm *comm, const struct notice *notice)
+{
+    static bool warned;
+    const struct weft_comm *members = comm->inter ? comm->inter : comm;
+    if (weft_comm_has_process(members, notice->world)) {
+        weft_comm_revoke(comm);
+    } else if (!warned) {
+        warned = true;
+        weft_warn("process %d revokes %s, of which it is no member; this is ignored, and further "
+                  "ones are, without a report",
+                  notice->world, weft_comm_name(members));
+    }
+}
+
 void weft_revoke_opened(struct weft_comm *comm)
 {
-    for (struct notice **link = &early; *link; link = &(*link)->next) {
+    for (struct notice **link = &early; *link;) {
         struct notice *notice = *link;
-        if (notice->block != (uint32_t)comm->block)
+        if (notice->block != (uint32_t)comm->block) {
+            link = &notice->next;
             continue;
+        }
         *link = notice->next;
+        revoke_by(comm, notice);
         free(notice);
-        weft_comm_revoke(comm);
-        return;
     }
+}
+
+/* Keeps a notice, or frees it if it is there already. */
+static void keep_early(struct notice *notice)
+{
+    for (const struct notice *other = early; other; other = other->next)
+        if (other->block == notice->block && other->world == notice->world) {
+            free(notice);
+            return;
+        }
+    notice->next = early;
+    early = notice;
 }
 
 static struct notice *take_arrived(void)
@@ -146,12 +177,11 @@ int weft_revoke_progress(void)
         struct weft_comm *comm = weft_context_owner(notice->block);
         next = notice->next;
         if (!comm && weft_context_is_expected(notice->block)) {
-            notice->next = early;
-            early = notice;
+            keep_early(notice);
             continue;
         }
         if (comm)
-            weft_comm_revoke(comm);
+            revoke_by(comm, notice);
         free(notice);
         revoked++;
     }

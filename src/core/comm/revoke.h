@@ -24,8 +24,9 @@ void weft_comm_revoke(struct weft_comm *comm);
 /* MPIX_Comm_is_revoked: looks for revocations first. The caller holds all VCIs. */
 bool weft_comm_is_revoked(const struct weft_comm *comm);
 
-/* For lanes: another process has revoked the communicator with a context id. */
-void weft_revoke_arrived(uint32_t context);
+/* For lanes: another process has revoked the communicator with a context id. One that is no member
+ * changes nothing. */
+void weft_revoke_arrived(int world, uint32_t context);
 
 /* Revokes what has arrived. Returns the number of communicators. */
 int weft_revoke_progress(void);

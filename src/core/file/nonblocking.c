@@ -406,6 +406,8 @@ static int try_domains(struct weft_file *file, bool write, int code,
     access->blocking = true;
     weft_file_note_error(access, code);
     int failed = weft_file_gather_ranges(access);
+    if (failed != MPI_SUCCESS && !weft_comm_is_broken(file->comm))
+        weft_coll_refuse(file->comm, false, failed); /* the next collective of those that go on */
     bool domains = failed == MPI_SUCCESS && weft_file_interleaves(access);
     if (domains)
         weft_file_make_domains(file, access->high - access->low);

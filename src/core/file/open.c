@@ -555,7 +555,7 @@ static int agree_on_close(struct weft_file *file, int code)
     int agreed = may_break ? MPIX_ERR_REVOKED : weft_file_agree(file, code);
     if (agreed != MPIX_ERR_REVOKED)
         return agreed;
-    int met = weft_comm_meet(file->comm);
+    int met = weft_comm_agree_to_free(file->comm);
     return code != MPI_SUCCESS ? code : met;
 }
 

@@ -80,7 +80,7 @@ struct weft_channel_ops {
     /* A process that may send on a channel of the program's messages, is dead, and not acknowledged
      * by the program (core/comm/recovery.h), or -1. */
     int (*unacknowledged)(const struct weft_channel *channel);
-    void (*revoked)(uint32_t context); /* for lanes: core/comm/revoke.h */
+    void (*revoked)(int world, uint32_t context); /* for lanes: core/comm/revoke.h */
     /* MPIX_ERR_REVOKED, recorded, if the communicator is revoked, else MPI_SUCCESS. */
     int (*check)(const struct weft_channel *channel);
 };

@@ -117,6 +117,12 @@ int weft_mpi_error_class(int errorcode, int *errorclass);
 int weft_mpi_error_string(int errorcode, char *string, int *resultlen);
 void weft_mpi_replace_errhandler(struct weft_errhandler **where, struct weft_errhandler *handler);
 
+/* For a call on the communicator, or on its window or file. */
+static inline bool weft_arg_is_revoked(const struct weft_comm *comm)
+{
+    return weft_entry_flags & WEFT_ENTRY_REVOKED && comm->revoked;
+}
+
 /* file.c */
 struct weft_file_buffer {
     const void *at;

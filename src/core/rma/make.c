@@ -613,9 +613,9 @@ int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *argum
 int weft_win_finish(struct weft_win *win)
 {
     if (weft_comm_may_break(win->comm))
-        return weft_comm_meet(win->comm);
+        return weft_comm_agree_to_free(win->comm);
     int code = weft_coll_barrier(win->comm);
-    return code == MPIX_ERR_REVOKED ? weft_comm_meet(win->comm) : code;
+    return code == MPIX_ERR_REVOKED ? weft_comm_agree_to_free(win->comm) : code;
 }
 
 void weft_win_free(struct weft_win *win)

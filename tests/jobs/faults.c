@@ -347,6 +347,10 @@ static void revive(void)
                                                      0, TAG, inter, MPI_STATUS_IGNORE));
     MPI_Comm_disconnect(&inter);
     MPI_Group_free(&group);
+    /* A death is on record whose process has no number any more. */
+    int flag = 1;
+    good("a probe", MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+    GOOD(!flag);
 }
 
 /* Two threads of each process accept and connect, at the same time. */

@@ -303,6 +303,13 @@ void weft_foreign_died(struct weft_foreign *foreign, const char *format, ...)
     foreign->dead = true;
 }
 
+bool weft_foreign_is_dead(int world)
+{
+    int index = world - weft.job.size;
+    weft_assert(index >= 0 && index < weft_foreign_count);
+    return is_taken(table[index]) && table[index]->dead;
+}
+
 /* The communicators and groups of the program may be left. */
 void weft_foreign_finalize(void)
 {

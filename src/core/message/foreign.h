@@ -96,6 +96,9 @@ void weft_foreign_join(int world, int by);
 __attribute__((format(printf, 2, 3))) WEFT_COLD void weft_foreign_died(struct weft_foreign *foreign,
                                                                        const char *format, ...);
 
+/* True if a process has the number, and is dead. */
+bool weft_foreign_is_dead(int world);
+
 void weft_foreign_finalize(void);
 
 /* ---- Any process, for sentences */

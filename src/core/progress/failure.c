@@ -109,7 +109,7 @@ int weft_failure_at(int index)
 {
     weft_assert(index >= 0 && index < record.count);
     int world = record.processes[index];
-    return world >= 0 && weft_is_foreign(world) && !weft_process_has_failed(world) ? -1 : world;
+    return world >= 0 && weft_is_foreign(world) && !weft_foreign_is_dead(world) ? -1 : world;
 }
 
 void weft_failure_add(int world)

@@ -13,7 +13,7 @@
 int weft_failure_check(void);
 
 /* The processes found dead so far, in the order in which this process found them: world ranks, or
- * numbers of processes of other jobs. -1: a number that means another process by now. */
+ * numbers of processes of other jobs. -1: a number that means another process by now, or none. */
 int weft_failure_count(void);
 int weft_failure_at(int index);
 void weft_failure_forget_all(void); /* at the end of MPI */

@@ -12,10 +12,12 @@
  * longer: with a limit of one round trip the rate doubles from one measurement to the next until
  * the link is full. The round trip is the time of a read that started while no other was in flight,
  * less the time of its bytes at that rate, but at least 0.6 of it, so that a limit grows while the
- * rate is not that of the link yet. It falls at once, because what else is queued only adds
- * to it, and rises slowly, as where processes take turns on a core. A rate is measured over a
- * limit and a round trip, so that data that wait in the socket do not look fast, and a limit at
- * most halves at a time, because a process may be stopped meanwhile.
+ * rate is not that of the link yet. It falls at once, because what else is queued only adds to it.
+ * It rises slowly, as where processes take turns on a core, and at most to the lower one of the
+ * last two such reads: one of them may have waited behind all that a peer without a rate has
+ * requested, which takes 0.2 s at 50 Mbit/s. A rate is measured over a limit and a round trip, so
+ * that data that wait in the socket do not look fast, and a limit at most halves at a time, because
+ * a process may be stopped meanwhile.
  *
  * The first read of a peer may wait for its connection, or for a process that computes. So a round
  * trip of more than 10 ms is measured a second time before the limit follows it: no read starts
@@ -69,8 +71,12 @@ static void measure_round_trip(struct weft_read_limit *limit, double rate)
     double least = (queued ? least_trip_of_exchange : least_trip) * limit->alone;
     if (trip < least)
         trip = least;
-    if (trip > before && before > 0)
-        trip = before + (trip - before) / RISE;
+    limit->seen = (float)trip;
+    if (trip > before && before > 0) {
+        if (trip > (double)limit->other)
+            trip = limit->other;
+        trip = trip > before ? before + (trip - before) / RISE : before;
+    }
     limit->round_trip = (float)trip;
 }
 
@@ -82,6 +88,7 @@ void weft_read_limit_measure(struct weft_read_limit *limit, double now)
         limit->drains = false;
         limit->alone = (float)seconds;
         limit->trip_before = limit->round_trip;
+        limit->other = limit->seen;
         limit->arrived = 0;
         limit->mark = now;
         return;

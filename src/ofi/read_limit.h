@@ -23,6 +23,7 @@ struct weft_read_limit {
     float rate;           /* bytes a second, measured; in an exchange the highest one */
     float round_trip;     /* seconds, measured; 0: not yet */
     float trip_before;    /* the same when no read was in flight */
+    float seen, other;    /* the round trips of the last two reads that started then */
     float alone;          /* seconds of the read that started then */
     uint32_t alone_bytes; /* its bytes, and in an exchange those that may wait before its request */
     bool measured;        /* the limits follow the rate, else they are fixed */

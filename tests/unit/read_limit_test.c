@@ -360,6 +360,44 @@ static void fills_both_directions(void **state)
     }
 }
 
+/* Reads 64 KiB while no other read is in flight, then 64 of these one after the other at the rate
+ * of the link, two at a time. */
+static void read_alone_then_many(struct weft_read_limit *limit, double alone)
+{
+    const size_t bytes = 64 << 10;
+    weft_read_limit_start(limit, bytes, model_clock);
+    weft_read_limit_start(limit, bytes, model_clock);
+    now += alone;
+    weft_read_limit_end(limit, bytes, model_clock);
+    for (int i = 0; i < 64; i++) {
+        weft_read_limit_start(limit, bytes, model_clock);
+        now += (double)bytes / link.rate;
+        weft_read_limit_end(limit, bytes, model_clock);
+    }
+    now += (double)bytes / link.rate;
+    weft_read_limit_end(limit, bytes, model_clock);
+}
+
+/* In an exchange a request waits for a quarter of a second behind what the peer has requested
+ * before it had a rate: the limit does not grow. It does if the next one takes as long. */
+static void ignores_one_late_read(void **state)
+{
+    struct weft_read_limit limit;
+    (void)state;
+    link.rate = 0.05 * gigabit;
+    weft_read_limit_open(&limit, 0);
+    limit.exchange = true;
+    read_alone_then_many(&limit, 0.01);
+    assert_true(limit.all <= 192 << 10);
+    read_alone_then_many(&limit, 0.25);
+    assert_true(limit.all <= 192 << 10);
+    read_alone_then_many(&limit, 0.01);
+    assert_true(limit.all <= 192 << 10);
+    read_alone_then_many(&limit, 0.25);
+    read_alone_then_many(&limit, 0.25);
+    assert_true(limit.all > 256 << 10);
+}
+
 static void keeps_what_is_set(void **state)
 {
     struct weft_read_limit limit;
@@ -375,10 +413,10 @@ static void keeps_what_is_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fills_the_link),       cmocka_unit_test(fills_long_paths),
-        cmocka_unit_test(forgets_a_late_start), cmocka_unit_test(follows_the_rate),
-        cmocka_unit_test(reads_at_once),        cmocka_unit_test(fills_both_directions),
-        cmocka_unit_test(keeps_what_is_set),
+        cmocka_unit_test(fills_the_link),        cmocka_unit_test(fills_long_paths),
+        cmocka_unit_test(forgets_a_late_start),  cmocka_unit_test(follows_the_rate),
+        cmocka_unit_test(reads_at_once),         cmocka_unit_test(fills_both_directions),
+        cmocka_unit_test(ignores_one_late_read), cmocka_unit_test(keeps_what_is_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,7 +112,7 @@ find_peers()
 }
 
 # compile MPI PROGRAM SOURCE...: from bench/, for another MPI, as
-# $peer_dir/MPI_PROGRAM; once.
+# $peer_dir/MPI_PROGRAM; once. A program that is in PEER_PROGRAMS is not compiled again.
 compile()
 {
     local mpi=$1 program=$2 source_files
@@ -120,6 +120,10 @@ compile()
     local -n cc=cc_$1
     shift 2
     [[ ! -x $peer_dir/${mpi}_$program ]] || return 0
+    if [[ -x ${PEER_PROGRAMS:-}/${mpi}_$program ]]; then
+        ln -s "$PEER_PROGRAMS/${mpi}_$program" "$peer_dir/"
+        return 0
+    fi
     source_files=("${@/#/$source_dir/bench/}")
     # -w: some headers do not agree with their own constants.
     "${cc[@]}" -std=gnu11 -D_GNU_SOURCE -O2 -DNDEBUG -w -I"$source_dir/bench" \

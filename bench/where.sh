@@ -26,7 +26,7 @@ find_build()
     local there
     for there in "${BUILDDIR:-}" "${top_builddir:-}" . "$source_dir/build" "$source_dir"; do
         if [[ -n $there && -x $there/weftrun ]]; then
-            make -s -C "$there" bench >&2 || exit 2
+            [[ ! -e $there/Makefile ]] || make -s -C "$there" bench >&2 || exit 2
             (cd "$there" && pwd)
             return
         fi

@@ -156,7 +156,7 @@ libmpi_abi_a_SOURCES += \
     src/core/comm/connect.c src/core/comm/connect.h \
     src/core/comm/context.c src/core/comm/context.h \
     src/core/comm/agree.c src/core/comm/agree.h \
-    src/core/comm/agreement.c src/core/comm/agreement.h \
+    src/core/comm/agreement.c src/core/comm/agreement.h src/core/comm/board.h \
     src/core/comm/recovery.c src/core/comm/recovery.h \
     src/core/comm/context_alloc.c src/core/comm/context_alloc.h \
     src/core/comm/revoke.c src/core/comm/revoke.h \

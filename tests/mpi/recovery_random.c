@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=3,5,8 lanes=shm,rxm deaths=yes seconds=60
+// run: ranks=2,4,6 lanes=shm-coll deaths=yes seconds=60
 // run: ranks=4 lanes=shm-copy,rxm-soft,nodes deaths=yes seconds=60
 /*
  * Ranks die at random times, while all agree and shrink: all living ones get the same flags and the

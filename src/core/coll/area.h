@@ -13,7 +13,7 @@
  * ranks number calls and chunks alike, so all compute the same slot and buffer for a stamp.
  *
  * Invariants:
- *  - Only its rank writes to an outbox.
+ *  - Only its rank writes to an outbox, but for the words of agreements.
  *  - The stamp of a slot is stored after its data, and grows; `done` grows.
  *  - A rank whose `done` is s reads no slot that was posted with a stamp up to s. A slot or buffer
  * is used again only when `done` of all ranks has reached its former stamp.
@@ -50,6 +50,7 @@ struct weft_area_slot {
 
 struct weft_area_outbox {
     _Alignas(WEFT_AREA_LINE) _Atomic uint64_t done;
+    _Atomic uint64_t agreed[2]; /* of agreements: core/comm/board.h */
     _Alignas(WEFT_AREA_LINE) struct weft_area_slot slots[WEFT_AREA_SLOTS]; /* buffers follow */
 };
 

@@ -4,6 +4,7 @@
  */
 #include "core/coll/coll.h"
 #include "core/coll/schedule.h"
+#include "core/coll/shared.h"
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
 
@@ -95,4 +96,6 @@ const struct weft_comm_collectives weft_coll_for_comm = {.bcast = weft_coll_bcas
                                                          .allreduce = weft_coll_allreduce,
                                                          .allgather = weft_coll_allgather,
                                                          .refuse = weft_coll_refuse,
-                                                         .forget = weft_coll_forget};
+                                                         .forget = weft_coll_forget,
+                                                         .words = weft_shared_agree_words,
+                                                         .wake = weft_shared_agree_wake};

@@ -52,6 +52,10 @@ void weft_shared_skip(struct weft_comm *comm);
  * which this rank posted data of a call with another root: neither rank waited for the other. */
 WEFT_COLD void weft_shared_compare(const struct weft_comm *comm, const struct weft_area *area);
 
+/* For agreements: see struct weft_comm_collectives. */
+_Atomic uint64_t *weft_shared_agree_words(const struct weft_comm *comm, int rank);
+void weft_shared_agree_wake(const struct weft_comm *comm);
+
 /* Frees an area of a communicator, and the one for its calls in order. */
 void weft_shared_free(const struct weft_comm *comm, struct weft_area *area);
 void weft_shared_forget(struct weft_comm *comm);

@@ -146,6 +146,17 @@ void weft_shared_free(const struct weft_comm *comm, struct weft_area *area)
     weft_area_free(area);
 }
 
+_Atomic uint64_t *weft_shared_agree_words(const struct weft_comm *comm, int rank)
+{
+    const struct weft_area *area = comm->area;
+    return area && area->n ? area->ranks[rank].outbox->agreed : NULL;
+}
+
+void weft_shared_agree_wake(const struct weft_comm *comm)
+{
+    weft_area_wake(comm->area, 0, comm->area->n);
+}
+
 void weft_shared_forget(struct weft_comm *comm)
 {
     weft_shared_free(comm, comm->area);

@@ -10,6 +10,7 @@
  */
 #include "core/comm/agree.h"
 #include "core/comm/agreement.h"
+#include "core/comm/board.h"
 #include "core/comm/context_alloc.h"
 #include "core/comm/revoke.h"
 #include "core/base/error.h"
@@ -28,7 +29,8 @@
  */
 enum { FLAG_BITS = 32 };
 static const uint64_t CALL_AGREE = (uint64_t)1 << FLAG_BITS, CALL_SHRINK = (uint64_t)2 << FLAG_BITS,
-                      CALL_FREE = (uint64_t)4 << FLAG_BITS;
+                      CALL_FREE = (uint64_t)4 << FLAG_BITS,
+                      HAS_WORDS = (uint64_t)8 << FLAG_BITS; /* board.h */
 
 struct header {
     uint32_t kind, number; /* enum weft_agreement_message */
@@ -49,6 +51,8 @@ struct call {
     struct weft_comm *made;       /* of a shrink */
     struct weft_request *request; /* NULL: the caller waits until `done` is set */
     bool contributed, done;
+    bool stored, by_messages; /* its word (board.h); the words do not decide it */
+    int read;                 /* members whose words were read */
     int code;
 };
 
@@ -70,6 +74,8 @@ struct weft_agree {
     uint64_t *value;  /* to contribute */
     uint32_t shrinks; /* so far: the keys of their bids */
     bool closing;     /* the last call has ended */
+    bool by_words;    /* the next call begins with words, at all members */
+    uint32_t number;  /* of the last such call */
 };
 
 static struct weft_agree *all;
@@ -264,6 +270,8 @@ static void contribute(struct weft_agree *agree, struct call *call)
     struct weft_agreement *a = agree->agreement;
     uint64_t *words = agree->value, *acked = words + 1;
     words[0] = call->what | (uint32_t)call->flag;
+    if (weft_comm_collectives.words(agree->comm, 0))
+        words[0] |= HAS_WORDS;
     memset(acked, 0, a->set_words * sizeof *acked);
     for (int i = 0; i < agree->comm->acked; i++) {
         int world = weft_failure_at(i), member = world >= 0 ? member_of_world(agree, world) : -1;
@@ -366,11 +374,21 @@ static int refuse(struct weft_agree *agree, struct call *call)
                           weft_comm_name(agree->comm));
 }
 
+static bool is_empty(const struct weft_agree *agree, const uint64_t *set)
+{
+    for (size_t i = 0; i < agree->agreement->set_words; i++)
+        if (set[i])
+            return false;
+    return true;
+}
+
 /* The decision on the active call. */
 static void end_round(struct weft_agree *agree, struct call *call, const uint64_t *decision)
 {
     int code = MPI_SUCCESS;
     call->contributed = false;
+    agree->by_words =
+        decision[agree->agreement->set_words] & HAS_WORDS && is_empty(agree, decision);
     if (!(decision[agree->agreement->set_words] & call->what))
         code = refuse(agree, call);
     else if (call->what == CALL_AGREE)
@@ -382,11 +400,56 @@ static void end_round(struct weft_agree *agree, struct call *call, const uint64_
     end_call(agree, call, code);
 }
 
+/* ---- Calls by words: board.h */
+
+static void store_word(struct weft_agree *agree, struct call *call)
+{
+    bool decides = call->what == CALL_AGREE && is_empty(agree, agree->agreement->dead);
+    uint32_t number = ++agree->number;
+    weft_board_store(weft_comm_collectives.words(agree->comm, agree->agreement->self), number,
+                     weft_board_word(number, decides, call->flag));
+    weft_comm_collectives.wake(agree->comm);
+    call->stored = true;
+    call->by_messages = !decides;
+}
+
+/* Reads the words of a call that may be decided by them. False: not all have their values yet. */
+static bool read_words(const struct weft_agree *agree, struct call *call)
+{
+    for (; call->read < agree->agreement->size && !call->by_messages; call->read++) {
+        uint64_t word;
+        bool dead = weft_agreement_in(agree->agreement->dead, call->read);
+        if (!weft_board_read(weft_comm_collectives.words(agree->comm, call->read), agree->number,
+                             dead, &word))
+            return false;
+        call->by_messages = !(word & WEFT_BOARD_DECIDES);
+        call->flag &= call->by_messages ? call->flag : (int)(uint32_t)word;
+    }
+    return true;
+}
+
+/* For a call that has not contributed by messages. False: it waits. */
+static bool try_words(struct weft_agree *agree, struct call *call)
+{
+    if (agree->by_words && !call->stored && !call->by_messages)
+        store_word(agree, call);
+    call->by_messages |= !call->stored;
+    return read_words(agree, call);
+}
+
 static int advance_calls(struct weft_agree *agree)
 {
     int events = 0;
     while (agree->calls) {
         struct call *call = agree->calls;
+        if (!call->contributed && !try_words(agree, call))
+            break;
+        if (!call->by_messages) {
+            *call->result = call->flag;
+            end_call(agree, call, MPI_SUCCESS);
+            events++;
+            continue;
+        }
         if (!call->contributed)
             contribute(agree, call);
         const uint64_t *decision = weft_agreement_decision(agree->agreement);
@@ -426,9 +489,8 @@ static void free_state(struct weft_agree *agree)
 static bool close_state(struct weft_agree *agree)
 {
     bool open = agree->sends != NULL;
-    for (size_t i = 0; i < agree->agreement->set_words; i++)
-        if (agree->agreement->dead[i])
-            return false;
+    if (!is_empty(agree, agree->agreement->dead))
+        return false;
     for (int i = 0; i < 2; i++) {
         struct weft_request *request = agree->receives[i].request;
         if (request && !(request->flags & WEFT_REQUEST_CANCELLED))
@@ -572,11 +634,30 @@ static int run_call(struct weft_agree *agree, struct call with, struct weft_requ
     return code;
 }
 
+/* The fast attempt: all others call at the same time, and the words decide. */
+static bool ends_at_once(struct weft_agree *agree, struct call *call)
+{
+    enum { POLLS = 500 };
+    bool decided = false;
+    if (!agree->by_words || agree->calls)
+        return false;
+    take_deaths(agree);
+    for (int polls = 0; polls < POLLS && !decided && !call->by_messages; polls++)
+        decided = try_words(agree, call) && !call->by_messages;
+    if (!decided)
+        return false;
+    *call->result = call->flag;
+    weft_look_sometimes(NULL);
+    return true;
+}
+
 int weft_comm_agree_flag(struct weft_comm *comm, int *flag, struct weft_request **request)
 {
     struct weft_agree *agree = state_of(comm);
     struct call call = {.what = CALL_AGREE, .flag = *flag, .result = flag};
-    return agree ? run_call(agree, call, request) : MPI_ERR_NO_MEM;
+    if (!agree)
+        return MPI_ERR_NO_MEM;
+    return !request && ends_at_once(agree, &call) ? MPI_SUCCESS : run_call(agree, call, request);
 }
 
 int weft_comm_agree_to_free(struct weft_comm *comm)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * MPIX_Comm_agree and MPIX_Comm_shrink: agreements (agreement.h) of the members of a communicator,
- * by messages on its channels `making`.
+ * by messages on its channels `making`. Where all members share memory and nobody is dead, the flag
+ * is agreed on by words in that memory (board.h).
  *
  * A communicator gets its state with the first such call, and then has a receive from any member
  * posted, so that members that have returned from a call answer those that have not, in whatever

@@ -97,6 +97,10 @@ struct weft_comm_collectives {
     int (*allgather)(struct weft_comm *comm, struct weft_elements in, struct weft_elements out);
     void (*refuse)(struct weft_comm *comm, bool persistent, int code);
     void (*forget)(struct weft_comm *comm);
+    /* Two words of a rank in memory that all ranks share, at first 0, for agreements; NULL if there
+     * is no such memory. wake: after a store to them that others may wait for. */
+    _Atomic uint64_t *(*words)(const struct weft_comm *comm, int rank);
+    void (*wake)(const struct weft_comm *comm);
 };
 extern WEFT_HIDDEN struct weft_comm_collectives weft_comm_collectives;
 

@@ -247,9 +247,21 @@ static const char *object_name(enum object object, enum kind kind)
     }
 }
 
+/* True if all ranks have slots on the hosts of the line. */
+static bool has_slots(const struct job *job)
+{
+    int slots = 0;
+    for (int i = 0; i < job->hosts.n; i++)
+        slots += weft_hosts_slots_of(&job->hosts.hosts[i], job->apps[0].per_node);
+    return job->size <= slots;
+}
+
+/* prterun begins again at the first host with each program if ranks may share slots. */
 static void add_prrte(struct line *line, const struct job *job)
 {
-    add_option(line, "--map-by", job->by_node ? "node:OVERSUBSCRIBE" : "slot:OVERSUBSCRIBE");
+    bool shares = job->napps == 1 || !has_slots(job);
+    add(line, "--map-by");
+    add(line, "%s%s", job->by_node ? "node" : "slot", shares ? ":OVERSUBSCRIBE" : "");
     if (job->remote_shell) {
         add_option(line, "--prtemca", "plm_ssh_agent");
         add(line, "%s", job->remote_shell);

@@ -16,9 +16,10 @@ COMPILE_TEST = $(CC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM
     $(TEST_CFLAGS) -MMD -MP -MF $@.d $(AM_LDFLAGS) $(LDFLAGS) -o $@
 
 # ---- The ABI: header, exported names and generated files agree with the tables
-dist_check_SCRIPTS = tests/abi/generated_test tests/abi/header_test tests/abi/pmpi_test
-TESTS += tests/abi/generated_test tests/abi/header_test tests/abi/pmpi_test
-EXTRA_DIST += tests/abi/pmpi_calls.c tests/abi/pmpi_calls.h
+dist_check_SCRIPTS = tests/abi/exported_test tests/abi/generated_test tests/abi/header_test \
+    tests/abi/pmpi_test
+TESTS += tests/abi/exported_test tests/abi/generated_test tests/abi/header_test tests/abi/pmpi_test
+EXTRA_DIST += abi/exported.txt tests/abi/pmpi_calls.c tests/abi/pmpi_calls.h
 
 # ---- The check that no folder refers to one above it
 dist_check_SCRIPTS += tests/layers/run

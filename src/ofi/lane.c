@@ -70,4 +70,5 @@ const struct weft_lane weft_net_lane = {.name = "net",
                                         .check_hosts = weft_net_check_hosts,
                                         .sent_to = weft_net_sent_to,
                                         .fetching_from = weft_net_fetching_from,
-                                        .level = weft_net_level};
+                                        .level = weft_net_level,
+                                        .network = weft_net_name};

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Each rank writes 3 records of 1000 bytes and one of 100 KiB, and reads 500 bytes. A put has 80
+/* Each rank writes 3 records of 1000 bytes and one of 100 KiB, and reads 500 bytes; then, behind a
+ * view of doubles, by its own pointer one page at a multiple of its size and one beside it, and
+ * nothing by the shared pointer. A put has 80
  * bytes, and goes to the next rank of MPI_COMM_WORLD, and of one in reverse order. All ranks pass
  * 12 bytes to the neighbor's rank in an alltoallv, and blocks of 16 bytes to their neighbors on a
  * line. */
 #include <mpi.h>
 #include <stdlib.h>
 
-enum { SMALL = 1000, LARGE = 100 * 1024 };
+enum { SMALL = 1000, LARGE = 100 * 1024, PAGE = 4096 / sizeof(double) };
 
 static void use_file(const char *name, int rank)
 {
@@ -19,6 +21,12 @@ static void use_file(const char *name, int rank)
                           MPI_STATUS_IGNORE);
     MPI_File_write_at_all(file, at + 3 * SMALL, buffer, LARGE, MPI_BYTE, MPI_STATUS_IGNORE);
     MPI_File_read_at(file, at, buffer, 500, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_set_view(file, 4096, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL);
+    MPI_File_seek(file, (MPI_Offset)rank * 2 * PAGE, MPI_SEEK_SET);
+    MPI_File_read(file, buffer, PAGE, MPI_DOUBLE, MPI_STATUS_IGNORE);
+    MPI_File_seek(file, 1, MPI_SEEK_CUR);
+    MPI_File_read(file, buffer, PAGE, MPI_DOUBLE, MPI_STATUS_IGNORE);
+    MPI_File_read_shared(file, buffer, 0, MPI_DOUBLE, MPI_STATUS_IGNORE);
     MPI_File_close(&file);
 }
 

@@ -19,6 +19,7 @@ enum weft_event_type {
     WEFT_EVENT_BACKLOG,    /* a send to a rank entered the backlog */
     WEFT_EVENT_DEATH,      /* a rank was reported dead */
     WEFT_EVENT_HANG,       /* a report of a hang was written */
+    WEFT_EVENT_COLLECTIVE, /* the messages of a collective were planned */
     WEFT_EVENTS
 };
 
@@ -27,8 +28,9 @@ struct weft_event_data {
     int32_t rank; /* in MPI_COMM_WORLD; WEFT_EVENT_UNEXPECTED: in the communicator */
     int32_t lane; /* its number minus 1 */
     int32_t tag;
-    uint32_t context; /* context id of the communicator */
-    uint64_t bytes;   /* size of the message */
+    int32_t algorithm; /* enum weft_algorithm */
+    uint32_t context;  /* context id of the communicator */
+    uint64_t bytes;    /* size of the message; of a collective, what its rules compare */
 };
 
 /* Bit t is set while there are callbacks for event type t; then raise calls them, or queues the

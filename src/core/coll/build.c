@@ -4,6 +4,7 @@
  *
  * Invariant: the selection depends on values that are the same at every rank.
  */
+#include "core/base/event.h"
 #include "core/coll/nodes.h"
 #include "core/comm/topology.h"
 #include "core/message/process.h"
@@ -109,13 +110,9 @@ static void build_neighbor(struct weft_schedule *s, const struct weft_coll_args 
         weft_build_neighbor_alltoall(s, &args->in, &args->out, &neighbours);
 }
 
-void weft_schedule_build(struct weft_schedule *s, const struct weft_coll_args *args)
+static void build(struct weft_schedule *s, const struct weft_coll_args *args)
 {
     struct weft_elements in = elements_of(&args->in), out = elements_of(&args->out);
-    if (args->comm->local) {
-        weft_build_inter(s, args);
-        return;
-    }
     enum weft_algorithm algorithm = weft_schedule_choose(s, args->kind, bytes_of(s, args));
     s->algorithm = algorithm;
     switch (args->kind) {
@@ -169,4 +166,23 @@ void weft_schedule_build(struct weft_schedule *s, const struct weft_coll_args *a
     case WEFT_COLL_KINDS:
         break;
     }
+}
+
+/* Raises the event of a collective that is planned. */
+static WEFT_COLD void raise_algorithm(const struct weft_schedule *s,
+                                      const struct weft_coll_args *args)
+{
+    const uint64_t bytes = args->comm->local ? 0 : bytes_of(s, args);
+    weft_event_raise(WEFT_EVENT_COLLECTIVE,
+                     &(struct weft_event_data){.algorithm = (int32_t)s->algorithm, .bytes = bytes});
+}
+
+void weft_schedule_build(struct weft_schedule *s, const struct weft_coll_args *args)
+{
+    if (args->comm->local)
+        weft_build_inter(s, args);
+    else
+        build(s, args);
+    if (weft_event_wanted(WEFT_EVENT_COLLECTIVE))
+        raise_algorithm(s, args);
 }

@@ -274,6 +274,8 @@ struct weft_lane {
     uint64_t (*arrived_from)(const struct weft_peer *peer);
     uint64_t (*fetching_from)(const struct weft_peer *peer);
     uint64_t (*level)(enum weft_lane_level level);
+    /* The network for a reader: "tcp on eth0". NULL: the lane has none. */
+    const char *(*network)(void);
 };
 
 /* By number. weft_init sets it; NULL: there is no lane with that number. */

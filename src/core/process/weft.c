@@ -38,6 +38,7 @@
 #include "core/message/lane.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -256,6 +257,22 @@ static void set_entry_flags(void)
                   strerror(rc));
 }
 
+/* The key weft_network: the network that is open, for tools. */
+static int add_network(struct weft_info *info)
+{
+    unsigned number = 0;
+    int code = MPI_SUCCESS;
+    WEFT_LANES_EACH(lane, number)
+    {
+        char text[MPI_MAX_INFO_VAL];
+        if (!lane->network || code)
+            continue;
+        snprintf(text, sizeof text, "%s", lane->network());
+        code = weft_info_set(info, "weft_network", text);
+    }
+    return code;
+}
+
 int weft_init(int thread_level)
 {
     if (weft_check_forked())
@@ -270,7 +287,7 @@ int weft_init(int thread_level)
         weft_start(weft_thread_level(thread_level));
     weft.thread_level = weft_thread_level(thread_level);
     main_thread = pthread_self();
-    if (weft_info_fill_env(&weft_info_env, weft.job.size, 0, NULL))
+    if (weft_info_fill_env(&weft_info_env, weft.job.size, 0, NULL) || add_network(&weft_info_env))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_INFO_ENV");
     world = WORLD_IS;
     weft_comm_expose(true);

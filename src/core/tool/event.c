@@ -43,6 +43,7 @@ struct weft_registration {
 #define TAG     ELEMENT(MPI_INT32_T, tag)
 #define CONTEXT ELEMENT(MPI_UINT32_T, context)
 #define BYTES   ELEMENT(MPI_UINT64_T, bytes)
+#define ALGORITHM ELEMENT(MPI_INT32_T, algorithm)
 
 const struct weft_event_row weft_event_types[WEFT_EVENTS] = {
     [WEFT_EVENT_UNEXPECTED] =
@@ -68,6 +69,12 @@ const struct weft_event_row weft_event_types[WEFT_EVENTS] = {
     [WEFT_EVENT_HANG] =
         {"weft_hang", "this rank of MPI_COMM_WORLD waits for long, and has printed what for",
          "rank", WEFT_TOOL_PROCESS, {RANK}},
+    [WEFT_EVENT_COLLECTIVE] =
+        {"weft_collective",
+         "a collective that takes messages was planned; algorithm 1 is dissemination, 2 linear, 3 "
+         "binomial, 4 quadnomial, 5 scatter_ring, 6 doubling, 7 halving, 8 ring, 9 bruck, 10 "
+         "pairwise, 11 chain, 12 nodes, 0 one without a choice",
+         "algorithm|bytes", WEFT_TOOL_COLLECTIVES, {ALGORITHM, BYTES}},
 };
 /* clang-format on */
 

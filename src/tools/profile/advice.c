@@ -11,6 +11,8 @@ static void add_access(struct profile_access *to, const struct profile_access *f
     to->calls += from->calls;
     to->small += from->small;
     to->bytes += from->bytes;
+    to->located += from->located;
+    to->aligned += from->aligned;
 }
 
 static void add_rank(struct profile_sums *sums, int rank, const struct profile_rank *r)
@@ -42,8 +44,15 @@ static void add_rank(struct profile_sums *sums, int rank, const struct profile_r
     sums->read_seconds += r->read_seconds;
     sums->write_seconds += r->write_seconds;
     sums->rma += r->rma;
-    for (int i = 0; i < PROFILE_COUNTERS; i++)
+    for (int i = 0; i < PROFILE_OPENS; i++) {
+        sums->open[i] += r->open[i].n;
+        sums->open_seconds[i] += r->open_seconds[i];
+        sums->inside_seconds[i] += r->inside_seconds[i];
+    }
+    for (int i = 0; i < PROFILE_COUNTERS; i++) {
         sums->counters[i] += r->counters[i];
+        sums->most[i] = r->counters[i] > sums->most[i] ? r->counters[i] : sums->most[i];
+    }
     for (int i = 0; i < PROFILE_DISTANCES; i++) {
         sums->distances[i].n += r->distances[i].n;
         sums->distances[i].bytes += r->distances[i].bytes;

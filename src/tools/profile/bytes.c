@@ -18,6 +18,8 @@ static struct plan {
     bool is_write;         /* of a file, or to a window */
     int16_t data, instead; /* parameters: the data; the result, which is read with MPI_IN_PLACE */
     bool neighbors;        /* a block, or blocks, for each neighbor */
+    bool at;               /* of a file: at the offset that is the parameter before the data */
+    bool follows;          /* of a file: from the rank's own pointer on */
     int16_t peer, comm, win;
 } plans[WEFT_CALLS];
 
@@ -90,6 +92,16 @@ static int16_t find_object(const struct weft_function *f, enum weft_object_kind 
     return -1;
 }
 
+/* An access to a file: the shared pointer is not known. */
+static void plan_access(const struct weft_function *f, struct plan *plan)
+{
+    int i = 0;
+    while (i < f->parameters && strcmp(f->parameter[i].name, "offset") != 0)
+        i++;
+    plan->at = i < f->parameters;
+    plan->follows = !plan->at && !strstr(f->name, "_shared") && !strstr(f->name, "_ordered");
+}
+
 static struct plan plan_of(const struct weft_function *f)
 {
     struct plan plan = {
@@ -113,6 +125,8 @@ static struct plan plan_of(const struct weft_function *f)
         plan.data = plan.instead;
     plan.counts = wants && plan.data >= 0 && f->parameter[plan.data].about[1] >= 0 &&
                   !(f->does & WEFT_DOES_PERSISTENT);
+    if (plan.class == PROFILE_FILE)
+        plan_access(f, &plan);
     return plan;
 }
 
@@ -272,6 +286,26 @@ static uint64_t add_collective(struct profile_thread *thread, const struct weft_
     return bytes;
 }
 
+/* The first byte in the file of an access that has moved the pointer; -1: it is not known. */
+static int64_t begin_of(MPI_File file, bool at, int64_t offset, uint64_t bytes)
+{
+    MPI_Datatype etype, filetype;
+    MPI_Offset displacement, byte = -1;
+    char representation[MPI_MAX_DATAREP_STRING + 1];
+    if (!at) {
+        if (weft_next.File_get_position(file, &offset) ||
+            weft_next.File_get_view(file, &displacement, &etype, &filetype, representation))
+            return -1;
+        uint64_t unit = size_of(etype);
+        offset -= unit ? (int64_t)(bytes / unit) : 0;
+        if (!weft_object_is_predefined(etype))
+            weft_next.Type_free(&etype);
+        if (!weft_object_is_predefined(filetype))
+            weft_next.Type_free(&filetype);
+    }
+    return weft_next.File_get_byte_offset(file, offset, &byte) ? -1 : byte;
+}
+
 static uint64_t add_access(struct profile_thread *thread, const struct weft_call *call,
                            const struct plan *plan, uint64_t ticks)
 {
@@ -281,6 +315,13 @@ static uint64_t add_access(struct profile_thread *thread, const struct weft_call
     access->small += bytes < PROFILE_SMALL;
     access->bytes += bytes;
     access->ticks += ticks;
+    if (plan->at || plan->follows) {
+        int64_t offset = plan->at ? call->values[plan->data - 1].number : 0;
+        int64_t begin = begin_of(call->values[0].pointer, plan->at, offset, bytes);
+        access->located += begin >= 0;
+        access->aligned +=
+            begin >= 0 && begin % PROFILE_ALIGNED == 0 && bytes % PROFILE_ALIGNED == 0;
+    }
     return bytes;
 }
 

@@ -4,13 +4,16 @@
  *
  * One rank of each node, the lowest, exchanges ROUNDS messages with rank 0, which returns its time;
  * the round trip that took the least time counts, with the time of rank 0 at its middle. The error
- * is at most half of this round trip. On the node of rank 0 the difference is 0.
+ * is at most half of this round trip. On the node of rank 0 the difference is 0. Processes of a
+ * node in different time namespaces, as containers may have, count as different nodes here.
  */
 #include "tools/profile/messages.h"
 #include "core/base/clock.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { ROUNDS = 8, TAG_CLOCK = 5 };
 
@@ -63,9 +66,16 @@ static void find_distances(MPI_Comm node)
     free(ranks);
 }
 
+/* A number of the time namespace of this process. */
+static int time_namespace(void)
+{
+    struct stat namespace;
+    return stat("/proc/self/ns/time", &namespace) == 0 ? (int)(namespace.st_ino & INT_MAX) : 0;
+}
+
 double profile_clock_difference(void)
 {
-    MPI_Comm node;
+    MPI_Comm node, same;
     int rank = 0, *leads = tool_allocate((size_t)profile.size, sizeof *leads);
     double difference = 0;
     if (weft_next.Comm_split_type(profile.channel, MPI_COMM_TYPE_SHARED, profile.rank,
@@ -75,6 +85,10 @@ double profile_clock_difference(void)
     }
     if (!profile.distances)
         find_distances(node);
+    if (weft_next.Comm_split(node, time_namespace(), profile.rank, &same) == MPI_SUCCESS) {
+        weft_next.Comm_free(&node);
+        node = same;
+    }
     weft_next.Comm_rank(node, &rank);
     int lead = rank == 0;
     weft_next.Gather(&lead, 1, MPI_INT, leads, 1, MPI_INT, 0, profile.channel);

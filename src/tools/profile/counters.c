@@ -5,7 +5,9 @@
  * the messages of collectives and windows. They are started in MPI_Init, and read in MPI_Finalize.
  *
  * The sizes of messages by rendezvous come from the event weft_rendezvous, which the library raises
- * for such messages only. Its callback runs in the thread that sends.
+ * for such messages only. Its callback runs in the thread that sends. The algorithms of collectives
+ * come from the event weft_collective, in the call of the program that plans one; the other calls
+ * of the function took no messages.
  */
 #include "tools/profile/profile.h"
 
@@ -27,11 +29,17 @@ static const struct variable {
     [PROFILE_UNEXPECTED] = {"weft_unexpected_messages", MPI_T_PVAR_CLASS_COUNTER},
     [PROFILE_SHM_CREDIT_WAITS] = {"weft_shm_credit_waits", MPI_T_PVAR_CLASS_COUNTER},
     [PROFILE_NET_CREDIT_WAITS] = {"weft_net_credit_waits", MPI_T_PVAR_CLASS_COUNTER},
+    [PROFILE_COLLECTIVES_SHARED] = {"weft_collectives_shared", MPI_T_PVAR_CLASS_COUNTER},
+    [PROFILE_MEMORY_REQUESTS] = {"weft_request_bytes", MPI_T_PVAR_CLASS_LEVEL},
+    [PROFILE_MEMORY_UNEXPECTED] = {"weft_unexpected_bytes_high", MPI_T_PVAR_CLASS_HIGHWATERMARK},
+    [PROFILE_MEMORY_COLLECTIVES] = {"weft_collectives_memory", MPI_T_PVAR_CLASS_LEVEL},
+    [PROFILE_MEMORY_BOUNCE] = {"weft_net_bounce_bytes", MPI_T_PVAR_CLASS_LEVEL},
+    [PROFILE_MEMORY_SEGMENT] = {"weft_shm_bytes", MPI_T_PVAR_CLASS_SIZE},
 };
 
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle handles[PROFILE_COUNTERS];
-static bool is_started[PROFILE_COUNTERS];
+static bool is_read[PROFILE_COUNTERS];
 
 /* Elements of the event weft_rendezvous: rank, lane, tag, bytes. */
 static void on_rendezvous(MPI_T_event_instance instance, MPI_T_event_registration registration,
@@ -48,28 +56,83 @@ static void on_rendezvous(MPI_T_event_instance instance, MPI_T_event_registratio
     __atomic_fetch_add(&count->bytes, bytes, __ATOMIC_RELAXED);
 }
 
-void profile_counters_begin(void)
+/* ---- Algorithms of collectives */
+
+const char *profile_algorithm_name(int32_t number)
+{
+    static const char *const names[] = {"no choice",  "dissemination", "linear",   "binomial",
+                                        "quadnomial", "scatter_ring",  "doubling", "halving",
+                                        "ring",       "bruck",         "pairwise", "chain",
+                                        "nodes"};
+    return number >= 0 && number < (int32_t)(sizeof names / sizeof *names) ? names[number] : "?";
+}
+
+void profile_algorithm_add(struct profile_algorithm *list, int *n, int space,
+                           const struct profile_algorithm *algorithm)
+{
+    int i = 0;
+    while (i < *n &&
+           (list[i].function != algorithm->function || list[i].number != algorithm->number))
+        i++;
+    if (i == space)
+        return;
+    if (i == *n)
+        list[(*n)++] = (struct profile_algorithm){algorithm->function, algorithm->number, 0, 0};
+    list[i].n += algorithm->n;
+    list[i].bytes += algorithm->bytes;
+}
+
+/* Elements of the event weft_collective: algorithm, bytes. */
+static void on_collective(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                          MPI_T_cb_safety safety, void *data)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct profile_algorithm algorithm = {.n = 1};
+    const struct profile_thread *own = profile.running ? profile_thread_own() : NULL;
+    (void)registration, (void)safety, (void)data;
+    if (!own || own->now.function < 0 || weft_next.T_event_read(instance, 0, &algorithm.number) ||
+        weft_next.T_event_read(instance, 1, &algorithm.bytes))
+        return;
+    algorithm.function = (uint32_t)own->now.function;
+    pthread_mutex_lock(&lock);
+    profile_algorithm_add(profile.algorithms, &profile.n_algorithms, PROFILE_ALGORITHMS,
+                          &algorithm);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Start and end */
+
+static void register_for(const char *event, MPI_T_event_cb_function *callback)
 {
     MPI_T_event_registration registration;
+    int index;
+    if (weft_next.T_event_get_index(event, &index) == MPI_SUCCESS &&
+        weft_next.T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registration) == MPI_SUCCESS)
+        weft_next.T_event_register_callback(registration, MPI_T_CB_REQUIRE_THREAD_SAFE,
+                                            MPI_INFO_NULL, NULL, callback);
+}
+
+void profile_counters_begin(void)
+{
     int provided, index, count;
     if (weft_next.T_init_thread(MPI_THREAD_SINGLE, &provided) ||
         weft_next.T_pvar_session_create(&session))
         return;
-    for (int i = 0; i < PROFILE_COUNTERS; i++)
-        is_started[i] =
+    for (int i = 0; i < PROFILE_COUNTERS; i++) {
+        is_read[i] =
             weft_next.T_pvar_get_index(variables[i].name, variables[i].class, &index) == 0 &&
-            weft_next.T_pvar_handle_alloc(session, index, NULL, &handles[i], &count) == 0 &&
-            weft_next.T_pvar_start(session, handles[i]) == 0;
-    if (weft_next.T_event_get_index("weft_rendezvous", &index) == MPI_SUCCESS &&
-        weft_next.T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registration) == MPI_SUCCESS)
-        weft_next.T_event_register_callback(registration, MPI_T_CB_REQUIRE_THREAD_SAFE,
-                                            MPI_INFO_NULL, NULL, on_rendezvous);
+            weft_next.T_pvar_handle_alloc(session, index, NULL, &handles[i], &count) == 0;
+        if (is_read[i]) /* an error: it has no start */
+            weft_next.T_pvar_start(session, handles[i]);
+    }
+    register_for("weft_rendezvous", on_rendezvous);
+    register_for("weft_collective", on_collective);
 }
 
 void profile_counters_read(void)
 {
     for (int i = 0; i < PROFILE_COUNTERS; i++)
-        if (is_started[i])
+        if (is_read[i])
             weft_next.T_pvar_read(session, handles[i], &profile.counters[i]);
 }
 

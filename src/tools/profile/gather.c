@@ -2,7 +2,7 @@
 /*
  * The tables of all ranks, added up at rank 0.
  *
- * Each rank adds up its threads, and sends one message of at most 48 KiB. Rank 0 receives them in
+ * Each rank adds up its threads, and sends one message of at most 64 KiB. Rank 0 receives them in
  * the order of ranks; a rank sends when rank 0 has received that of AHEAD ranks before, so that
  * rank 0 keeps few messages. Then rank 0 looks up files and lines of the call sites that cost most:
  * those of its own program itself, others by a request to the first rank that has the site. A
@@ -33,6 +33,8 @@ struct report {
         rendezvous[PROFILE_RENDEZVOUS_LANES][PROFILE_SIZES];
     struct profile_count peers[PROFILE_BINS], targets[PROFILE_BINS];
     double late[PROFILE_BINS];
+    struct profile_algorithm algorithms[PROFILE_ALGORITHMS];
+    int32_t n_algorithms;
     struct record records[PROFILE_RECORDS]; /* at most; as many as there are are sent */
 };
 
@@ -121,6 +123,15 @@ static void add_access(struct profile_access *to, const struct profile_access *f
     to->small += from->small;
     to->bytes += from->bytes;
     to->ticks += from->ticks;
+    to->located += from->located;
+    to->aligned += from->aligned;
+}
+
+static void add_open(struct profile_open *to, const struct profile_open *from)
+{
+    to->n += from->n;
+    to->ticks += from->ticks;
+    to->inside += from->inside;
 }
 
 static void add_thread(struct report *report, const struct profile_thread *thread)
@@ -146,6 +157,8 @@ static void add_thread(struct report *report, const struct profile_thread *threa
     add_counts(report->rank.distances, thread->distances, PROFILE_DISTANCES);
     add_access(&report->rank.reads, &thread->reads);
     add_access(&report->rank.writes, &thread->writes);
+    for (int i = 0; i < PROFILE_OPENS; i++)
+        add_open(&report->rank.open[i], &thread->open[i]);
     add_counts(report->sizes[0], thread->sizes[0], PROFILE_SIZES);
     add_counts(report->sizes[1], thread->sizes[1], PROFILE_SIZES);
     add_counts(report->peers, thread->peers, PROFILE_BINS);
@@ -159,26 +172,25 @@ static uint64_t hash_of_program(void)
     return n > 0 ? weft_hash_bytes(WEFT_HASH_BEGIN, path, (size_t)n) : 0;
 }
 
-static uint64_t hash_of_host(void)
-{
-    char name[256] = "";
-    gethostname(name, sizeof name - 1);
-    return weft_hash_text(name);
-}
-
 static void fill_report(struct report *report)
 {
-    report->rank = (struct profile_rank){.host = hash_of_host(),
-                                         .program = hash_of_program(),
+    report->rank = (struct profile_rank){.program = hash_of_program(),
                                          .cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN)};
+    profile_binding_find(&report->rank.binding);
     report->rank.wall = seconds_of(profile.clock->end - profile.clock->begin);
     memcpy(report->rank.counters, profile.counters, sizeof profile.counters);
     memcpy(report->rendezvous, profile.rendezvous, sizeof profile.rendezvous);
+    memcpy(report->algorithms, profile.algorithms, sizeof profile.algorithms);
+    report->n_algorithms = profile.n_algorithms;
     for (int i = 0; i <= PROFILE_THREADS; i++)
         add_thread(report, &profile.threads[i]);
     report->rank.threads += report->rank.threads == 0; /* 0: a rank that did not report */
     report->rank.read_seconds = seconds_of(report->rank.reads.ticks);
     report->rank.write_seconds = seconds_of(report->rank.writes.ticks);
+    for (int i = 0; i < PROFILE_OPENS; i++) {
+        report->rank.open_seconds[i] = seconds_of(report->rank.open[i].ticks);
+        report->rank.inside_seconds[i] = seconds_of(report->rank.open[i].inside);
+    }
 }
 
 static int size_of(const struct report *report)
@@ -286,12 +298,13 @@ static void add_functions(struct profile_job *job, const struct report *report)
 
 static void add_report(struct profile_job *job, int rank, const struct report *report)
 {
-    bool same_host = false;
-    for (int i = 0; i < rank && !same_host; i++)
-        same_host = job->ranks[i].threads && job->ranks[i].host == report->rank.host;
-    job->nodes += !same_host;
+    int same = 0;
+    while (same < rank && (!job->ranks[same].threads ||
+                           strcmp(job->ranks[same].binding.host, report->rank.binding.host) != 0))
+        same++;
     job->ranks[rank] = report->rank;
-    job->neighbors += report->rank.host == job->ranks[0].host;
+    job->ranks[rank].node = same < rank ? job->ranks[same].node : job->nodes++;
+    job->neighbors += job->ranks[rank].node == 0;
     job->reported++;
     job->threads = report->rank.threads > job->threads ? report->rank.threads : job->threads;
     add_counts(job->sizes[0], report->sizes[0], PROFILE_SIZES);
@@ -303,6 +316,9 @@ static void add_report(struct profile_job *job, int rank, const struct report *r
     for (int i = 0; i < job->bins; i++)
         job->late[rank / job->fold][i] += report->late[i];
     add_functions(job, report);
+    for (int i = 0; i < report->n_algorithms; i++)
+        profile_algorithm_add(job->algorithms, &job->n_algorithms, PROFILE_ALGORITHMS * 4,
+                              &report->algorithms[i]);
     for (int i = 0; i < report->rank.records; i++)
         add_record(job, rank, &report->records[i], report->rank.program);
 }

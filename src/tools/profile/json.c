@@ -27,11 +27,15 @@ static void put_ranks(FILE *file, const struct profile_job *job)
                 "%s\n    {\"wall\": %.9g, \"mpi\": %.9g, \"messages\": %.9g, \"completion\": %.9g, "
                 "\"collectives\": %.9g, \"windows\": %.9g, \"files\": %.9g, \"other\": %.9g, "
                 "\"wait\": %.9g, \"late_sender\": %.9g, \"late_receiver\": %.9g, "
-                "\"threads\": %d}",
+                "\"threads\": %d, \"node\": %d, \"resident\": %llu, \"cpus\": \"%s\", "
+                "\"network\": ",
                 i ? "," : "", r->wall, r->mpi, r->classes[PROFILE_P2P],
                 r->classes[PROFILE_COMPLETE], r->classes[PROFILE_COLLECTIVE],
                 r->classes[PROFILE_RMA], r->classes[PROFILE_FILE], r->classes[PROFILE_OTHER],
-                r->wait, r->late[PROFILE_SENDER], r->late[PROFILE_RECEIVER], r->threads);
+                r->wait, r->late[PROFILE_SENDER], r->late[PROFILE_RECEIVER], r->threads, r->node,
+                (unsigned long long)r->binding.resident, r->binding.cpus);
+        weft_json_put_string(file, r->binding.network);
+        fputs("}", file);
     }
 }
 
@@ -82,6 +86,47 @@ static void put_matrix(FILE *file, const struct profile_job *job,
         }
 }
 
+static void put_hosts(FILE *file, const struct profile_job *job)
+{
+    int n = 0;
+    for (int i = 0; i < job->size; i++)
+        if (job->ranks[i].threads && job->ranks[i].node == n) {
+            fputs(n++ ? ", " : "", file);
+            weft_json_put_string(file, job->ranks[i].binding.host);
+        }
+}
+
+static void put_algorithms(FILE *file, const struct profile_job *job)
+{
+    for (int i = 0; i < job->n_algorithms; i++) {
+        const struct profile_algorithm *a = &job->algorithms[i];
+        fprintf(file,
+                "%s\n    {\"call\": \"%s\", \"algorithm\": \"%s\", \"calls\": %llu, "
+                "\"bytes\": %llu}",
+                i ? "," : "", weft_functions[a->function].name, profile_algorithm_name(a->number),
+                (unsigned long long)a->n, (unsigned long long)a->bytes);
+    }
+}
+
+static void put_open(FILE *file, const struct profile_sums *sums)
+{
+    static const char *const names[PROFILE_OPENS] = {"messages", "others"};
+    for (int i = 0; i < PROFILE_OPENS; i++)
+        fprintf(file, "%s\"%s\": {\"operations\": %llu, \"time\": %.9g, \"inside\": %.9g}",
+                i ? ", " : "", names[i], (unsigned long long)sums->open[i], sums->open_seconds[i],
+                sums->inside_seconds[i]);
+}
+
+/* Bytes of the rank with the most. */
+static void put_memory(FILE *file, const struct profile_sums *sums)
+{
+    static const char *const names[] = {"requests", "unexpected", "collectives", "bounce",
+                                        "segment"};
+    for (int i = PROFILE_MEMORY_REQUESTS; i < PROFILE_COUNTERS; i++)
+        fprintf(file, "%s\"%s\": %llu", i > PROFILE_MEMORY_REQUESTS ? ", " : "",
+                names[i - PROFILE_MEMORY_REQUESTS], (unsigned long long)sums->most[i]);
+}
+
 /* [rank that waits, rank that is late, seconds] */
 static void put_late(FILE *file, const struct profile_job *job)
 {
@@ -105,10 +150,15 @@ static void put_access(FILE *file, const char *name, const struct profile_job *j
         sum.calls += access->calls;
         sum.small += access->small;
         sum.bytes += access->bytes;
+        sum.located += access->located;
+        sum.aligned += access->aligned;
         seconds += writes ? r->write_seconds : r->read_seconds;
     }
-    fprintf(file, "\"%s\": {\"calls\": %llu, \"small\": %llu, \"bytes\": %llu, \"time\": %.9g}",
+    fprintf(file,
+            "\"%s\": {\"calls\": %llu, \"small\": %llu, \"located\": %llu, \"aligned\": %llu, "
+            "\"bytes\": %llu, \"time\": %.9g}",
             name, (unsigned long long)sum.calls, (unsigned long long)sum.small,
+            (unsigned long long)sum.located, (unsigned long long)sum.aligned,
             (unsigned long long)sum.bytes, seconds);
 }
 
@@ -121,12 +171,10 @@ static void put_lane(FILE *file, const struct profile_lane *lane)
             (unsigned long long)lane->rendezvous_bytes, (unsigned long long)lane->credit_waits);
 }
 
-static void put_lanes(FILE *file, const struct profile_job *job)
+static void put_lanes(FILE *file, const struct profile_sums *sums)
 {
-    struct profile_sums sums;
     struct profile_lane lanes[PROFILE_LANES];
-    profile_sums_make(job, &sums);
-    const uint64_t *c = sums.counters;
+    const uint64_t *c = sums->counters;
     profile_lanes_of(c, lanes);
     fprintf(file, "{");
     for (int i = 0; i < PROFILE_LANES; i++)
@@ -134,13 +182,15 @@ static void put_lanes(FILE *file, const struct profile_job *job)
     fprintf(file, "\"shm_pieces\": %llu, \"unexpected\": %llu},\n  ",
             (unsigned long long)c[PROFILE_SHM_PIECES], (unsigned long long)c[PROFILE_UNEXPECTED]);
     fprintf(file, "\"message_bytes\": {\"self\": %llu, \"node\": %llu, \"other_nodes\": %llu}",
-            (unsigned long long)sums.distances[PROFILE_ITSELF].bytes,
-            (unsigned long long)sums.distances[PROFILE_NODE].bytes,
-            (unsigned long long)sums.distances[PROFILE_FAR].bytes);
+            (unsigned long long)sums->distances[PROFILE_ITSELF].bytes,
+            (unsigned long long)sums->distances[PROFILE_NODE].bytes,
+            (unsigned long long)sums->distances[PROFILE_FAR].bytes);
 }
 
 static void put_job(FILE *file, const struct profile_job *job)
 {
+    struct profile_sums sums;
+    profile_sums_make(job, &sums);
     fprintf(file,
             "{\n  \"weft\": \"" PACKAGE_VERSION
             "\", \"size\": %d, \"reported\": %d, \"nodes\": %d,\n  \"waits\": %s, \"lates\": %s, "
@@ -148,7 +198,9 @@ static void put_job(FILE *file, const struct profile_job *job)
             job->size, job->reported, job->nodes, job->waits ? "true" : "false",
             job->lates ? "true" : "false");
     put_ranks(file, job);
-    fprintf(file, "\n  ],\n  \"sites\": [");
+    fprintf(file, "\n  ],\n  \"hosts\": [");
+    put_hosts(file, job);
+    fprintf(file, "],\n  \"sites\": [");
     for (int i = 0; i < job->n; i++) {
         fprintf(file, "%s\n    ", i ? "," : "");
         put_site(file, &job->sites[i]);
@@ -167,8 +219,14 @@ static void put_job(FILE *file, const struct profile_job *job)
     put_matrix(file, job, job->accesses);
     fprintf(file, "],\n  \"late\": [");
     put_late(file, job);
-    fprintf(file, "],\n  \"lanes\": ");
-    put_lanes(file, job);
+    fprintf(file, "],\n  \"algorithms\": [");
+    put_algorithms(file, job);
+    fprintf(file, "],\n  \"nonblocking\": {");
+    put_open(file, &sums);
+    fprintf(file, "},\n  \"memory\": {");
+    put_memory(file, &sums);
+    fprintf(file, "},\n  \"lanes\": ");
+    put_lanes(file, &sums);
     fprintf(file, ",\n  ");
     put_access(file, "reads", job, false);
     fprintf(file, ",\n  ");

@@ -24,7 +24,7 @@ enum {
 struct profile_messages profile_messages;
 
 /* The step of this module at the end of a call. */
-enum step { NONE, MESSAGE, INIT, START, PROBE, MATCHED, COMPLETE };
+enum step { NONE, MESSAGE, INIT, START, PROBE, MATCHED, COMPLETE, OTHER };
 
 static struct plan {
     uint8_t step;
@@ -51,6 +51,7 @@ struct operation {
     uint32_t n;
     uint8_t asks_for;
     bool active, persistent, partitioned;
+    bool other; /* it has no message of this rank alone: only its time is kept */
 };
 
 static struct {
@@ -109,7 +110,10 @@ static enum step step_of(const struct weft_function *f, const struct plan *plan)
         return plan->request >= 0 && f->parameter[plan->request].flow == WEFT_FLOW_INOUT ? COMPLETE
                                                                                          : NONE;
     if (!(f->does & (WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) || !has_ends)
-        return NONE;
+        return plan->request >= 0 && f->parameter[plan->request].flow == WEFT_FLOW_OUT &&
+                       f->does & WEFT_DOES_NONBLOCKING && !(f->does & WEFT_DOES_PERSISTENT)
+                   ? OTHER
+                   : NONE;
     return f->does & WEFT_DOES_PERSISTENT ? INIT : MESSAGE;
 }
 
@@ -608,7 +612,27 @@ static void end_matched(const struct weft_call *call, const struct plan *plan)
     }
 }
 
-static void end_completion(const struct weft_call *call, const struct plan *plan)
+/* Adds the time between its start and the end of the call that completed it. */
+static void add_open(const struct operation *operation, uint64_t begin, uint64_t ticks)
+{
+    if (!operation->active && operation->key)
+        return; /* persistent, and not started */
+    struct profile_open *open =
+        &state.thread->open[operation->other ? PROFILE_OPEN_OTHER : PROFILE_OPEN_MESSAGE];
+    open->n++;
+    open->ticks += begin + ticks - operation->posted;
+    open->inside += ticks;
+}
+
+/* A nonblocking collective, access to a file or a window. */
+static void end_other(const struct weft_call *call, const struct plan *plan, uint64_t begin)
+{
+    add(&(struct operation){
+        .handle = new_request(call, plan), .posted = begin, .other = true, .active = false});
+}
+
+static void end_completion(const struct weft_call *call, const struct plan *plan, uint64_t begin,
+                           uint64_t ticks)
 {
     bool freed = call->function->plain == WEFT_CALL_Request_free;
     for (int64_t i = 0, n = requests_of(call, plan); i < n && state.operations_used; i++) {
@@ -619,6 +643,8 @@ static void end_completion(const struct weft_call *call, const struct plan *plan
         if (at < 0)
             continue;
         state.wild -= operation->active && operation->comm;
+        if (!freed && call->result == MPI_SUCCESS)
+            add_open(operation, begin, ticks);
         if (!freed && call->result == MPI_SUCCESS)
             end_operation(operation, status_at(call, plan, at));
         operation->active = false;
@@ -654,7 +680,10 @@ void profile_message_after(const struct weft_call *call, struct profile_thread *
         end_matched(call, plan);
         break;
     case COMPLETE:
-        end_completion(call, plan);
+        end_completion(call, plan, begin, ticks);
+        break;
+    case OTHER:
+        end_other(call, plan, begin);
         break;
     default:
         break;

@@ -254,6 +254,26 @@ static void put_waits(FILE *file, const struct profile_job *job, const struct pr
         picture_put_bars(file, &picture, bars);
 }
 
+static void put_algorithms(FILE *file, const struct profile_job *job)
+{
+    char bytes[PROFILE_TEXT];
+    if (!job->n_algorithms)
+        return;
+    fprintf(file, "<h2>Collectives: algorithms</h2><p>Calls of ranks that took messages, and how "
+                  "the library arranged them. The rest of the calls of a function took none: they "
+                  "went through memory that the ranks of a node share.</p>\n<div "
+                  "class=\"wide\"><table><tr><th>call</th><th>algorithm</th><th>calls</th>"
+                  "<th>bytes each</th></tr>\n");
+    for (int i = 0; i < job->n_algorithms; i++) {
+        const struct profile_algorithm *a = &job->algorithms[i];
+        fprintf(file, "<tr><td>%s</td><td>%s</td><td>%llu</td><td>%s</td></tr>\n",
+                weft_functions[a->function].name, profile_algorithm_name(a->number),
+                (unsigned long long)a->n,
+                profile_text_bytes((double)a->bytes / (double)a->n, bytes));
+    }
+    fprintf(file, "</table></div>\n");
+}
+
 /* ---- Late senders and receivers */
 
 static double late_of_entry(const void *of, int row, int column)
@@ -361,13 +381,51 @@ static void put_late(FILE *file, const struct profile_job *job, const struct pro
     picture_put_matrix(file, &picture);
 }
 
+/* ---- Nonblocking operations */
+
+static void put_open(FILE *file, const struct profile_sums *sums)
+{
+    static const char *const kinds[PROFILE_OPENS] = {"sends and receives",
+                                                     "collectives, windows, files"};
+    static const char *const names[] = {"between start and completion",
+                                        "in the call that completes it"};
+    static const char *const colours[] = {"#d9d9d9", "#56b4e9"};
+    struct picture_bar bars[PROFILE_OPENS] = {0};
+    double all = 0, inside = 0;
+    uint64_t operations = 0;
+    int n = 0;
+    for (int i = 0; i < PROFILE_OPENS; i++) {
+        operations += sums->open[i];
+        all += sums->open_seconds[i];
+        inside += sums->inside_seconds[i];
+        if (!sums->open[i])
+            continue;
+        snprintf(bars[n].label, sizeof bars[n].label, "%s", kinds[i]);
+        snprintf(bars[n].note, sizeof bars[n].note, "%.0f %%",
+                 share(sums->open_seconds[i] - sums->inside_seconds[i], sums->open_seconds[i]));
+        bars[n].segments[0] =
+            (sums->open_seconds[i] - sums->inside_seconds[i]) / (double)sums->open[i];
+        bars[n++].segments[1] = sums->inside_seconds[i] / (double)sums->open[i];
+    }
+    if (n == 0)
+        return;
+    fprintf(file,
+            "<h2>Nonblocking operations: overlap</h2><p>%llu operations; the ranks were outside of "
+            "the calls that complete them for %.0f %% of the time between start and completion: "
+            "as much of it may overlap with other work. A bar is the mean of an operation.</p>\n",
+            (unsigned long long)operations, share(all - inside, all));
+    struct picture_bars picture = {
+        .n = n, .segments = 2, .names = names, .colours = colours, .left = 210, .height = 16};
+    picture_put_bars(file, &picture, bars);
+}
+
 /* ---- Messages */
 
 /* Messages, or accesses to windows, between ranks. */
 struct traffic {
-    const struct profile_job *job;
+    int bins, fold; /* ranks of a bin */
     const struct profile_count (*matrix)[PROFILE_BINS];
-    const char *title, *what, *row, *column;
+    const char *title, *what, *of, *row, *column;
 };
 
 static double bytes_of_entry(const void *of, int row, int column)
@@ -382,8 +440,8 @@ static const char *note_of_entry(const void *of, int row, int column, char *text
     const struct traffic *traffic = of;
     const struct profile_count *count = &traffic->matrix[row][column];
     char bytes[PROFILE_TEXT];
-    snprintf(text, PICTURE_NOTE, "%d to %d: %s in %llu %s", row * traffic->job->fold,
-             column * traffic->job->fold, profile_text_bytes((double)count->bytes, bytes),
+    snprintf(text, PICTURE_NOTE, "%d to %d: %s in %llu %s", row * traffic->fold,
+             column * traffic->fold, profile_text_bytes((double)count->bytes, bytes),
              (unsigned long long)count->n, traffic->what);
     return text;
 }
@@ -391,11 +449,10 @@ static const char *note_of_entry(const void *of, int row, int column, char *text
 static void put_traffic(FILE *file, const struct traffic *traffic)
 {
     char bytes[PROFILE_TEXT], all_bytes[PROFILE_TEXT];
-    const struct profile_job *job = traffic->job;
     int row = 0, column = 0, filled = 0;
     struct profile_count all = {0};
-    for (int i = 0; i < job->bins; i++)
-        for (int j = 0; j < job->bins; j++) {
+    for (int i = 0; i < traffic->bins; i++)
+        for (int j = 0; j < traffic->bins; j++) {
             const struct profile_count *count = &traffic->matrix[i][j];
             filled += count->n > 0;
             all.n += count->n;
@@ -409,19 +466,19 @@ static void put_traffic(FILE *file, const struct traffic *traffic)
         return;
     const struct profile_count *most = &traffic->matrix[row][column];
     fprintf(file,
-            "<h2>%s</h2><p>%llu %s with %s; %d of %d %s have some. From rank %d to rank %d are the "
+            "<h2>%s</h2><p>%llu %s with %s; %d of %d %s have some. From %s %d to %s %d are the "
             "most, %s in %llu, %.0f %% of all bytes. A darker cell has more bytes (each "
             "cell has its figures as a tip).",
             traffic->title, (unsigned long long)all.n, traffic->what,
-            profile_text_bytes((double)all.bytes, all_bytes), filled, job->bins * job->bins,
-            job->fold > 1 ? "groups of pairs" : "pairs", row * job->fold, column * job->fold,
-            profile_text_bytes((double)most->bytes, bytes), (unsigned long long)most->n,
-            share((double)most->bytes, (double)all.bytes));
-    if (job->fold > 1)
-        fprintf(file, " A row or column is %d ranks, from the one that is named.", job->fold);
+            profile_text_bytes((double)all.bytes, all_bytes), filled, traffic->bins * traffic->bins,
+            traffic->fold > 1 ? "groups of pairs" : "pairs", traffic->of, row * traffic->fold,
+            traffic->of, column * traffic->fold, profile_text_bytes((double)most->bytes, bytes),
+            (unsigned long long)most->n, share((double)most->bytes, (double)all.bytes));
+    if (traffic->fold > 1)
+        fprintf(file, " A row or column is %d ranks, from the one that is named.", traffic->fold);
     fprintf(file, "</p>\n");
-    struct picture_matrix picture = {.bins = job->bins,
-                                     .fold = job->fold,
+    struct picture_matrix picture = {.bins = traffic->bins,
+                                     .fold = traffic->fold,
                                      .value = bytes_of_entry,
                                      .note = note_of_entry,
                                      .row = traffic->row,
@@ -431,18 +488,45 @@ static void put_traffic(FILE *file, const struct traffic *traffic)
     picture_put_matrix(file, &picture);
 }
 
+/* Messages between nodes, if each cell of the matrix has one sender and one receiver. */
+static void put_nodes(FILE *file, const struct profile_job *job)
+{
+    static struct profile_count matrix[PROFILE_BINS][PROFILE_BINS];
+    if (job->nodes < 2 || job->fold > 1)
+        return;
+    for (int i = 0; i < job->size; i++)
+        for (int j = 0; j < job->size; j++) {
+            struct profile_count *count = &matrix[job->ranks[i].node][job->ranks[j].node];
+            count->n += job->matrix[i][j].n;
+            count->bytes += job->matrix[i][j].bytes;
+        }
+    put_traffic(file, &(struct traffic){.bins = job->nodes,
+                                        .fold = 1,
+                                        .matrix = matrix,
+                                        .title = "Which node sends to which",
+                                        .what = "messages",
+                                        .of = "node",
+                                        .row = "from",
+                                        .column = "to node"});
+}
+
 static void put_matrices(FILE *file, const struct profile_job *job)
 {
-    put_traffic(file, &(struct traffic){.job = job,
+    put_traffic(file, &(struct traffic){.bins = job->bins,
+                                        .fold = job->fold,
                                         .matrix = job->matrix,
                                         .title = "Who sends to whom",
                                         .what = "messages",
+                                        .of = "rank",
                                         .row = "from",
                                         .column = "to rank"});
-    put_traffic(file, &(struct traffic){.job = job,
+    put_nodes(file, job);
+    put_traffic(file, &(struct traffic){.bins = job->bins,
+                                        .fold = job->fold,
                                         .matrix = job->accesses,
                                         .title = "Who accesses whose window",
                                         .what = "accesses",
+                                        .of = "rank",
                                         .row = "origin",
                                         .column = "target"});
 }
@@ -540,13 +624,15 @@ static void put_access(FILE *file, const char *name, const struct profile_access
     char bytes[PROFILE_TEXT], each[PROFILE_TEXT], rate[PROFILE_TEXT];
     if (!access->calls)
         return;
-    fprintf(
-        file,
-        "<tr><td>%s</td><td>%llu</td><td>%s</td><td>%s</td><td>%.0f %%</td><td>%s/s</td></tr>\n",
-        name, (unsigned long long)access->calls, profile_text_bytes((double)access->bytes, bytes),
-        profile_text_bytes((double)access->bytes / (double)access->calls, each),
-        share((double)access->small, (double)access->calls),
-        profile_text_bytes(seconds > 0 ? (double)access->bytes / seconds : 0, rate));
+    fprintf(file,
+            "<tr><td>%s</td><td>%llu</td><td>%s</td><td>%s</td><td>%.0f %%</td><td>%.0f "
+            "%%</td><td>%s/s</td></tr>\n",
+            name, (unsigned long long)access->calls,
+            profile_text_bytes((double)access->bytes, bytes),
+            profile_text_bytes((double)access->bytes / (double)access->calls, each),
+            share((double)access->small, (double)access->calls),
+            share((double)access->aligned, (double)access->located),
+            profile_text_bytes(seconds > 0 ? (double)access->bytes / seconds : 0, rate));
 }
 
 static void put_files(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
@@ -556,9 +642,10 @@ static void put_files(FILE *file, const struct profile_job *job, const struct pr
         fprintf(file,
                 "<h2>Files</h2><p>Files take %.1f %% of the time. The rate is that of one rank: "
                 "bytes over the time in calls that read or write; nonblocking calls count with the "
-                "time of their start alone.</p>\n<div "
+                "time of their start alone. Aligned are those that begin in the file, and end, at "
+                "multiples of 4 KiB, of those whose offset is known.</p>\n<div "
                 "class=\"wide\"><table><tr><th></th><th>calls</th><th>bytes</th>"
-                "<th>each</th><th>below 64 KiB</th><th>rate of a rank</th></tr>\n",
+                "<th>each</th><th>below 64 KiB</th><th>aligned</th><th>rate of a rank</th></tr>\n",
                 share(sums->classes[PROFILE_FILE], sums->all_wall));
         put_access(file, "read", &sums->reads, sums->read_seconds);
         put_access(file, "write", &sums->writes, sums->write_seconds);
@@ -572,6 +659,78 @@ static void put_files(FILE *file, const struct profile_job *job, const struct pr
             profile_text_bytes((double)sums->rma, a),
             share(sums->classes[PROFILE_RMA], sums->all_wall));
     (void)job;
+}
+
+/* ---- Bindings and memory */
+
+static bool is_same_binding(const struct profile_rank *a, const struct profile_rank *b)
+{
+    return a->threads && b->threads && a->node == b->node &&
+           strcmp(a->binding.cpus, b->binding.cpus) == 0 &&
+           strcmp(a->binding.network, b->binding.network) == 0;
+}
+
+/* Ranks of one node that may run on as many hardware threads as it has, with others beside them. */
+static int unbound(const struct profile_job *job)
+{
+    int n = 0;
+    for (int i = 0; i < job->size; i++)
+        n += job->ranks[i].threads && job->ranks[i].binding.n_cpus >= job->ranks[i].cores;
+    return n;
+}
+
+static void put_bindings(FILE *file, const struct profile_job *job)
+{
+    int rows = 0;
+    fprintf(file,
+            "<h2>Nodes, bindings, networks</h2><p>%d ranks on %d node%s; %d of them may run on all "
+            "hardware threads of their node (weftrun --bind changes that).</p>\n<div "
+            "class=\"wide\"><table><tr><th>ranks</th><th>node</th><th>host</th>"
+            "<th>hardware threads</th><th>network</th></tr>\n",
+            job->reported, job->nodes, job->nodes == 1 ? "" : "s", unbound(job));
+    for (int i = 0, end; i < job->size && rows < ROWS_SHOWN; i = end, rows++) {
+        const struct profile_rank *r = &job->ranks[i];
+        for (end = i + 1; end < job->size && is_same_binding(r, &job->ranks[end]); end++)
+            continue;
+        if (!r->threads)
+            continue;
+        if (end - i > 1)
+            fprintf(file, "<tr><td>%d-%d</td>", i, end - 1);
+        else
+            fprintf(file, "<tr><td>%d</td>", i);
+        fprintf(file, "<td>%d</td><td>", r->node);
+        weft_xml_put_text(file, r->binding.host);
+        fprintf(file, "</td><td>%s of %d</td><td>", r->binding.cpus, r->cores);
+        weft_xml_put_text(file, *r->binding.network ? r->binding.network : "none");
+        fprintf(file, "</td></tr>\n");
+    }
+    fprintf(file, "</table></div>\n");
+    if (rows == ROWS_SHOWN)
+        fprintf(file, "<p>The first %d rows; the file of figures has all ranks.</p>\n", ROWS_SHOWN);
+}
+
+static void put_memory(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
+{
+    char text[7][PROFILE_TEXT];
+    uint64_t resident = 0, library = 0;
+    for (int i = 0; i < job->size; i++) {
+        const struct profile_rank *r = &job->ranks[i];
+        resident = r->binding.resident > resident ? r->binding.resident : resident;
+    }
+    for (int i = PROFILE_MEMORY_REQUESTS; i < PROFILE_MEMORY_SEGMENT; i++)
+        library += sums->most[i];
+    fprintf(
+        file,
+        "<h2>Memory</h2><p>A process had at most %s. Of that the library has at most %s for "
+        "messages and collectives: %s for requests, %s for unexpected messages, %s shared for "
+        "collectives, %s for bounce buffers. The segment for shared memory of a node has %s, of "
+        "which pages that no message has used take no memory.</p>\n",
+        profile_text_bytes((double)resident, text[0]), profile_text_bytes((double)library, text[1]),
+        profile_text_bytes((double)sums->most[PROFILE_MEMORY_REQUESTS], text[2]),
+        profile_text_bytes((double)sums->most[PROFILE_MEMORY_UNEXPECTED], text[3]),
+        profile_text_bytes((double)sums->most[PROFILE_MEMORY_COLLECTIVES], text[4]),
+        profile_text_bytes((double)sums->most[PROFILE_MEMORY_BOUNCE], text[5]),
+        profile_text_bytes((double)sums->most[PROFILE_MEMORY_SEGMENT], text[6]));
 }
 
 /* ---- Beginning and end */
@@ -627,11 +786,15 @@ static void put_page(FILE *file, const struct profile_job *job)
     put_calls(file, job, &sums);
     put_sites(file, job, &sums);
     put_waits(file, job, &sums);
+    put_algorithms(file, job);
     put_late(file, job, &sums);
+    put_open(file, &sums);
     put_matrices(file, job);
     put_lanes(file, &sums);
     put_sizes(file, job, &sums);
     put_files(file, job, &sums);
+    put_bindings(file, job);
+    put_memory(file, job, &sums);
     put_foot(file);
 }
 

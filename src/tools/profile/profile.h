@@ -9,6 +9,7 @@
  *   profile.c  start, MPI_Init and MPI_Finalize, both halves of each call, the clock
  *   table.c    a table for each thread: call sites, sizes, peers, files
  *   bytes.c    the bytes of a call and the peer, by the kinds of its parameters
+ *   binding.c  the host of a rank, its processors, its network
  *   comms.c    ranks of communicators as ranks of MPI_COMM_WORLD
  *   messages.c messages numbered by channel, and the calls that may have waited (messages.h)
  *   late.c, clocks.c   which of these waited for late senders and receivers
@@ -60,6 +61,8 @@ enum {
     PROFILE_SITES = 2048,      /* call sites of the job */
     PROFILE_DURATIONS = 32768, /* collectives whose duration is kept */
     PROFILE_SMALL = 64 * 1024, /* bytes: accesses to files below it are small */
+    PROFILE_ALIGNED = 4096,    /* bytes: a page, and a block of most file systems */
+    PROFILE_ALGORITHMS = 64,   /* pairs of function and algorithm that a rank reports */
 };
 
 /* Messages by rendezvous: through shared memory, over the network. */
@@ -92,6 +95,12 @@ enum profile_counter {
     PROFILE_UNEXPECTED,
     PROFILE_SHM_CREDIT_WAITS,
     PROFILE_NET_CREDIT_WAITS,
+    PROFILE_COLLECTIVES_SHARED,
+    PROFILE_MEMORY_REQUESTS, /* bytes, from here on */
+    PROFILE_MEMORY_UNEXPECTED,
+    PROFILE_MEMORY_COLLECTIVES,
+    PROFILE_MEMORY_BOUNCE,
+    PROFILE_MEMORY_SEGMENT, /* of the node */
     PROFILE_COUNTERS
 };
 
@@ -108,6 +117,19 @@ enum { PROFILE_LANES = 3 };
 uint64_t profile_lanes_of(const uint64_t counters[PROFILE_COUNTERS],
                           struct profile_lane lanes[PROFILE_LANES]);
 
+/* Collectives that took messages. */
+struct profile_algorithm {
+    uint32_t function;
+    int32_t number;    /* as the event numbers it */
+    uint64_t n, bytes; /* bytes: what the library chooses by */
+};
+
+const char *profile_algorithm_name(int32_t number);
+
+/* Adds to a list of at most `space` entries; one that is full leaves out what is new. */
+void profile_algorithm_add(struct profile_algorithm *list, int *n, int space,
+                           const struct profile_algorithm *algorithm);
+
 struct profile {
     bool running;    /* between MPI_Init and MPI_Finalize */
     bool one_thread; /* calls MPI at a time */
@@ -117,6 +139,8 @@ struct profile {
     uint8_t *distances;                  /* enum profile_distance of each rank; NULL: not known */
     uint64_t counters[PROFILE_COUNTERS]; /* in MPI_Finalize */
     struct profile_count rendezvous[PROFILE_RENDEZVOUS_LANES][PROFILE_SIZES];
+    struct profile_algorithm algorithms[PROFILE_ALGORITHMS];
+    int n_algorithms;
     uint64_t ticks_of_us;           /* of a microsecond, known from MPI_Init on */
     struct profile_shared *shared;  /* from MPI_Init on: shared.h */
     struct profile_clock *clock;    /* in it */
@@ -197,6 +221,19 @@ void profile_comms_begin(void);
 const struct profile_comm *profile_comm_of(MPI_Comm handle);
 const struct profile_comm *profile_comm_of_win(MPI_Win handle);
 
+/* ---- Bindings */
+
+/* The host, hardware threads and network of a rank. */
+struct profile_binding {
+    char host[PROFILE_HOST];
+    char cpus[64];     /* hardware threads that it may run on, "0-3,8" */
+    char network[64];  /* "": none is open, because all ranks are on one node */
+    uint64_t resident; /* bytes: the most memory that the process has had */
+    int32_t n_cpus;    /* hardware threads that it may run on */
+};
+
+void profile_binding_find(struct profile_binding *binding);
+
 /* ---- The job, at rank 0 after MPI_Finalize has begun */
 struct profile_rank {
     double wall, mpi, classes[PROFILE_CLASSES]; /* seconds */
@@ -205,12 +242,16 @@ struct profile_rank {
     double late_in_messages; /* of both, in PROFILE_P2P; the rest is in PROFILE_COMPLETE */
     double read_seconds, write_seconds;
     struct profile_access reads, writes;
+    struct profile_open open[PROFILE_OPENS];
+    double open_seconds[PROFILE_OPENS], inside_seconds[PROFILE_OPENS]; /* of these */
     uint64_t rma;
     uint64_t counters[PROFILE_COUNTERS];
     struct profile_count distances[PROFILE_DISTANCES];
-    uint64_t host, program; /* hashes of their names */
-    int32_t cores;          /* hardware threads of the node */
-    int32_t threads;        /* tables in use; 0: the rank did not report */
+    struct profile_binding binding;
+    uint64_t program; /* the hash of its name */
+    int32_t cores;    /* hardware threads of the node */
+    int32_t node;     /* number, in the order of the lowest ranks */
+    int32_t threads;  /* tables in use; 0: the rank did not report */
     int32_t records;
 };
 
@@ -248,6 +289,8 @@ struct profile_job {
     struct profile_count sizes[2][PROFILE_SIZES];
     struct profile_count rendezvous[PROFILE_RENDEZVOUS_LANES][PROFILE_SIZES];
     struct profile_function functions[WEFT_CALLS];
+    struct profile_algorithm algorithms[PROFILE_ALGORITHMS * 4];
+    int n_algorithms;
     struct profile_count matrix[PROFILE_BINS][PROFILE_BINS];   /* [source][target] */
     struct profile_count accesses[PROFILE_BINS][PROFILE_BINS]; /* of windows: [origin][target] */
     double late[PROFILE_BINS][PROFILE_BINS]; /* seconds: [rank that waits][rank that is late] */
@@ -276,8 +319,10 @@ struct profile_sums {
     struct profile_count messages, collectives;
     struct profile_access reads, writes;
     double read_seconds, write_seconds;
+    uint64_t open[PROFILE_OPENS];
+    double open_seconds[PROFILE_OPENS], inside_seconds[PROFILE_OPENS];
     uint64_t rma;
-    uint64_t counters[PROFILE_COUNTERS];
+    uint64_t counters[PROFILE_COUNTERS], most[PROFILE_COUNTERS]; /* of one rank */
     struct profile_count distances[PROFILE_DISTANCES];
 };
 

@@ -61,8 +61,19 @@ struct profile_slot {
 /* Ranks that a message goes to: this one, one of its node, one of another node. */
 enum profile_distance { PROFILE_ITSELF, PROFILE_NODE, PROFILE_FAR, PROFILE_DISTANCES };
 
+/* Kinds of nonblocking operations. */
+enum profile_open_kind { PROFILE_OPEN_MESSAGE, PROFILE_OPEN_OTHER, PROFILE_OPENS };
+
+/* Accesses to files. located: those whose first byte in the file is known; of these aligned: begin
+ * and length are multiples of PROFILE_ALIGNED. */
 struct profile_access {
-    uint64_t calls, small, bytes, ticks;
+    uint64_t calls, small, bytes, ticks, located, aligned;
+};
+
+/* Nonblocking operations: ticks between start and completion, and of these inside the calls that
+ * completed them. */
+struct profile_open {
+    uint64_t n, ticks, inside;
 };
 
 /* The state of a thread: in a call of MPI, or outside. */
@@ -82,6 +93,7 @@ struct profile_thread {
     struct profile_count peers[PROFILE_BINS], targets[PROFILE_BINS]; /* messages; windows */
     struct profile_count distances[PROFILE_DISTANCES];
     struct profile_access reads, writes;
+    struct profile_open open[PROFILE_OPENS];
     uint64_t rma;
 } __attribute__((aligned(PROFILE_PAGE)));
 

@@ -33,9 +33,10 @@
 #include <string.h>
 
 enum {
-    BUFFERS_MAX = 3,  /* MPI_Compare_and_swap has three buffers */
-    FLIGHTS_MAX = 512 /* operations on windows, of which an epoch may have any number: each new one
-                         is compared with all */
+    SPANS_WATCHED = 4, /* of one buffer */
+    BUFFERS_MAX = 3,   /* MPI_Compare_and_swap has three buffers */
+    FLIGHTS_MAX = 512  /* operations on windows, of which an epoch may have any number: each new one
+                          is compared with all */
 };
 
 /* One buffer of an operation. */
@@ -322,10 +323,15 @@ static void start(struct operation *operation)
         buffer->is_hashed = !buffer->writes && buffer->area.is_exact &&
                             !check_windows_cover(&buffer->area) &&
                             check_area_hash(&buffer->area, &buffer->hash);
-        if (buffer->writes && buffer->area.is_exact && buffer->area.n == 1 &&
-            !check_windows_cover(&buffer->area))
-            check_watch_add(operation->serial, buffer->area.low, buffer->area.high, buffer->name,
+        if (!buffer->writes || !buffer->area.is_exact || buffer->area.n > SPANS_WATCHED ||
+            check_windows_cover(&buffer->area))
+            continue;
+        for (int k = 0; k < buffer->area.n; k++) {
+            const struct check_span *span =
+                buffer->area.spans ? &buffer->area.spans[k] : &buffer->area.first;
+            check_watch_add(operation->serial, span->low, span->high, buffer->name,
                             &operation->where, operation->win != NULL);
+        }
     }
 }
 

@@ -36,6 +36,7 @@ static void (*const take[CHECK_RECORDS])(const struct check_record *record) = {
     [CHECK_RECORD_MESSAGE] = check_messages_take,
     [CHECK_RECORD_ACCESS] = check_windows_take,
     [CHECK_RECORD_FILE] = check_files_take,
+    [CHECK_RECORD_POST] = check_windows_take_post,
     [CHECK_RECORD_QUESTION] = check_deadlocks_take,
     [CHECK_RECORD_REPLY] = check_deadlocks_take,
     [CHECK_RECORD_EDGE] = check_deadlocks_take,

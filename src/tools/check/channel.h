@@ -23,6 +23,8 @@ enum check_record_kind {
     CHECK_RECORD_MESSAGE,
     CHECK_RECORD_ACCESS,
     CHECK_RECORD_FILE,     /* an access, too */
+    CHECK_RECORD_POST,     /* of MPI_Win_post, to the origins: only the key of the
+                              window */
     CHECK_RECORD_QUESTION, /* of a wait, and the replies and edges: deadlocks.h */
     CHECK_RECORD_REPLY,
     CHECK_RECORD_EDGE,
@@ -31,12 +33,14 @@ enum check_record_kind {
     CHECK_RECORDS
 };
 
-/* A wait is for a message, for a receive, for a collective call, or for MPI_Win_complete. */
+/* A wait is for a message, for a receive, for a collective call, for MPI_Win_complete, or for
+ * MPI_Win_post. */
 enum check_want_kind {
     CHECK_WANT_RECEIVE,
     CHECK_WANT_SEND,
     CHECK_WANT_COLLECTIVE,
-    CHECK_WANT_COMPLETE
+    CHECK_WANT_COMPLETE,
+    CHECK_WANT_POST
 };
 
 struct check_record {

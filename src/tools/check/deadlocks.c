@@ -8,6 +8,7 @@
 #include "tools/check/comms.h"
 #include "tools/check/graph.h"
 #include "tools/check/messages.h"
+#include "tools/check/order.h"
 #include "tools/check/windows.h"
 
 #include <stdlib.h>
@@ -163,6 +164,8 @@ static bool is_owed(int asker, const struct check_question *question, bool *is_o
         return *is_other || (comm && !is_called && (question->is_late || !question->is_optional));
     case CHECK_WANT_COMPLETE:
         return check_windows_is_incomplete(asker, question->comm, question->number);
+    case CHECK_WANT_POST:
+        return check_windows_is_unposted(asker, question->comm, question->number);
     default: /* it sends nothing in its wait */
         return true;
     }
@@ -318,6 +321,8 @@ static void describe(char *text, const struct check_record *record, int more)
         snprintf(what, sizeof what, "for a message of rank %d", edge->other);
     else if (edge->kind == CHECK_WANT_COMPLETE)
         snprintf(what, sizeof what, "until rank %d calls MPI_Win_complete", edge->other);
+    else if (edge->kind == CHECK_WANT_POST)
+        snprintf(what, sizeof what, "until rank %d calls MPI_Win_post", edge->other);
     else if (edge->call == record->call)
         snprintf(what, sizeof what, "for the same call of rank %d", edge->other);
     else /* in MPI_Wait, for example */
@@ -409,6 +414,10 @@ static void report(void)
     size_t length = strlen(text);
     if (edge->other_epoch == IN_FINALIZE && length < TEXT)
         snprintf(text + length, TEXT - length, "; rank %d is in MPI_Finalize", rank);
+    length = strlen(text);
+    if (check_order_is_repeated() && length < TEXT)
+        snprintf(text + length, TEXT - length,
+                 " (the order is that of the record, from which the run differs)");
     check_report_of(first, CHECK_DEADLOCK, &location, true, "%s", text);
     const char *picture = getenv("WEFT_CHECK_SVG");
     if (picture && *picture)

@@ -126,6 +126,8 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
     check_order_finish();
     if (check.kinds & CHECK_ACROSS)
         check_channel_finish();
+    if (check.kinds & CHECK_WINDOWS)
+        check_windows_finish();
     if (check.kinds & CHECK_COLLECTIVES)
         check_collectives_finish();
     if (check.kinds & CHECK_FOLLOW)

@@ -38,6 +38,7 @@ struct posted {
     struct posted *next, **at;
     uint64_t comm;
     int source, tag;   /* ANY: not known before it is complete */
+    int made_with;     /* the source that a call with MPI_ANY_SOURCE was made with; ANY: none */
     bool is_described; /* false: of MPI_Mprobe, whose MPI_Mrecv has not been called */
     bool is_complete;  /* received */
     bool is_reported;  /* a finding has been reported */
@@ -412,7 +413,8 @@ static bool read_receive(const struct weft_call *call, struct posted *posted)
     if (tag < 0 || (data && data->about[2] >= 0) || !check_comm_copy(call, &comm))
         return false;
     int64_t number = weft_call_number(call, tag, 0);
-    *posted = (struct posted){.comm = comm.key, .tag = number == MPI_ANY_TAG ? ANY : (int)number};
+    *posted = (struct posted){
+        .comm = comm.key, .tag = number == MPI_ANY_TAG ? ANY : (int)number, .made_with = ANY};
     if (number < 0 && number != MPI_ANY_TAG)
         return false;
     if (!find_peer(&comm, weft_call_number(call, source, 0), &posted->source))
@@ -945,14 +947,26 @@ static void add(struct check_wants *wants, const struct check_want *want)
 /* Adds the receive if its message has not arrived. The lock is held. */
 static void want_posted(const struct posted *posted, struct check_wants *wants)
 {
-    const struct check_want want = {.kind = CHECK_WANT_RECEIVE,
-                                    .comm = posted->comm,
-                                    .rank = posted->source,
-                                    .tag = posted->tag};
-    if (posted->arrival || has_arrived(posted))
+    const struct posted made = {.comm = posted->comm,
+                                .source =
+                                    posted->made_with == ANY ? posted->source : posted->made_with,
+                                .tag = posted->tag};
+    const struct check_want want = {
+        .kind = CHECK_WANT_RECEIVE, .comm = made.comm, .rank = made.source, .tag = made.tag};
+    if (posted->arrival || has_arrived(&made))
         wants->is_known = false;
     else
         add(wants, &want);
+}
+
+void check_messages_make_with(const struct weft_call *call, int source)
+{
+    struct check_comm comm;
+    if (!frames || frames->call != call || !frames->posted || !check_comm_copy(call, &comm))
+        return;
+    check_mutex_lock(&state.lock);
+    find_peer(&comm, source, &frames->posted->made_with);
+    check_mutex_unlock(&state.lock);
 }
 
 void check_messages_want_receive(const struct weft_call *call, struct check_wants *wants)

@@ -38,6 +38,9 @@ void check_messages_want_send(const struct weft_call *call, struct check_wants *
 void check_messages_want_request(const void *handle, struct check_wants *wants);
 void check_messages_want_probe(const struct weft_call *call, struct check_wants *wants);
 
+/* A receive from any source is made with this one: it waits for no other. */
+void check_messages_make_with(const struct weft_call *call, int source);
+
 /* True if a message of a rank is here, and no posted receive may have matched it. */
 bool check_messages_is_unmatched(int rank, uint64_t number);
 

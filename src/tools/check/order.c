@@ -5,10 +5,12 @@
 #include "tools/check/order.h"
 #include "tools/check/changes.h"
 #include "tools/check/channel.h"
+#include "tools/check/deadlocks.h"
 #include "tools/check/messages.h"
 #include "tools/check/objects.h"
 #include "tools/check/order_file.h"
 #include "tools/check/shuffle.h"
+#include "tools/check/waits.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -72,6 +74,7 @@ void check_order_begin_job(void)
     if (!state.record && !state.replay)
         return;
     check.kinds |= CHECK_MESSAGES; /* statuses, and waits by the source of a choice */
+    check.kinds |= state.replay ? CHECK_DEADLOCKS : 0;
     if (check.several_threads) {
         if (check.rank == 0)
             fprintf(stderr, "weft check: no order is recorded or repeated with "
@@ -88,6 +91,11 @@ void check_order_begin_job(void)
 static const char *name_of(const struct check_choice *choice)
 {
     return choice->call <= WEFT_CALLS ? weft_functions[choice->call - 1].name : "an unknown call";
+}
+
+bool check_order_is_repeated(void)
+{
+    return state.replay != NULL;
 }
 
 void check_order_finish(void)
@@ -323,17 +331,17 @@ static const struct check_choice *next_choice(const struct weft_call *call)
     return choice;
 }
 
-static void await_request(MPI_Request request)
+static void await_request(struct weft_call *call, MPI_Request request)
 {
-    if (!check_objects_is_generalized(request))
-        for (int round = 0; !check_request_has_ended(request); round++)
-            check_channel_pause(round);
+    if (request != MPI_REQUEST_NULL && !check_objects_is_inactive(request) &&
+        !check_objects_is_generalized(request))
+        check_wait_for_request(call, request);
 }
 
 static void complete(struct weft_call *call, int64_t i, MPI_Status *status)
 {
     MPI_Request *request = (MPI_Request *)call->values[1].pointer + i;
-    await_request(*request);
+    await_request(call, *request);
     call->result = weft_next.Wait(request, status);
 }
 
@@ -419,16 +427,40 @@ static void make(struct weft_call *call, int source)
     }
 }
 
+/* The same call of another source, for those who ask what it waits for. */
+struct narrowed {
+    struct weft_call call;
+    union weft_value values[8];
+};
+
+static struct weft_call *narrow(struct narrowed *narrowed, const struct weft_call *call, int source)
+{
+    const size_t n = (size_t)call->function->parameters;
+    if (!has_any_source(call) || source < 0 ||
+        n > sizeof narrowed->values / sizeof(union weft_value))
+        source = UNKNOWN;
+    narrowed->call = *call;
+    if (source == UNKNOWN)
+        return &narrowed->call;
+    memcpy(narrowed->values, call->values, n * sizeof *narrowed->values);
+    narrowed->values[source_of(call)].number = source;
+    narrowed->call.values = narrowed->values;
+    return &narrowed->call;
+}
+
 /* Makes a call that found something until it does. */
 static bool find(struct weft_call *call, int source)
 {
     const int *flag = call->values[flag_of(call)].pointer;
+    struct narrowed narrowed;
     for (int round = 0;; round++) {
         make(call, source);
         if (call->result != MPI_SUCCESS || *flag)
-            return true;
-        check_channel_pause(round);
+            break;
+        check_wait_again(narrow(&narrowed, call, source), round);
     }
+    check_deadlocks_leave();
+    return true;
 }
 
 /* A receive that was cancelled must not take a message now: it is posted where none comes. */
@@ -450,13 +482,15 @@ static bool receive_from(struct weft_call *call, int source)
         return false;
     const union weft_value *v = call->values;
     if (call->function->does & WEFT_DOES_PROBE) {
+        struct narrowed narrowed;
         int flag = 0;
         for (int round = 0; !flag; round++) {
-            check_channel_pause(round);
+            check_wait_again(narrow(&narrowed, call, source), round);
             if (weft_next.Iprobe(source, (int)v[1].number, v[2].pointer, &flag,
                                  MPI_STATUS_IGNORE) != MPI_SUCCESS)
                 break;
         }
+        check_deadlocks_leave();
     }
     return check_shuffle_source(call, source);
 }

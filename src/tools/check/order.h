@@ -22,6 +22,8 @@
  *  - Nothing is recorded with MPI_THREAD_MULTIPLE, where the order of two threads' calls differs
  *    between runs.
  *  - At the first call that is not the recorded one the rank reports both, and continues without.
+ *  - A wait for a recorded result is followed like others (deadlocks.h): a message that does not
+ *    come again, because the program is another one, ends the job with a sentence.
  */
 #ifndef WEFT_CHECK_ORDER_H
 #define WEFT_CHECK_ORDER_H
@@ -33,6 +35,9 @@ void check_order_read(void);
 
 /* MPI_Init has returned: opens the files. Ends the job if a file cannot be used. */
 void check_order_begin_job(void);
+
+/* A record is repeated: a deadlock may come from a program that differs from the recorded one. */
+bool check_order_is_repeated(void);
 
 /* After the begin of all modules. True: the call has been made, and call->result is set. */
 bool check_order_begin(struct weft_call *call);

@@ -75,6 +75,7 @@ static int choose_source(const struct weft_call *call, int64_t tag)
 
 bool check_shuffle_source(struct weft_call *call, int rank)
 {
+    check_messages_make_with(call, rank);
     union weft_value *v = call->values;
     switch (call->function->plain) {
     case WEFT_CALL_Recv:

@@ -13,7 +13,8 @@
 #include "tools/check/windows.h"
 
 static const double record_seconds = 0.5; /* for the record of a message that is there */
-static const double differ_seconds = 2;   /* for the proof that calls that differ wait */
+static const double post_seconds = 10;
+static const double differ_seconds = 2; /* for the proof that calls that differ wait */
 
 /* A wait: what it is for is asked when it lasts. */
 struct wait {
@@ -252,6 +253,71 @@ static bool await_exposure(struct weft_call *call)
     return true;
 }
 
+static void want_posts(const struct wait *wait, struct check_wants *wants)
+{
+    check_windows_want_post(wait->call, wants);
+}
+
+/* MPI_Win_start waits for each MPI_Win_post. One by the name PMPI_Win_post has no record: after a
+ * long wait the real calls wait. */
+static void await_posts(struct weft_call *call)
+{
+    static bool is_unknown;
+    const struct wait wait = {.call = call, .add = want_posts, .requests = -1};
+    const double limit = weft_seconds() + post_seconds;
+    struct check_wants wants = {.n = 0};
+    for (int round = 0; !is_unknown && check_windows_want_post(call, &wants); round++) {
+        next_round(&wait, round);
+        wants.n = 0;
+        is_unknown = weft_seconds() > limit;
+    }
+    check_deadlocks_leave();
+}
+
+/* ---- Calls that are repeated (order.h) */
+
+static void want_one(const struct wait *wait, struct check_wants *wants)
+{
+    if (!check_request_has_ended(wait->receive))
+        check_messages_want_request(wait->receive, wants);
+}
+
+void check_wait_for_request(struct weft_call *call, MPI_Request request)
+{
+    const struct wait wait = {.call = call, .add = want_one, .receive = request, .requests = -1};
+    for (int round = 0; !check_request_has_ended(request); round++)
+        next_round(&wait, round);
+    check_deadlocks_leave();
+}
+
+static void want_nothing(const struct wait *wait, struct check_wants *wants)
+{
+    (void)wait;
+    wants->is_known = false;
+}
+
+void check_wait_again(struct weft_call *call, int round)
+{
+    struct wait wait = {.call = call, .add = want_nothing, .requests = -1};
+    switch (call->function->plain) {
+    case WEFT_CALL_Probe:
+    case WEFT_CALL_Mprobe:
+    case WEFT_CALL_Iprobe:
+    case WEFT_CALL_Improbe:
+        wait.add = want_probe;
+        break;
+    case WEFT_CALL_Test:
+    case WEFT_CALL_Testall:
+        wait.add = want_requests;
+        wait.all = true;
+        wait.requests = call->function->plain == WEFT_CALL_Testall;
+        break;
+    default:
+        break;
+    }
+    next_round(&wait, round);
+}
+
 /* ---- Collective calls */
 
 static void want_ranks(const struct wait *wait, struct check_wants *wants)
@@ -338,6 +404,10 @@ static bool wait_for_messages(struct weft_call *call)
         return await_probe(call);
     case WEFT_CALL_Win_wait:
         return await_exposure(call);
+    case WEFT_CALL_Win_start:
+        if (check.kinds & CHECK_DEADLOCKS)
+            await_posts(call);
+        return false;
     default:
         return false;
     }

@@ -18,4 +18,10 @@
 /* After the begin of all modules. True: the call has been made, and call->result is set. */
 bool check_wait(struct weft_call *call);
 
+/* For a call that is made by tests, because it repeats a recorded result: waits
+ * until a request is complete, or for one round. check_deadlocks_leave follows
+ * the last round. */
+void check_wait_for_request(struct weft_call *call, MPI_Request request);
+void check_wait_again(struct weft_call *call, int round);
+
 #endif

@@ -9,9 +9,11 @@
  * without shared memory (WEFT_SHM=0) or with MPI_THREAD_MULTIPLE.
  *
  * Invariants:
- *  - At most WATCHES_MAX buffers of WATCHED_BYTES are watched: others move long messages into the
- *    buffers of a rank, and the cost of a call is bounded.
- *  - Memory of windows is not watched, because other processes may write to it.
+ *  - At most WATCHES_MAX ranges of CHECK_WATCHED bytes are watched, so that the cost of a call is
+ *    bounded: both ends of a longer buffer, if its message is copied inside of a call. The sender
+ *    may move a message beyond the eager limit at any time.
+ *  - Memory of windows is not watched for operations, because other processes may write to it. A
+ *    short window is watched as such: windows.c decides which changes are stores of this process.
  */
 #ifndef WEFT_CHECK_WATCH_H
 #define WEFT_CHECK_WATCH_H
@@ -20,6 +22,8 @@
 
 extern int check_watches; /* buffers that are watched */
 
+enum { CHECK_WATCHED = 1024 };
+
 /* Collective. */
 void check_watch_begin_job(void);
 
@@ -27,6 +31,10 @@ void check_watch_begin_job(void);
 void check_watch_add(uint64_t serial, uint64_t low, uint64_t high, const char *name,
                      const struct check_location *where, bool is_rma);
 void check_watch_remove(uint64_t serial);
+
+/* The same for the memory of a window. */
+void check_watch_add_window(uint64_t serial, uint64_t low, uint64_t high);
+void check_watch_remove_window(uint64_t serial);
 
 /* A call that the tool sees has completed the operation: reports what the program has changed. A
  * call by its name PMPI_ is not seen, and what the program does after it is right. */

@@ -18,7 +18,9 @@
  *   ordered since a common point: the creation of the window, or the last MPI_Barrier or
  *   MPI_Allreduce on MPI_COMM_WORLD. The records have the number of this point.
  *
- * The buffers of operations in the process's own window are accesses to it, too.
+ * The buffers of operations in the process's own window are accesses to it, too. So are its stores
+ * to a short window, which are seen as changes between two of its calls (watch.h); they are
+ * compared with the operations of others that read.
  *
  * Invariants:
  *  - windows.lock is not held during a call of MPI that waits for others, nor while a record is
@@ -33,6 +35,7 @@
 #include "tools/check/channel.h"
 #include "tools/check/deadlocks.h"
 #include "tools/check/ranges.h"
+#include "tools/check/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +44,12 @@ enum {
     ACCESSES_MAX = 512, /* kept of an epoch at the origin: each new one is compared with all */
     SPANS_SENT = 16,    /* records of one access */
     RECORDS_MAX = 256,  /* sent between two common points, and kept of a window at the target */
-    FREED_MAX = 64      /* windows kept after their free, because records may arrive late */
+    FREED_MAX = 64,     /* windows kept after their free, because records may arrive late */
+    STORES_MAX = 16     /* of a window */
 };
 
-enum how { READS, WRITES, ACCUMULATES };
+/* UNKNOWN: accesses that write, of which no records are sent. */
+enum how { READS, WRITES, ACCUMULATES, UNKNOWN };
 enum lock { UNLOCKED, SHARED, EXCLUSIVE };
 
 /* An operation of this process in an epoch. */
@@ -57,10 +62,22 @@ struct access {
 
 struct peer {
     int64_t size, unit;
-    uint64_t key;              /* that of rank 0 is the key of the window */
-    int world;                 /* rank in MPI_COMM_WORLD */
-    bool is_posted;            /* the exposure epoch is for it */
-    uint64_t posts, completes; /* exposures to it, accesses of it that have been completed */
+    uint64_t key;               /* that of rank 0 is the key of the window */
+    int world;                  /* rank in MPI_COMM_WORLD */
+    bool is_posted;             /* the exposure epoch is for it */
+    uint64_t posts, completes;  /* exposures to it, accesses of it that have been completed */
+    bool is_unsure;             /* it has the record of UNKNOWN accesses under locks */
+    uint64_t unsure_fences;     /* and of those in this epoch of a fence, counted from 1 */
+    uint64_t starts, exposures; /* accesses of it that have been started,
+                                   exposures of it to this process */
+};
+
+/* Bytes of the own window that have changed between two calls of this process. */
+struct store {
+    struct check_access access;
+    struct check_location before, behind;
+    bool is_read, is_written; /* by another process in the same epoch */
+    struct check_record reader;
 };
 
 struct window {
@@ -88,6 +105,9 @@ struct window {
     int n, capacity;
     struct check_record *records; /* as a target */
     int arrived, arrived_capacity;
+    struct store *stores;
+    int stored;
+    bool is_unsure; /* other processes write under locks without records */
 };
 
 static struct {
@@ -213,6 +233,9 @@ static void make(const struct weft_call *call)
     weft_assert(window->rank < window->size && window->low <= window->high);
     windows.list[windows.n++] = window;
     check_mutex_unlock(&windows.lock);
+    if (window->is_compared && window->flavor != MPI_WIN_FLAVOR_SHARED &&
+        (check.kinds & CHECK_WINDOWS))
+        check_watch_add_window(window->serial, window->low, window->high);
 }
 
 /* Drops the accesses to a target (-1: to all). */
@@ -236,6 +259,7 @@ static void erase(struct window *window)
             windows.list[i] = windows.list[--windows.n];
     free(window->accesses);
     free(window->records);
+    free(window->stores);
     free(window->peers);
     free(window->locks);
     free(window->started);
@@ -250,6 +274,7 @@ static void forget(struct window *window)
     windows.shared -= window->flavor == MPI_WIN_FLAVOR_SHARED;
     windows.dynamic -= window->flavor == MPI_WIN_FLAVOR_DYNAMIC;
     drop_accesses(window, -1);
+    check_watch_remove_window(window->serial);
     window->handle = MPI_WIN_NULL;
     window->low = window->high = 0;
     for (int i = 0; i < windows.n; i++) {
@@ -412,25 +437,39 @@ static void check_synchronization(const struct weft_call *call, const struct win
     }
 }
 
-static void set_members(struct window *window, MPI_Group group, bool is_post)
+/* Calls what for the index in the window of each process of the group that a
+ * call has. */
+static void for_group(struct window *window, const struct weft_call *call,
+                      void (*what)(struct window *window, int rank, void *arg), void *arg)
 {
-    MPI_Group members;
+    MPI_Group group = weft_call_handle(call, WEFT_OBJECT_GROUP), members;
     int n = 0;
     weft_next.Group_size(group, &n);
     weft_next.Win_get_group(window->handle, &members);
     for (int i = 0; i < n; i++) {
         int rank;
         weft_next.Group_translate_ranks(group, 1, &i, members, &rank);
-        if (!is_target(window, rank))
-            continue;
-        if (is_post) {
-            window->peers[rank].is_posted = true;
-            window->peers[rank].posts++;
-        } else {
-            window->started[rank] = true;
-        }
+        if (is_target(window, rank))
+            what(window, rank, arg);
     }
     weft_next.Group_free(&members);
+}
+
+static void add_member(struct window *window, int rank, void *arg)
+{
+    struct peer *peer = &window->peers[rank];
+    if (*(const bool *)arg) {
+        peer->is_posted = true;
+        peer->posts++;
+    } else {
+        window->started[rank] = true;
+        peer->starts++;
+    }
+}
+
+static void set_members(struct window *window, const struct weft_call *call, bool is_post)
+{
+    for_group(window, call, add_member, &is_post);
 }
 
 static void end_exposure(struct window *window)
@@ -483,7 +522,7 @@ static void set_epoch(const struct weft_call *call, struct window *window)
     case WEFT_CALL_Win_start:
         window->is_started = true;
         window->opened = check_location_of(call);
-        set_members(window, weft_call_handle(call, WEFT_OBJECT_GROUP), false);
+        set_members(window, call, false);
         break;
     case WEFT_CALL_Win_complete:
         window->is_started = false;
@@ -493,7 +532,7 @@ static void set_epoch(const struct weft_call *call, struct window *window)
         break;
     case WEFT_CALL_Win_post:
         window->is_posted = true;
-        set_members(window, weft_call_handle(call, WEFT_OBJECT_GROUP), true);
+        set_members(window, call, true);
         if (!window->is_started)
             window->opened = check_location_of(call);
         break;
@@ -586,7 +625,8 @@ static bool may_access(const struct window *window, int target)
 
 static bool conflict(enum how a, enum how b)
 {
-    return !(a == READS && b == READS) && !(a == ACCUMULATES && b == ACCUMULATES);
+    return a != UNKNOWN && b != UNKNOWN && !(a == READS && b == READS) &&
+           !(a == ACCUMULATES && b == ACCUMULATES);
 }
 
 static void check_operation(const struct weft_call *call, const struct window *window)
@@ -654,6 +694,65 @@ bool check_windows_is_incomplete(int rank, uint64_t key, uint64_t number)
     return is_incomplete;
 }
 
+static void want_post(struct window *window, int rank, void *arg)
+{
+    struct check_wants *wants = arg;
+    const struct peer *peer = &window->peers[rank];
+    if (peer->exposures <= peer->starts && wants->n < CHECK_WANTS_MAX)
+        wants->list[wants->n++] = (struct check_want){.kind = CHECK_WANT_POST,
+                                                      .comm = window->peers[0].key,
+                                                      .number = peer->starts,
+                                                      .rank = peer->world,
+                                                      .tag = -1};
+}
+
+bool check_windows_want_post(const struct weft_call *call, struct check_wants *wants)
+{
+    check_mutex_lock(&windows.lock);
+    struct window *window = find(weft_call_handle(call, WEFT_OBJECT_WIN));
+    if (window && window->is_gathered && !window->is_started &&
+        weft_call_handle(call, WEFT_OBJECT_GROUP) != MPI_GROUP_NULL &&
+        !(assertion(call) & MPI_MODE_NOCHECK))
+        for_group(window, call, want_post, wants);
+    check_mutex_unlock(&windows.lock);
+    return wants->n > 0;
+}
+
+bool check_windows_is_unposted(int rank, uint64_t key, uint64_t number)
+{
+    bool is_unposted = false;
+    check_mutex_lock(&windows.lock);
+    for (int i = 0; i < windows.n; i++) {
+        const struct window *window = windows.list[i];
+        for (int k = 0; window->peers[0].key == key && k < window->size; k++)
+            is_unposted |= window->peers[k].world == rank && window->peers[k].posts <= number;
+    }
+    check_mutex_unlock(&windows.lock);
+    return is_unposted;
+}
+
+void check_windows_take_post(const struct check_record *record)
+{
+    check_mutex_lock(&windows.lock);
+    for (int i = 0; i < windows.n; i++) {
+        struct window *window = windows.list[i];
+        for (int k = 0; window->peers[0].key == record->access.key && k < window->size; k++)
+            window->peers[k].exposures += window->peers[k].world == record->rank;
+    }
+    check_mutex_unlock(&windows.lock);
+}
+
+/* MPI_Win_post has returned: the origins get a record, for which their
+ * MPI_Win_start waits. */
+static void send_posts(const struct weft_call *call, const struct window *window)
+{
+    struct check_record record = {.kind = CHECK_RECORD_POST, .call = call->function->plain};
+    record.access.key = window->peers[0].key;
+    for (int i = 0; i < window->size; i++)
+        if (window->peers[i].is_posted && window->is_gathered)
+            check_channel_send(window->peers[i].world, &record);
+}
+
 /* ---- Several origins */
 
 /* The number of the last common point; false: it is not sure that accesses of other processes since
@@ -676,6 +775,30 @@ static bool find_point(const struct window *window, int target, bool is_passive,
            (windows.calls == window->calls || windows.calls == windows.point_calls);
 }
 
+/* The target cannot take what changes in its window as its own stores: in this epoch of a fence, or
+ * under locks at any time. */
+static void send_unknown(struct window *window, int target, enum how how, bool is_passive,
+                         struct check_record *record)
+{
+    struct peer *peer = &window->peers[target];
+    if (how == READS || !window->is_compared || !(check.kinds & CHECK_WINDOWS) ||
+        (is_passive ? peer->is_unsure : peer->unsure_fences == window->fences + 1))
+        return;
+    if (is_passive)
+        peer->is_unsure = true;
+    else
+        peer->unsure_fences = window->fences + 1;
+    record->access = (struct check_access){.key = window->peers[0].key,
+                                           .fences = window->fences,
+                                           .high = UINT64_MAX,
+                                           .how = UNKNOWN,
+                                           .is_passive = is_passive};
+    const int world = peer->world;
+    check_mutex_unlock(&windows.lock);
+    check_channel_send(world, record);
+    check_mutex_lock(&windows.lock);
+}
+
 /* Sends the spans of an area to the process whose window has it; the lock is released meanwhile. */
 static void send_records(struct window *window, int target, const struct check_area *area,
                          enum how how, bool is_passive, const struct weft_call *call)
@@ -685,8 +808,10 @@ static void send_records(struct window *window, int target, const struct check_a
                                   .call = call->function->plain,
                                   .site = weft_site_pack(here.site)};
     if (!area->is_exact || area->n > SPANS_SENT || window->sent + area->n > RECORDS_MAX ||
-        !find_point(window, target, is_passive, &record.access))
+        !find_point(window, target, is_passive, &record.access)) {
+        send_unknown(window, target, how, is_passive, &record);
         return;
+    }
     window->sent += area->n;
     record.access.how = how;
     int world = window->peers[target].world;
@@ -778,6 +903,70 @@ static void compare(const struct check_record *a, const struct check_record *b)
                     check.rank, low->rank, text);
 }
 
+/* ---- Stores of the target. A change between two calls is a store of this process, unless another
+ * one has written to the bytes. */
+
+static void compare_store(struct store *store, const struct check_record *record)
+{
+    const struct check_access *x = &store->access, *y = &record->access;
+    if (x->fences != y->fences || x->point != y->point || x->is_passive != y->is_passive ||
+        x->low >= y->high || y->low >= x->high)
+        return;
+    if (y->how != READS) {
+        store->is_written = true;
+    } else if (record->rank != check.rank) {
+        store->is_read = true;
+        store->reader = *record;
+    }
+}
+
+void check_windows_stored(uint64_t serial, uint64_t low, uint64_t high,
+                          const struct check_location *before, const struct check_location *behind)
+{
+    struct store store = {.before = *before, .behind = *behind};
+    check_mutex_lock(&windows.lock);
+    struct window *window = NULL;
+    for (int i = 0; i < windows.n && !window; i++)
+        if (windows.list[i]->serial == serial)
+            window = windows.list[i];
+    if (window && window->stored < STORES_MAX &&
+        find_point(window, window->rank, !window->has_fence, &store.access)) {
+        store.access.low = low;
+        store.access.high = high;
+        for (int i = 0; i < window->arrived; i++)
+            compare_store(&store, &window->records[i]);
+        if (!window->stores)
+            window->stores = tool_allocate(STORES_MAX, sizeof *window->stores);
+        window->stores[window->stored++] = store;
+    }
+    check_mutex_unlock(&windows.lock);
+}
+
+static void report_store(const struct store *store)
+{
+    struct check_location location = location_of(&store->reader);
+    char before[384], behind[384];
+    check_location_print(&store->before, before, sizeof before);
+    check_location_print(&store->behind, behind, sizeof behind);
+    check_report_of(store->reader.rank, CHECK_WINDOW_CONFLICT, &location, false,
+                    "the access to the window of rank %d overlaps what that rank stores there "
+                    "between %s and %s, in the same epoch",
+                    check.rank, before, behind);
+}
+
+void check_windows_finish(void)
+{
+    for (int i = 0; i < windows.n; i++) {
+        const struct window *window = windows.list[i];
+        for (int k = 0; k < window->stored; k++) {
+            const struct store *store = &window->stores[k];
+            if (store->is_read && !store->is_written &&
+                !(store->access.is_passive && window->is_unsure))
+                report_store(store);
+        }
+    }
+}
+
 void check_windows_take(const struct check_record *record)
 {
     check_mutex_lock(&windows.lock);
@@ -785,8 +974,12 @@ void check_windows_take(const struct check_record *record)
     for (int i = 0; i < windows.n && !window; i++)
         if (windows.list[i]->is_compared && windows.list[i]->peers[0].key == record->access.key)
             window = windows.list[i];
-    if (window) {
+    if (window && record->access.how == UNKNOWN && record->access.is_passive) {
+        window->is_unsure = true;
+    } else if (window) {
         int n = 0;
+        for (int i = 0; i < window->stored; i++)
+            compare_store(&window->stores[i], record);
         for (int i = 0; i < window->arrived; i++) { /* older than the fence before the last: gone */
             compare(&window->records[i], record);
             if (window->records[i].access.fences + 1 >= window->fences &&
@@ -887,6 +1080,9 @@ void check_windows_end(const struct weft_call *call)
     if (window && remote != NONE)
         drop_accesses(window, remote);
     check_mutex_unlock(&windows.lock);
+    if (window && function->plain == WEFT_CALL_Win_post && call->result == MPI_SUCCESS &&
+        (check.kinds & CHECK_DEADLOCKS) && !check.several_threads)
+        send_posts(call, window);
     if (window && completes_locally(call) != NONE)
         check_buffers_complete(handle, completes_locally(call));
     if (call->result == MPI_SUCCESS && makes_window(function))

@@ -10,6 +10,7 @@
 #include "mpi.h"
 
 struct check_record;
+struct check_location;
 
 /* Before and after the real call. */
 void check_windows_begin(const struct weft_call *call);
@@ -23,8 +24,22 @@ bool check_windows_want_complete(MPI_Win win, struct check_wants *wants);
 /* True if this process has not completed as many accesses to a rank in MPI_COMM_WORLD. */
 bool check_windows_is_incomplete(int rank, uint64_t key, uint64_t number);
 
+/* The same for MPI_Win_start and the MPI_Win_post of the processes of its
+ * group; false: all have called it, or the call does not wait for them. */
+bool check_windows_want_post(const struct weft_call *call, struct check_wants *wants);
+bool check_windows_is_unposted(int rank, uint64_t key, uint64_t number);
+void check_windows_take_post(const struct check_record *record);
+
 /* A record of an access has arrived at its target. */
 void check_windows_take(const struct check_record *record);
+
+/* This process has changed bytes low to high - 1 of its window with a serial number, or another one
+ * has, between two calls. */
+void check_windows_stored(uint64_t serial, uint64_t low, uint64_t high,
+                          const struct check_location *before, const struct check_location *behind);
+
+/* MPI_Finalize: all records have arrived. */
+void check_windows_finish(void);
 
 /* True if other processes may write to the area, because it is in a window. */
 bool check_windows_cover(const struct check_area *area);

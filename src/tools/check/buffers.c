@@ -92,6 +92,11 @@ static uintptr_t stack_end(void)
     return end;
 }
 
+bool check_buffers_are_on_stack(const struct weft_call *call, uint64_t low, uint64_t high)
+{
+    return low < high && low >= (uintptr_t)call->frame && high <= stack_end();
+}
+
 /* ---- The buffers of a call */
 
 /* The number of blocks of a count that a rank sends or receives in a collective of `size` ranks. */
@@ -211,8 +216,7 @@ static void add_buffer(struct operation *operation, const struct weft_call *call
     check_area_seal(&buffer->area);
     if (buffer->area.low == buffer->area.high)
         return;
-    buffer->on_stack =
-        buffer->area.low >= (uintptr_t)call->frame && buffer->area.high <= stack_end();
+    buffer->on_stack = check_buffers_are_on_stack(call, buffer->area.low, buffer->area.high);
     operation->n++;
 }
 
@@ -441,6 +445,8 @@ void check_buffers_begin(struct weft_call *call)
         (!is_blocking || !flights.n))
         return;
     struct operation operation = {0};
+    if (is_new)
+        check_range_of_types(call);
     describe(&operation, call);
     for (int i = 0; is_new && i < operation.n; i++)
         check_range(call, operation.buffer[i].parameter, &operation.buffer[i].area);

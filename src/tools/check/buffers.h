@@ -12,6 +12,9 @@
 void check_buffers_verify(const struct weft_call *call, const void *win, int target);
 void check_buffers_complete(const void *win, int target);
 
+/* True if the bytes are in local variables of functions that have not returned. */
+bool check_buffers_are_on_stack(const struct weft_call *call, uint64_t low, uint64_t high);
+
 /* True if a nonblocking operation on a file is not complete, and the call that began it. */
 bool check_buffers_find_file(const void *file, struct check_location *begun);
 

@@ -18,6 +18,9 @@ bool check_ranges_are_new(const struct weft_call *call);
 /* Reports a buffer of the call, a parameter of kind data that covers an area. */
 void check_range(const struct weft_call *call, int parameter, const struct check_area *area);
 
+/* Reports a message whose datatype does not fit any memory, or overlaps itself in a receive. */
+void check_range_of_types(const struct weft_call *call);
+
 /* The same of the memory of MPI_Win_create. */
 void check_range_of_window(const struct weft_call *call);
 

@@ -90,6 +90,8 @@ struct window {
     uint64_t low, high; /* the memory that other processes may write */
     uint64_t base;      /* of the memory of this process */
     bool is_block;      /* which is a block of the heap */
+    bool on_stack;      /* or in local variables */
+    pthread_t thread;   /* of these */
     struct peer *peers;
     bool has_fence, fence_used; /* a fence permits operations; there was one */
     bool is_between;            /* there was one in another epoch since */
@@ -230,6 +232,8 @@ static void make(const struct weft_call *call)
     uintptr_t first, end;
     window->is_block =
         window->flavor == MPI_WIN_FLAVOR_CREATE && check_block_find(window->base, &first, &end);
+    window->on_stack = check_buffers_are_on_stack(call, window->low, window->high);
+    window->thread = pthread_self();
     weft_assert(window->rank < window->size && window->low <= window->high);
     windows.list[windows.n++] = window;
     check_mutex_unlock(&windows.lock);
@@ -354,6 +358,11 @@ static void check_free(const struct weft_call *call, const struct window *window
     if (window->is_block && !check_block_find(window->base, &low, &high))
         check_report(CHECK_WINDOW_FREED, &here, true,
                      "the program has freed the memory of the window");
+    if (window->on_stack && pthread_equal(window->thread, pthread_self()) &&
+        window->high <= (uintptr_t)call->frame)
+        check_report(
+            CHECK_STACK_GONE, &here, true,
+            "the memory of the window is a local variable of a function that has returned");
     if (window->locked || window->has_lock_all)
         report_open(call, window, CHECK_EPOCH_NOT_ENDED, "a target is locked");
     else if (window->is_started)

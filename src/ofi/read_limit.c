@@ -27,7 +27,9 @@
  * share the queues in proportion to the two limits, so that the rank with the lower limit receives
  * less, measures a lower rate and keeps its lower limit. Therefore both limits follow the rate of
  * the link: the highest rate that was measured during the exchange, for 10 ms or three round
- * trips. The bytes that may wait before a read that starts alone are subtracted from its time.
+ * trips. The bytes that may wait before a read that starts alone are subtracted from its time. On
+ * a long path, where the shortest such read takes more than 10 ms, its round trip is at least 0.6
+ * of that: if the rate is low because the limit is, too many bytes would seem to have waited.
  *
  * Messages longer than 1 MiB have at most 2 MiB, or half a read and what arrives in two round
  * trips: data in megabytes of the kernel's pages have likely left the cache before the other core
@@ -69,6 +71,9 @@ static void measure_round_trip(struct weft_read_limit *limit, double rate)
     double before = limit->trip_before, trip = limit->alone - limit->alone_bytes / rate;
     bool queued = limit->exchange && ((double)limit->alone < long_trip || rate < slow);
     double least = (queued ? least_trip_of_exchange : least_trip) * limit->alone;
+    double unqueued = least_trip * ((double)limit->shortest - WEFT_READ_LEAST / rate);
+    if ((double)limit->shortest > long_trip && least < unqueued)
+        least = unqueued;
     if (trip < least)
         trip = least;
     limit->seen = (float)trip;
@@ -87,6 +92,8 @@ void weft_read_limit_measure(struct weft_read_limit *limit, double now)
         limit->first = false;
         limit->drains = false;
         limit->alone = (float)seconds;
+        if (!(limit->shortest > 0) || limit->alone < limit->shortest)
+            limit->shortest = limit->alone;
         limit->trip_before = limit->round_trip;
         limit->other = limit->seen;
         limit->arrived = 0;

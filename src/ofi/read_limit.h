@@ -25,6 +25,7 @@ struct weft_read_limit {
     float trip_before;    /* the same when no read was in flight */
     float seen, other;    /* the round trips of the last two reads that started then */
     float alone;          /* seconds of the read that started then */
+    float shortest;       /* the least of these so far */
     uint32_t alone_bytes; /* its bytes, and in an exchange those that may wait before its request */
     bool measured;        /* the limits follow the rate, else they are fixed */
     bool first;           /* no read has ended since that one started */

@@ -19,8 +19,7 @@
  *
  * Invariants:
  *  - A send has a pipeline from its CTS to its end at most. A pipeline is therefore never held for
- *    a
- * message that has not matched.
+ *    a message that has not matched.
  *  - A send that gets no pipeline, because others take the memory, pushes pieces (rndv_send.c), and
  *    tries again before each. So messages to one rank do not wait for another rank.
  *  - At most WEFT_NET_PIPELINE_PIECES pieces of a message are filled and not empty. The receiver

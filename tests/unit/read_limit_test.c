@@ -215,7 +215,7 @@ static void reads_at_once(void **state)
 
 /* Two ranks that read from each other. Each has a socket, a queue whose head leaves at the link's
  * rate. Data that the peer reads enter it before requests, as in the providers net and tcp. */
-enum { QUEUED = 4096, SEGMENT = 16 << 10, REQUEST_BYTES = 64 };
+enum { QUEUED = 32768, SEGMENT = 16 << 10, REQUEST_BYTES = 64 };
 
 struct packet {
     size_t bytes, read; /* read: of a request its bytes, of the last segment those of the read */
@@ -322,6 +322,33 @@ static void exchange_on(size_t message, size_t socket_bytes)
     }
 }
 
+/* Reads by both ranks, the second one `delay` seconds later. Returns the lower one of the parts of
+ * the two directions that are used after 8 seconds. */
+static double exchange(size_t message, size_t socket_bytes, double delay)
+{
+    double used[2];
+    size_t before[2];
+    for (int k = 0; k < 2; k++) {
+        sides[k] = (struct side){0};
+        weft_read_limit_open(&sides[k].limit, 0);
+    }
+    now = 0;
+    read_on(&sides[0], message, socket_bytes);
+    while (now < delay)
+        exchange_on(message, socket_bytes);
+    read_on(&sides[1], message, socket_bytes);
+    while (now < 8)
+        exchange_on(message, socket_bytes);
+    for (int k = 0; k < 2; k++)
+        before[k] = sides[k].arrived;
+    double begin = now;
+    while (now < 12)
+        exchange_on(message, socket_bytes);
+    for (int k = 0; k < 2; k++)
+        used[k] = (double)(sides[k].arrived - before[k]) / (now - begin) / link.rate;
+    return used[0] < used[1] ? used[0] : used[1];
+}
+
 /* Both directions are full, also if one rank has begun later. */
 static void fills_both_directions(void **state)
 {
@@ -330,33 +357,30 @@ static void fills_both_directions(void **state)
     static const size_t sockets[] = {128 << 10, 512 << 10, 2 << 20};
     (void)state;
     for (int i = 0; i < 2 * 3 * 4 * 3; i++) {
-        size_t message = messages[i / 6 % 4], socket_bytes = sockets[i / 24], before[2];
+        size_t message = messages[i / 6 % 4], socket_bytes = sockets[i / 24];
         double delay = delays[i / 2 % 3];
         link.rate = 0.05 * gigabit;
         link.round_trip = trips[i % 2];
-        for (int k = 0; k < 2; k++) {
-            sides[k] = (struct side){0};
-            weft_read_limit_open(&sides[k].limit, 0);
-        }
-        now = 0;
-        read_on(&sides[0], message, socket_bytes);
-        while (now < delay)
-            exchange_on(message, socket_bytes);
-        read_on(&sides[1], message, socket_bytes);
-        while (now < 8)
-            exchange_on(message, socket_bytes);
-        for (int k = 0; k < 2; k++)
-            before[k] = sides[k].arrived;
-        double begin = now;
-        while (now < 12)
-            exchange_on(message, socket_bytes);
-        for (int k = 0; k < 2; k++) {
-            double used = (double)(sides[k].arrived - before[k]) / (now - begin) / link.rate;
-            if (used < 0.9)
-                print_message("side %d, %g us, %zu bytes, socket of %zu, %g s later: %.3f\n", k,
-                              link.round_trip * 1e6, message, socket_bytes, delay, used);
-            assert_true(used >= 0.9);
-        }
+        double used = exchange(message, socket_bytes, delay);
+        if (used < 0.9)
+            print_message("%g us, %zu bytes, socket of %zu, %g s later: %.3f\n",
+                          link.round_trip * 1e6, message, socket_bytes, delay, used);
+        assert_true(used >= 0.9);
+    }
+}
+
+/* On a long path the limits do not fall so far that the rate falls with them. */
+static void fills_long_paths_in_both_directions(void **state)
+{
+    static const double trips[] = {0.02, 0.04, 0.08}, rates[] = {0.05, 0.2, 1};
+    (void)state;
+    for (int i = 0; i < 9; i++) {
+        link.round_trip = trips[i % 3];
+        link.rate = rates[i / 3] * gigabit;
+        double used = exchange(512 << 10, 8 << 20, 0.003);
+        if (used < 0.5)
+            print_message("%g Gbit/s, %g ms: %.3f\n", rates[i / 3], trips[i % 3] * 1e3, used);
+        assert_true(used >= 0.5);
     }
 }
 
@@ -413,10 +437,15 @@ static void keeps_what_is_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fills_the_link),        cmocka_unit_test(fills_long_paths),
-        cmocka_unit_test(forgets_a_late_start),  cmocka_unit_test(follows_the_rate),
-        cmocka_unit_test(reads_at_once),         cmocka_unit_test(fills_both_directions),
-        cmocka_unit_test(ignores_one_late_read), cmocka_unit_test(keeps_what_is_set),
+        cmocka_unit_test(fills_the_link),
+        cmocka_unit_test(fills_long_paths),
+        cmocka_unit_test(forgets_a_late_start),
+        cmocka_unit_test(follows_the_rate),
+        cmocka_unit_test(reads_at_once),
+        cmocka_unit_test(fills_both_directions),
+        cmocka_unit_test(fills_long_paths_in_both_directions),
+        cmocka_unit_test(ignores_one_late_read),
+        cmocka_unit_test(keeps_what_is_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

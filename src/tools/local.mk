@@ -69,13 +69,13 @@ noinst_LIBRARIES += libprofile.a
 libprofile_a_CPPFLAGS = $(TOOLS_CPPFLAGS)
 libprofile_a_CFLAGS = $(TOOLS_CFLAGS)
 libprofile_a_SOURCES = src/tools/profile/profile.c src/tools/profile/profile.h \
-    src/tools/profile/advice.c src/tools/profile/bytes.c src/tools/profile/comms.c \
+    src/tools/profile/advice.c src/tools/profile/binding.c src/tools/profile/bytes.c \
+    src/tools/profile/comms.c \
     src/tools/profile/clocks.c src/tools/profile/counters.c \
     src/tools/profile/gather.c src/tools/profile/json.c \
     src/tools/profile/late.c src/tools/profile/lines.c \
     src/tools/profile/messages.c src/tools/profile/messages.h \
     src/tools/profile/page.c src/tools/profile/picture.c src/tools/profile/picture.h \
-    src/tools/profile/binding.c \
     src/tools/profile/shared.c src/tools/profile/shared.h \
     src/tools/profile/table.c src/tools/profile/text.c \
     src/tools/profile/timeline.c src/tools/profile/timeline.h \

@@ -12,11 +12,15 @@ int main(int argc, char **argv)
     MPI_Win_allocate(100 * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
                      &win);
     if (rank == 1)
+        memory[4] = 12345;
+    MPI_Win_lock_all(0, win);
+    if (rank == 1)
         memory[5] = 12346;
 #ifdef CORRECTED
+    MPI_Win_sync(win);
     MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_sync(win);
 #endif
-    MPI_Win_lock_all(0, win);
     if (rank == 0)
         MPI_Get(local, 10, MPI_INT, 1, 0, 10, MPI_INT, win); // finding
     MPI_Win_unlock_all(win);

@@ -913,7 +913,8 @@ static void compare(const struct check_record *a, const struct check_record *b)
 }
 
 /* ---- Stores of the target. A change between two calls is a store of this process, unless another
- * one has written to the bytes. */
+ * one has written to the bytes. Those before its first epoch are left out: many programs fill a
+ * window so. */
 
 static void compare_store(struct store *store, const struct check_record *record)
 {
@@ -938,7 +939,8 @@ void check_windows_stored(uint64_t serial, uint64_t low, uint64_t high,
     for (int i = 0; i < windows.n && !window; i++)
         if (windows.list[i]->serial == serial)
             window = windows.list[i];
-    if (window && window->stored < STORES_MAX &&
+    const bool is_within = window && (window->has_fence || window->locked || window->has_lock_all);
+    if (is_within && window->stored < STORES_MAX &&
         find_point(window, window->rank, !window->has_fence, &store.access)) {
         store.access.low = low;
         store.access.high = high;

@@ -38,6 +38,8 @@ static const struct option_row rows[] = {
     {"--tag --tag-output --prefix-output --prepend-rank --label -l", OPT_TAG, false, NULL},
     {"--timestamp-output", OPT_STAMP, false, NULL},
     {"--keep-going --enable-recovery --continuous --disable-auto-cleanup", OPT_KEEP, false, NULL},
+    {"--initial-errhandler", OPT_ERRHANDLER, true, NULL},
+    {"--with-ft", OPT_WITH_FT, true, NULL},
     {"--bind --bind-to --binding", OPT_BIND, true, NULL},
     {"--debug", OPT_DEBUG, false, NULL}, /* and --debug=RANKS */
     {"--check", OPT_CHECK, false, NULL}, /* and --check=KINDS */

@@ -12,6 +12,8 @@ enum option_id {
     OPT_REPORT,
     OPT_TIMEOUT,
     OPT_KEEP,
+    OPT_ERRHANDLER,
+    OPT_WITH_FT,
     OPT_DEBUG,
     OPT_CHECK,
     OPT_PROFILE,

@@ -195,6 +195,31 @@ static int apply_variable(struct job *job, struct variables *env, const char *se
     return read_env(env, setting);
 }
 
+/* --initial-errhandler of the standard (MPI 5.0, 11.5). */
+static int read_errhandler(struct job *job, const char *value)
+{
+    static char setting[64];
+    if (strcmp(value, "mpi_errors_are_fatal") && strcmp(value, "mpi_errors_abort") &&
+        strcmp(value, "mpi_errors_return")) {
+        weft_lines_print("--initial-errhandler takes mpi_errors_are_fatal, mpi_errors_abort or "
+                         "mpi_errors_return, not \"%s\".",
+                         value);
+        return -1;
+    }
+    snprintf(setting, sizeof setting, "WEFT_INITIAL_ERRHANDLER=%s", value);
+    return read_env(&job->env, setting);
+}
+
+/* --with-ft of Open MPI. */
+static int read_with_ft(struct job *job, const char *value)
+{
+    job->keep_going = !strcmp(value, "ulfm") || !strcmp(value, "mpi") || !strcmp(value, "yes");
+    if (job->keep_going || !strcmp(value, "no") || !strcmp(value, "none"))
+        return 0;
+    weft_lines_print("--with-ft takes ulfm, mpi, yes, no or none, not \"%s\".", value);
+    return -1;
+}
+
 static int apply(struct job *job, struct app *app, enum option_id id, const char *value)
 {
     switch (id) {
@@ -254,6 +279,10 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
     case OPT_KEEP:
         job->keep_going = true;
         return 0;
+    case OPT_ERRHANDLER:
+        return read_errhandler(job, value);
+    case OPT_WITH_FT:
+        return read_with_ft(job, value);
     case OPT_DEBUG:
         job->debug = value;
         return 0;

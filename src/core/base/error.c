@@ -30,6 +30,11 @@ static struct weft_errhandler weft_errors_abort = {
 struct weft_errhandler weft_errors_return = {
     .object = {WEFT_KIND_ERRHANDLER, 0}, .refs = 1, .handle = MPI_ERRORS_RETURN};
 
+const struct weft_errhandler_initial weft_errhandlers_initial[3] = {
+    {"mpi_errors_are_fatal", &weft_errors_are_fatal},
+    {"mpi_errors_abort", &weft_errors_abort},
+    {"mpi_errors_return", &weft_errors_return}};
+
 static const char *const class_text[] = {
     [MPI_SUCCESS] = "no error",
     [MPI_ERR_BUFFER] = "invalid buffer",

@@ -5,7 +5,9 @@
  * Invariant: a value that is too long is truncated; an unknown value has no key. There is no key
  * thread_level, because no launcher requests a level.
  */
+#include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/base/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,5 +75,8 @@ int weft_info_fill_env(struct weft_info *info, int maxprocs, int argc, char *con
     }
     if (!code && getcwd(directory, sizeof directory))
         code = set(info, "wdir", directory);
+    if (!code)
+        code = set(info, "mpi_initial_errhandler",
+                   weft_errhandlers_initial[weft_settings.initial_errhandler].name);
     return code ? code : weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system");
 }

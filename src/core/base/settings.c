@@ -166,6 +166,11 @@ const struct weft_setting weft_settings_table[] = {
      "providers which may lose messages then are used only if WEFT_PROVIDER names them; weftrun "
      "--keep-going sets it",
      WEFT_SETTING_SAME},
+    {"WEFT_INITIAL_ERRHANDLER", WEFT_SETTING_CHOICE, FIELD(initial_errhandler),
+     "mpi_errors_are_fatal", 0, 0, "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return",
+     "the error handler that MPI_COMM_WORLD and MPI_COMM_SELF have at first (MPI 5.0, 11.5); "
+     "weftrun --initial-errhandler sets it",
+     WEFT_SETTING_SAME},
     {"WEFT_STOPPED_TIMEOUT", WEFT_SETTING_INT, FIELD(stopped_timeout), "600", 0, 86400, NULL,
      "with WEFT_KEEP_GOING: seconds after which a rank whose process is stopped (SIGSTOP, a "
      "debugger), while its host answers, counts as dead and has to end; 0: never",

@@ -55,6 +55,7 @@ struct weft_settings {
     int gpu_ipc;             /* 1: processes of a node map each other's GPU memory */
     int gpu_direct;          /* enum weft_gpu_setting: adapters read and write GPU memory */
     int keep_going;          /* 1: the job goes on when ranks die */
+    int initial_errhandler;  /* index in weft_errhandlers_initial */
     int64_t stopped_timeout; /* seconds without running, after which a rank counts as dead then */
     int64_t spawn_timeout;   /* seconds for which spawned processes may not connect */
     int child;               /* 1: a program that a rank starts is a job of its own */

@@ -8,6 +8,7 @@
 #include "core/mpi/entry.h"
 #include "core/base/attribute.h"
 #include "core/base/error_code.h"
+#include "core/base/settings.h"
 
 /* ---- Keys */
 
@@ -58,7 +59,7 @@ int weft_mpi_free_keyval(enum weft_kind kind, int *number)
 /* The value of a predefined attribute, or NULL when it is not set. */
 static int *predefined(int number)
 {
-    static int no_host = MPI_PROC_NULL, any = MPI_ANY_SOURCE, not_global = 0, recovers = 1;
+    static int no_host = MPI_PROC_NULL, any = MPI_ANY_SOURCE, not_global = 0;
     switch (number) {
     case MPI_TAG_UB:
         return &weft.tag_ub;
@@ -75,7 +76,7 @@ static int *predefined(int number)
     case MPI_UNIVERSE_SIZE:
         return weft.job.universe > 0 ? &weft.job.universe : NULL;
     case MPIX_FT:
-        return &recovers;
+        return &weft_settings.keep_going;
     default:
         return NULL;
     }

@@ -273,6 +273,15 @@ static int add_network(struct weft_info *info)
     return code;
 }
 
+static void set_initial_errhandler(struct weft_comm *comm)
+{
+    struct weft_errhandler *handler =
+        weft_errhandlers_initial[weft_settings.initial_errhandler].handler;
+    weft_errhandler_release(comm->errhandler);
+    comm->errhandler = handler;
+    handler->refs++;
+}
+
 int weft_init(int thread_level)
 {
     if (weft_check_forked())
@@ -290,6 +299,8 @@ int weft_init(int thread_level)
     if (weft_info_fill_env(&weft_info_env, weft.job.size, 0, NULL) || add_network(&weft_info_env))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_INFO_ENV");
     world = WORLD_IS;
+    set_initial_errhandler(&weft_comm_world);
+    set_initial_errhandler(&weft_comm_self);
     weft_comm_expose(true);
     set_entry_flags();
     weft_hang_open();

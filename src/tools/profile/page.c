@@ -259,11 +259,12 @@ static void put_algorithms(FILE *file, const struct profile_job *job)
     char bytes[PROFILE_TEXT];
     if (!job->n_algorithms)
         return;
-    fprintf(file, "<h2>Collectives: algorithms</h2><p>Calls of ranks that took messages, and how "
-                  "the library arranged them. The rest of the calls of a function took none: they "
-                  "went through memory that the ranks of a node share.</p>\n<div "
-                  "class=\"wide\"><table><tr><th>call</th><th>algorithm</th><th>calls</th>"
-                  "<th>bytes each</th></tr>\n");
+    fprintf(file,
+            "<h2>Collectives: algorithms</h2><p>Calls that took messages, and how the library "
+            "arranged them; also those that it makes itself within a call. The rest of the "
+            "calls went through memory that the ranks of a node share.</p>\n<div "
+            "class=\"wide\"><table><tr><th>call</th><th>algorithm</th><th>calls</th>"
+            "<th>bytes each</th></tr>\n");
     for (int i = 0; i < job->n_algorithms; i++) {
         const struct profile_algorithm *a = &job->algorithms[i];
         fprintf(file, "<tr><td>%s</td><td>%s</td><td>%llu</td><td>%s</td></tr>\n",

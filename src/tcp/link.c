@@ -83,6 +83,8 @@ static void check_life(struct weft_tcp_peer *peer)
     const struct weft_contact *contact = &peer->foreign->contact;
     if (peer->sources || !(peer->broken || peer->left))
         return;
+    if (!peer->foreign->dead)
+        peer->foreign->left = peer->left;
     if (peer->left)
         weft_foreign_died(peer->foreign,
                           "rank %d of job %s on %s has called MPI_Finalize, and exchanges no more "

@@ -456,16 +456,21 @@ static void check_death_in_collective(MPI_Comm inter)
  * error. */
 static void check_leaving(MPI_Comm inter)
 {
-    int value = 0, class;
+    int value = accepts ? 99 : 0, class, remote;
+    MPI_Comm_remote_size(inter, &remote);
     if (accepts) {
-        if (rank == 0)
-            MPI_Send(&rank, 1, MPI_INT, 0, 5, inter);
+        for (int i = 0; rank == 0 && i < remote; i++)
+            MPI_Send(&rank, 1, MPI_INT, i, 5, inter);
+        MPI_Bcast(&value, 1, MPI_INT, rank ? MPI_PROC_NULL : MPI_ROOT, inter);
         return;
     }
-    usleep(300000);
     MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+    GOOD(MPI_Recv(&value, 1, MPI_INT, 0, 5, inter, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    if (rank == 0)
+        usleep(500000);
+    /* Its root has left, and rank 0 passes on what the root has sent. */
+    GOOD(MPI_Bcast(&value, 1, MPI_INT, 0, inter) == MPI_SUCCESS && value == 99);
     if (rank == 0) {
-        GOOD(MPI_Recv(&value, 1, MPI_INT, 0, 5, inter, MPI_STATUS_IGNORE) == MPI_SUCCESS);
         MPI_Error_class(MPI_Recv(&value, 1, MPI_INT, 0, 6, inter, MPI_STATUS_IGNORE), &class);
         GOOD(class == MPIX_ERR_PROC_FAILED);
     }

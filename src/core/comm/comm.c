@@ -532,19 +532,24 @@ void weft_comm_finalize(void)
 
 /* ---- Dead members */
 
-static int first_dead(const struct weft_group *group)
+static int first_dead(const struct weft_group *group, bool (*is_dead)(int world))
 {
     for (int rank = 0; rank < group->size; rank++)
-        if (weft_process_has_failed(weft_group_world(group, rank)))
+        if (is_dead(weft_group_world(group, rank)))
             return weft_group_world(group, rank);
     return -1;
 }
 
-int weft_comm_find_dead(const struct weft_comm *comm)
+static int find_dead(const struct weft_comm *comm, bool (*is_dead)(int world))
 {
     comm = comm->inter ? comm->inter : comm;
-    int dead = first_dead(comm->remote);
-    return dead < 0 && comm->local ? first_dead(comm->group) : dead;
+    int dead = first_dead(comm->remote, is_dead);
+    return dead < 0 && comm->local ? first_dead(comm->group, is_dead) : dead;
+}
+
+int weft_comm_find_dead(const struct weft_comm *comm)
+{
+    return find_dead(comm, weft_process_has_failed);
 }
 
 int weft_comm_dead_member(struct weft_comm *comm)
@@ -553,7 +558,7 @@ int weft_comm_dead_member(struct weft_comm *comm)
         return -1;
     if (comm->deaths_seen != weft_counts.deaths) {
         comm->deaths_seen = weft_counts.deaths;
-        comm->dead_member = weft_comm_find_dead(comm);
+        comm->dead_member = find_dead(comm, weft_process_has_crashed);
     }
     return comm->dead_member;
 }

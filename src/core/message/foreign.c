@@ -209,7 +209,7 @@ static bool revive(struct weft_foreign *foreign)
 {
     char why[256];
     struct weft_peer *peer = foreign->peer;
-    foreign->dead = foreign->reported = false;
+    foreign->dead = foreign->left = foreign->reported = false;
     if (!peer)
         return true;
     weft_lane_of(peer)->foreign->forget(foreign);
@@ -339,4 +339,10 @@ char *weft_process_host(int world, char *buf, size_t len)
 bool weft_process_has_failed(int world)
 {
     return weft_is_foreign(world) ? weft_foreign_of(world)->dead : weft_boot_has_failed(world);
+}
+
+bool weft_process_has_crashed(int world)
+{
+    return weft_process_has_failed(world) &&
+           !(weft_is_foreign(world) && weft_foreign_of(world)->left);
 }

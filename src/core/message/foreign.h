@@ -45,7 +45,8 @@ struct weft_foreign {
     struct weft_key keys[WEFT_FOREIGN_KEYS]; /* of the pair, the latest first, so many */
     int nkeys;
     bool dead;               /* nothing is exchanged with it any more, */
-    char why[320];           /* because of this */
+    bool left;               /* because it has called MPI_Finalize, and all that it sent is here, */
+    char why[320];           /* or because of this */
     bool reported;           /* the operations that need it were ended */
     struct weft_peer *peer;  /* NULL before first contact */
     struct weft_peer *spare; /* the memory of the peer of an earlier process of this number */
@@ -109,5 +110,9 @@ char *weft_process_host(int world, char *buf, size_t len);
 
 /* True if the process is known to be dead. */
 bool weft_process_has_failed(int world);
+
+/* The same but for one that has left MPI: all its messages have arrived, those of collectives too,
+ * and only an operation that needs another message from it, or has one for it, fails. */
+bool weft_process_has_crashed(int world);
 
 #endif

@@ -193,6 +193,26 @@ static void recover(void)
     MPI_Comm_free(&made);
 }
 
+/* The others have freed the communicator, with a receive that only the revocation ends. */
+static void receive_on_freed(void)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_step("a receive on a freed communicator");
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (check.rank > 0) {
+        MPI_Irecv(numbers, 1, MPI_INT, 0, 1, comm, &request);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) {
+        CHECK_CLASS(MPIX_Comm_revoke(comm), MPI_SUCCESS);
+        MPI_Comm_free(&comm);
+    } else {
+        CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPIX_ERR_REVOKED);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 2);
@@ -219,6 +239,7 @@ int main(int argc, char **argv)
                     MPI_SUCCESS);
         CHECK(sum == check.size * (check.size - 1) / 2, "the sum of the world is %d", sum);
     }
+    receive_on_freed();
     free(data);
     return check_done();
 }

@@ -93,6 +93,7 @@ static void jobs_of_one_name(void **state)
         bool good = weft_contact_own(&other) && write(ends[1], &other, sizeof other) > 0;
         _exit(!good);
     }
+    close(ends[1]);
     assert_int_equal(read(ends[0], &other, sizeof other), sizeof other);
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_true(weft_contact_own(&own));
@@ -106,7 +107,6 @@ static void jobs_of_one_name(void **state)
     weft_foreign_tidy();
     weft_foreign_finalize();
     close(ends[0]);
-    close(ends[1]);
 }
 
 static void time_is_linear(void **state)

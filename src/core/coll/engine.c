@@ -161,7 +161,7 @@ static bool has_dead_member(const void *comm)
  * nearly always the reason, and its report follows, late if the host is busy. */
 static void record_remote_fault(struct weft_schedule *s)
 {
-    int ms = weft_settings.keep_going ? 10000 : WEFT_FAILURE_REPORT_MS;
+    int ms = weft_settings.keep_going ? 2000 : WEFT_FAILURE_REPORT_MS;
     if (weft_failure_await(has_dead_member, s->comm, ms))
         s->error = weft_failure_report_process(weft_comm_find_dead(s->comm));
     else
@@ -273,9 +273,9 @@ static void start_receive(struct weft_schedule *s, struct weft_step *step)
 static enum weft_call_state run_call(struct weft_schedule *s, const struct weft_step *step)
 {
     if (weft_unlikely(s->error != MPI_SUCCESS)) { /* the ranks may not agree on the next steps */
-        bool learned = weft_failure_is_death(s->error) || s->fault == WEFT_FAULT_REMOTE ||
+        bool is_sent = weft_failure_is_death(s->error) || s->fault == WEFT_FAULT_REMOTE ||
                        s->fault == WEFT_FAULT_REFUSED || s->fault == WEFT_FAULT_DEAD;
-        if (!learned) {
+        if (!is_sent) { /* by the rank whose error it is */
             weft_schedule_record(s);
             report_error(s);
         }

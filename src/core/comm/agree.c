@@ -51,8 +51,9 @@ struct call {
     struct weft_comm *made;       /* of a shrink */
     struct weft_request *request; /* NULL: the caller waits until `done` is set */
     bool contributed, done;
-    bool stored, by_messages; /* its word (board.h); the words do not decide it */
-    int read;                 /* members whose words were read */
+    bool stored;      /* the word of this rank (board.h) is stored */
+    bool by_messages; /* the words do not decide the call */
+    int read;         /* members whose words were read */
     int code;
 };
 
@@ -75,7 +76,7 @@ struct weft_agree {
     uint32_t shrinks; /* so far: the keys of their bids */
     bool closing;     /* the last call has ended */
     bool by_words;    /* the next call begins with words, at all members */
-    uint32_t number;  /* of the last such call */
+    uint32_t number;  /* of the last call by words */
 };
 
 static struct weft_agree *all;

@@ -567,10 +567,10 @@ int weft_comm_report_revoked(const struct weft_comm *comm)
 {
     comm = comm->inter ? comm->inter : comm;
     bool is_win = weft_handle_resolve(comm->handle, WEFT_KIND_WIN) != NULL;
-    if (!weft_handle_resolve(comm->handle, WEFT_KIND_COMM))
+    if (weft_comm_is_of_object(comm))
         return weft_error_set(MPIX_ERR_REVOKED,
                               "the %s is revoked (%s); a communicator of the living members "
-                              "(MPIX_Comm_shrink) can have another one",
+                              "(MPIX_Comm_shrink) can make a new one",
                               is_win ? "window" : "file",
                               is_win ? "MPIX_Win_revoke" : "MPIX_File_revoke");
     return weft_error_set(MPIX_ERR_REVOKED,

@@ -191,6 +191,14 @@ static inline int weft_comm_rank_of(const struct weft_comm *comm, int world)
     return weft_group_rank_of(comm->remote, world);
 }
 
+/* True for the communicator of a window or file, whose handle it has. A communicator that the
+ * program has freed has none. */
+static inline bool weft_comm_is_of_object(const struct weft_comm *comm)
+{
+    return weft_handle_resolve(comm->handle, WEFT_KIND_WIN) ||
+           weft_handle_resolve(comm->handle, WEFT_KIND_FILE);
+}
+
 /* True if a process is a member, of either group. */
 static inline bool weft_comm_has_process(const struct weft_comm *comm, int world)
 {

@@ -111,8 +111,7 @@ void weft_comm_revoke(struct weft_comm *comm)
         comm->local->revoked = true;
         notify(comm->local);
     }
-    if (weft_handle_resolve(comm->handle,
-                            WEFT_KIND_COMM)) /* else a window waits for its messages */
+    if (!weft_comm_is_of_object(comm)) /* a window waits for its messages itself */
         end_operations(comm);
 }
 

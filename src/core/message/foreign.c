@@ -102,7 +102,7 @@ void weft_contact_publish(void)
 
 static bool identify_own_job(void)
 {
-    char why[512];
+    char why[512] = "it has another length";
     size_t bytes = sizeof own_job;
     if (own_job_known)
         return true;

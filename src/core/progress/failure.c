@@ -40,27 +40,28 @@ int weft_failure_report(const struct weft_peer *peer)
 bool weft_failure_await(bool (*is_dead)(const void *arg), const void *arg, int ms)
 {
     static _Atomic double waited = -1.0; /* the end of the last wait in vain, in seconds */
-    bool dead = is_dead(arg);
+    bool dead = is_dead(arg), waits = ms > 0;
     if (dead || (waited >= 0.0 && weft_seconds() - waited < 1.0))
         return dead;
     for (; ms > 0 && !dead; ms--) {
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         dead = is_dead(arg);
     }
-    if (!dead)
+    if (!dead && waits)
         waited = weft_seconds();
     return dead;
 }
 
-static bool is_dead_peer(const void *peer)
+static bool is_dead_peer(const void *arg)
 {
-    return weft_process_has_failed(((const struct weft_peer *)peer)->world);
+    const struct weft_peer *peer = arg;
+    return peer ? weft_process_has_failed(peer->world) : weft_boot_has_failed(WEFT_BOOT_ANYBODY);
 }
 
 bool weft_failure_confirm(const struct weft_peer *peer)
 {
-    return weft_failure_await(is_dead_peer, peer,
-                              weft_is_foreign(peer->world) ? 0 : WEFT_FAILURE_REPORT_MS);
+    bool foreign = peer && weft_is_foreign(peer->world);
+    return weft_failure_await(is_dead_peer, peer, foreign ? 0 : WEFT_FAILURE_REPORT_MS);
 }
 
 void weft_failure_lost(const struct weft_peer *peer, int code, const char *format, ...)

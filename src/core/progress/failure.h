@@ -28,8 +28,8 @@ enum { WEFT_FAILURE_REPORT_MS = 300 };
  * progress. After a wait in vain the next second's calls do not wait. */
 WEFT_COLD bool weft_failure_await(bool (*is_dead)(const void *arg), const void *arg, int ms);
 
-/* True if the launcher reports a rank as dead; for a caller whose connection to it has failed.
- * Waits for the report. */
+/* True if the launcher reports a rank (NULL: any) as dead; for a caller whose connection to it has
+ * failed. Waits for the report. */
 WEFT_COLD bool weft_failure_confirm(const struct weft_peer *peer);
 
 /* For a call from any source on a channel: MPIX_ERR_PROC_FAILED, recorded, if a process that may

@@ -7,7 +7,7 @@
  * memory of each rank if MPI allocates it. The lowest rank makes it.
  *
  * The ranks of a segment exchange its record, and before that their sizes if the segment depends on
- * these; the network carries none of both. Every rank has opened the window when all ranks exchange
+ * these; the network carries neither. Every rank has opened the window when all ranks exchange
  * one record each, which takes the only rounds between nodes. A second exchange follows if a
  * segment could not be shared.
  *

@@ -2,9 +2,9 @@
 /* check: ranks=3 rule=window-conflict */
 #include <mpi.h>
 
-/* Rank 1 stores in its window while rank 0 reads it. The corrected program stores in another
- * element, after the fence, and under a lock, while rank 2 puts to elements that rank 0 reads
- * later. */
+/* Rank 1 stores in its window while rank 0 reads it. The corrected program stores in two
+ * other elements, between which rank 2 reads, after the fence, and under a lock, while rank 2 puts
+ * to elements that rank 0 reads later. */
 int main(int argc, char **argv)
 {
     int memory[100] = {0}, local[10], rank, seven = 7;
@@ -19,8 +19,10 @@ int main(int argc, char **argv)
 #ifndef CORRECTED
         memory[5] = 12346;
 #else
-        memory[10] = 12346;
+        memory[10] = memory[30] = 12346;
 #endif
+    if (rank == 2)
+        MPI_Get(local, 10, MPI_INT, 1, 15, 10, MPI_INT, win); /* between the two elements */
     MPI_Win_fence(0, win);
     if (rank == 2)
         MPI_Put(&seven, 1, MPI_INT, 1, 3, 1, MPI_INT, win);

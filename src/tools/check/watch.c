@@ -153,12 +153,14 @@ static void show_stores(const struct watch *watch, const unsigned char *bytes,
                         const struct weft_call *call)
 {
     const struct check_location here = check_location_of(call);
-    uint64_t low = 0, high = watch->bytes;
-    while (watch->kept[low] == bytes[low])
-        low++;
-    while (watch->kept[high - 1] == bytes[high - 1])
-        high--;
-    check_windows_stored(watch->serial, low, high, &last, &here);
+    for (uint64_t low = 0, high; low < watch->bytes; low = high + 1) {
+        while (low < watch->bytes && watch->kept[low] == bytes[low])
+            low++;
+        for (high = low; high < watch->bytes && watch->kept[high] != bytes[high];)
+            high++;
+        if (high > low)
+            check_windows_stored(watch->serial, low, high, &last, &here);
+    }
 }
 
 void check_watch_compare(const struct weft_call *call)

@@ -45,7 +45,7 @@ enum {
     SPANS_SENT = 16,    /* records of one access */
     RECORDS_MAX = 256,  /* sent between two common points, and kept of a window at the target */
     FREED_MAX = 64,     /* windows kept after their free, because records may arrive late */
-    STORES_MAX = 16     /* of a window */
+    STORES_MAX = 64     /* of a window */
 };
 
 /* UNKNOWN: accesses that write, of which no records are sent. */

@@ -302,6 +302,8 @@ static int64_t begin_of(MPI_File file, bool at, int64_t offset, uint64_t bytes)
             weft_next.Type_free(&etype);
         if (!weft_object_is_predefined(filetype))
             weft_next.Type_free(&filetype);
+        if (offset < 0) /* a read that has ended at the end of the file */
+            return -1;
     }
     return weft_next.File_get_byte_offset(file, offset, &byte) ? -1 : byte;
 }

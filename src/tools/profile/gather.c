@@ -316,7 +316,7 @@ static void add_report(struct profile_job *job, int rank, const struct report *r
     for (int i = 0; i < job->bins; i++)
         job->late[rank / job->fold][i] += report->late[i];
     add_functions(job, report);
-    for (int i = 0; i < report->n_algorithms; i++)
+    for (int i = 0; i < report->n_algorithms && i < PROFILE_ALGORITHMS; i++)
         profile_algorithm_add(job->algorithms, &job->n_algorithms, PROFILE_ALGORITHMS * 4,
                               &report->algorithms[i]);
     for (int i = 0; i < report->rank.records; i++)

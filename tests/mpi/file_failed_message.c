@@ -60,6 +60,7 @@ int main(int argc, char **argv)
     MPI_File file;
     MPI_Datatype rows;
     setenv("WEFT_SHM_EAGER", "64", 1);
+    setenv("WEFT_SHM_COPY", "direct", 1);
     check_begin(&argc, &argv, 4);
     check_errors_return();
     char *data = malloc((size_t)ROWS * ROW);

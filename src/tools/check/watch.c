@@ -39,7 +39,7 @@ static bool is_set(const char *name, const char *off)
     return value && *value && strcmp(value, off) != 0;
 }
 
-/* Longer messages may be moved by their sender at any time. */
+/* Longer messages may be moved by their sender at any time. 0: the limit is unknown. */
 static uint64_t eager_limit(void)
 {
     MPI_T_pvar_session session;
@@ -97,7 +97,7 @@ void check_watch_add(uint64_t serial, uint64_t low, uint64_t high, const char *n
                      const struct check_location *where, bool is_rma)
 {
     const uint64_t end = WATCHED_BYTES / 2;
-    if (!is_on || high - low > (eager > WATCHED_BYTES ? eager : WATCHED_BYTES))
+    if (!is_on || high - low > (eager ? eager : WATCHED_BYTES))
         return;
     if (high - low <= WATCHED_BYTES) {
         add_operation(serial, low, high, name, where, is_rma);

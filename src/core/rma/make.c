@@ -131,11 +131,18 @@ static bool shares(const struct weft_win *win, int rank)
     return false;
 }
 
+/* Zeroed elements for the making of a window; without memory the job ends. */
+static void *make_array(const struct weft_win *win, int n, size_t bytes)
+{
+    void *array = calloc((size_t)n, bytes);
+    if (!array)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
+    return array;
+}
+
 static void find_members(struct weft_win *win)
 {
-    win->members = calloc((size_t)win->comm->size, sizeof *win->members);
-    if (!win->members)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
+    win->members = make_array(win, win->comm->size, sizeof *win->members);
     for (int rank = 0; rank < win->comm->size; rank++) {
         if (!shares(win, rank))
             continue;
@@ -333,9 +340,7 @@ static void open_alone(struct opening *o)
 /* Returns an array of the ranks' records, which the caller frees. */
 static void *exchange(const struct weft_win *win, void *mine, size_t bytes, int *code)
 {
-    void *all = calloc((size_t)win->comm->size, bytes);
-    if (!all)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
+    void *all = make_array(win, win->comm->size, bytes);
     *code = weft_coll_allgather(win->comm, weft_elements_of_bytes(mine, bytes),
                                 weft_elements_of_bytes(all, bytes));
     return all;
@@ -402,9 +407,7 @@ static int exchange_in_node(const struct weft_win *win, void *mine, void *all, s
 static int exchange_sizes(const struct opening *o)
 {
     struct weft_win *win = o->win;
-    int64_t mine = win->bytes, *all = calloc((size_t)win->nmembers, sizeof *all);
-    if (!all)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
+    int64_t mine = win->bytes, *all = make_array(win, win->nmembers, sizeof *all);
     int code = exchange_in_node(win, &mine, all, sizeof mine);
     for (int i = 0; i < win->nmembers && code == MPI_SUCCESS; i++)
         win->targets[win->members[i]].bytes = (MPI_Aint)all[i];
@@ -416,9 +419,8 @@ static int exchange_sizes(const struct opening *o)
 static int make_segment(struct opening *o)
 {
     struct weft_win *win = o->win;
-    struct weft_shared_memory_record mine = {0}, *all = calloc((size_t)win->nmembers, sizeof *all);
-    if (!all)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
+    struct weft_shared_memory_record mine = {0};
+    struct weft_shared_memory_record *all = make_array(win, win->nmembers, sizeof *all);
     lay_out(win, &o->offsets);
     if (win->nmembers > 1 && win->member == 0)
         o->failed = weft_shared_memory_make(o->offsets.bytes, &win->segment, &mine);
@@ -485,9 +487,7 @@ static int open_window(struct weft_win *win, const struct weft_win_arguments *ar
     if (!win->targets)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a window of %d ranks", win->comm->size);
     find_members(win);
-    o.offsets.at = calloc((size_t)win->nmembers, sizeof *o.offsets.at);
-    if (!o.offsets.at)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
+    o.offsets.at = make_array(win, win->nmembers, sizeof *o.offsets.at);
     for (int i = 0; i < win->nmembers; i++)
         win->targets[win->members[i]].bytes = win->bytes;
     if (win->flavor == MPI_WIN_FLAVOR_SHARED && win->nmembers < win->comm->size)

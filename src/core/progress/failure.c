@@ -40,14 +40,14 @@ int weft_failure_report(const struct weft_peer *peer)
 bool weft_failure_await(bool (*is_dead)(const void *arg), const void *arg, int ms)
 {
     static _Atomic double waited = -1.0; /* the end of the last wait in vain, in seconds */
-    bool dead = is_dead(arg), waits = ms > 0;
-    if (dead || (waited >= 0.0 && weft_seconds() - waited < 1.0))
+    bool dead = is_dead(arg);
+    if (dead || ms == 0 || (waited >= 0.0 && weft_seconds() - waited < 1.0))
         return dead;
     for (; ms > 0 && !dead; ms--) {
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         dead = is_dead(arg);
     }
-    if (!dead && waits)
+    if (!dead)
         waited = weft_seconds();
     return dead;
 }

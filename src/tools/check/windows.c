@@ -670,6 +670,33 @@ static void check_operation(const struct weft_call *call, const struct window *w
 
 /* ---- Waits (deadlocks.h) */
 
+static void add_want(struct check_wants *wants, enum check_want_kind kind,
+                     const struct window *window, const struct peer *peer, uint64_t number)
+{
+    if (wants->n < CHECK_WANTS_MAX)
+        wants->list[wants->n++] = (struct check_want){.kind = kind,
+                                                      .comm = window->peers[0].key,
+                                                      .number = number,
+                                                      .rank = peer->world,
+                                                      .tag = -1};
+}
+
+/* True if this process has counted fewer completes, or posts, of a rank than that. */
+static bool has_fewer(int rank, uint64_t key, bool posts, uint64_t number)
+{
+    bool fewer = false;
+    check_mutex_lock(&windows.lock);
+    for (int i = 0; i < windows.n; i++) {
+        const struct window *window = windows.list[i];
+        for (int k = 0; window->peers[0].key == key && k < window->size; k++) {
+            const struct peer *peer = &window->peers[k];
+            fewer |= peer->world == rank && (posts ? peer->posts : peer->completes) < number;
+        }
+    }
+    check_mutex_unlock(&windows.lock);
+    return fewer;
+}
+
 bool check_windows_want_complete(MPI_Win win, struct check_wants *wants)
 {
     check_mutex_lock(&windows.lock);
@@ -679,12 +706,8 @@ bool check_windows_want_complete(MPI_Win win, struct check_wants *wants)
         wants->is_known = false;
     for (int i = 0; is_posted && window->is_gathered && i < window->size; i++) {
         const struct peer *peer = &window->peers[i];
-        if (peer->is_posted && peer->world != MPI_UNDEFINED && wants->n < CHECK_WANTS_MAX)
-            wants->list[wants->n++] = (struct check_want){.kind = CHECK_WANT_COMPLETE,
-                                                          .comm = window->peers[0].key,
-                                                          .number = peer->posts,
-                                                          .rank = peer->world,
-                                                          .tag = -1};
+        if (peer->is_posted && peer->world != MPI_UNDEFINED)
+            add_want(wants, CHECK_WANT_COMPLETE, window, peer, peer->posts);
     }
     check_mutex_unlock(&windows.lock);
     return is_posted;
@@ -692,27 +715,14 @@ bool check_windows_want_complete(MPI_Win win, struct check_wants *wants)
 
 bool check_windows_is_incomplete(int rank, uint64_t key, uint64_t number)
 {
-    bool is_incomplete = false;
-    check_mutex_lock(&windows.lock);
-    for (int i = 0; i < windows.n; i++) {
-        const struct window *window = windows.list[i];
-        for (int k = 0; window->peers[0].key == key && k < window->size; k++)
-            is_incomplete |= window->peers[k].world == rank && window->peers[k].completes < number;
-    }
-    check_mutex_unlock(&windows.lock);
-    return is_incomplete;
+    return has_fewer(rank, key, false, number);
 }
 
 static void want_post(struct window *window, int rank, void *arg)
 {
-    struct check_wants *wants = arg;
     const struct peer *peer = &window->peers[rank];
-    if (peer->exposures <= peer->starts && wants->n < CHECK_WANTS_MAX)
-        wants->list[wants->n++] = (struct check_want){.kind = CHECK_WANT_POST,
-                                                      .comm = window->peers[0].key,
-                                                      .number = peer->starts,
-                                                      .rank = peer->world,
-                                                      .tag = -1};
+    if (peer->exposures <= peer->starts)
+        add_want(arg, CHECK_WANT_POST, window, peer, peer->starts);
 }
 
 bool check_windows_want_post(const struct weft_call *call, struct check_wants *wants)
@@ -729,15 +739,7 @@ bool check_windows_want_post(const struct weft_call *call, struct check_wants *w
 
 bool check_windows_is_unposted(int rank, uint64_t key, uint64_t number)
 {
-    bool is_unposted = false;
-    check_mutex_lock(&windows.lock);
-    for (int i = 0; i < windows.n; i++) {
-        const struct window *window = windows.list[i];
-        for (int k = 0; window->peers[0].key == key && k < window->size; k++)
-            is_unposted |= window->peers[k].world == rank && window->peers[k].posts <= number;
-    }
-    check_mutex_unlock(&windows.lock);
-    return is_unposted;
+    return has_fewer(rank, key, true, number + 1);
 }
 
 void check_windows_take_post(const struct check_record *record)

@@ -24,8 +24,8 @@ bool check_windows_want_complete(MPI_Win win, struct check_wants *wants);
 /* True if this process has not completed as many accesses to a rank in MPI_COMM_WORLD. */
 bool check_windows_is_incomplete(int rank, uint64_t key, uint64_t number);
 
-/* The same for MPI_Win_start and the MPI_Win_post of the processes of its
- * group; false: all have called it, or the call does not wait for them. */
+/* The same for MPI_Win_start and the MPI_Win_post of the processes of its group; false: all have
+ * called it, or the call does not wait for them. */
 bool check_windows_want_post(const struct weft_call *call, struct check_wants *wants);
 bool check_windows_is_unposted(int rank, uint64_t key, uint64_t number);
 void check_windows_take_post(const struct check_record *record);

@@ -125,9 +125,11 @@ libmpi_abi_a_SOURCES += \
     src/core/coll/barrier.c \
     src/core/coll/bcast.c \
     src/core/coll/build.c \
+    src/core/coll/call.c \
     src/core/coll/choose.c src/core/coll/choose.h \
     src/core/coll/coll.h \
-    src/core/coll/engine.c \
+    src/core/coll/engine.c src/core/coll/engine.h \
+    src/core/coll/fault.c \
     src/core/coll/gather.c \
     src/core/coll/inter.c \
     src/core/coll/library.c \
@@ -149,6 +151,7 @@ libmpi_abi_a_SOURCES += \
     src/core/coll/shared_short.c \
     src/core/coll/shared_wait.c \
     src/core/coll/stage.c src/core/coll/stage.h \
+    src/core/coll/tag.c \
     src/core/coll/tree.h \
     src/core/comm/comm.c src/core/comm/comm.h \
     src/core/comm/comm_info.c \

@@ -138,7 +138,7 @@ void weft_schedule_put(struct weft_schedule *s);
  * thread did not hold all VCIs; the caller does. */
 void weft_schedule_end_deferred(struct weft_vci *vci);
 
-/* The tag of a collective call on a communicator (engine.c); its lowest bits are the kind. The kind
+/* The tag of a collective call on a communicator (tag.c); its lowest bits are the kind. The kind
  * MAKING: messages by which a persistent collective gets an area. */
 enum { WEFT_COLL_KIND_MASK = 31, WEFT_COLL_KIND_MAKING = 30 };
 int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool persistent);
@@ -147,7 +147,7 @@ int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool 
 uint32_t weft_coll_numbers(void);
 bool weft_coll_is_persistent(int tag);
 
-/* Executes a blocking collective as a schedule (engine.c) with a tag; -1: its next number.
+/* Executes a blocking collective as a schedule (call.c) with a tag; -1: its next number.
  * *fault is what caused its error. */
 int weft_coll_run_schedule(const struct weft_coll_args *args, int tag, enum weft_fault *fault);
 
@@ -164,7 +164,7 @@ void weft_schedule_record(struct weft_schedule *s);
 void weft_schedule_note_blocking(struct weft_schedule *s);
 void weft_schedule_end_blocking(struct weft_schedule *s);
 
-/* Executes a schedule in the background (engine.c). Returns its request, or NULL if memory is
+/* Executes a schedule in the background (call.c). Returns its request, or NULL if memory is
  * short. */
 struct weft_request *weft_coll_begin(struct weft_schedule *s);
 

@@ -13,7 +13,7 @@ struct weft_schedule;
  * False: nothing was done, and all ranks execute it as a schedule. */
 bool weft_shared_run(const struct weft_coll_args *args, int *code);
 
-/* Nonblocking and persistent collectives (engine.c): makes a schedule one that is executed through
+/* Nonblocking and persistent collectives (call.c): makes a schedule one that is executed through
  * an area. False: it is to be built of steps. */
 bool weft_shared_prepare(struct weft_schedule *s, const struct weft_coll_args *args);
 void weft_shared_begin(struct weft_schedule *s);

@@ -75,7 +75,7 @@ struct weft_vci {
     _Alignas(8) unsigned char lane_state[WEFT_VCI_LANE_BYTES];
     struct weft_matcher matcher;
     struct {
-        struct weft_schedule *blocking; /* of the active calls: core/coll/engine.c */
+        struct weft_schedule *blocking; /* of the active calls: core/coll/call.c */
         struct weft_schedule *active;   /* with a request, not complete */
         struct weft_schedule **active_end;
         struct weft_schedule *deferred; /* complete; their end needs all VCIs */

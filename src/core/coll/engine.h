@@ -13,7 +13,7 @@
 /* The tag of the next call on a communicator. */
 int weft_coll_next_tag(struct weft_comm *comm, int kind, bool persistent);
 
-/* How many calls before the next one that of a tag was. */
+/* The number of calls between that of a tag and the next one, which is counted. */
 uint32_t weft_coll_age(int tag, uint32_t next);
 
 /* A collective of this process has failed or was refused. */

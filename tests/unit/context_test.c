@@ -248,6 +248,21 @@ static void failure_is_common(void **state)
     assert_int_equal(weft_context_in_use(), 0);
 }
 
+/* Members that got all proposals before a death may have taken a block of a bid that fails here. */
+static void failed_bid_passes(void **state)
+{
+    struct weft_bid bid, next;
+    uint64_t words[WEFT_CONTEXT_WORDS] = {0};
+    int block;
+    (void)state;
+    weft_bid_open(&bid, 1);
+    weft_bid_propose(&bid);
+    assert_int_equal(weft_bid_settle(&bid, words, &block), WEFT_BID_FAILED);
+    weft_bid_open(&next, 2);
+    weft_bid_propose(&next);
+    assert_false(overlap(&bid, &next));
+}
+
 /* All members get the failure of the lowest rank, in whatever order the words are combined. */
 static void lowest_failure(void **state)
 {
@@ -283,6 +298,7 @@ int main(void)
         cmocka_unit_test_setup(lowest_key_first, reset),
         cmocka_unit_test_setup(all_and_no_more, reset),
         cmocka_unit_test_setup(failure_is_common, reset),
+        cmocka_unit_test_setup(failed_bid_passes, reset),
         cmocka_unit_test_setup(lowest_failure, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

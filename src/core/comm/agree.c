@@ -51,6 +51,7 @@ struct call {
     struct weft_comm *made;       /* of a shrink */
     struct weft_request *request; /* NULL: the caller waits until `done` is set */
     bool contributed, done;
+    bool unattended;  /* neither a caller nor a request needs the result */
     bool stored;      /* the word of this rank (board.h) is stored */
     bool by_messages; /* the words do not decide the call */
     int read;         /* members whose words were read */
@@ -262,7 +263,7 @@ static void end_call(struct weft_agree *agree, struct call *call, int code)
         call->request->error = (uint8_t)code;
         weft_request_event(call->request);
     }
-    if (call->request || call->what == CALL_FREE)
+    if (call->request || call->unattended)
         free(call);
 }
 
@@ -303,6 +304,8 @@ static int unacknowledged(const struct weft_agreement *a, const uint64_t *decisi
 
 static int end_agree(struct weft_agree *agree, struct call *call, const uint64_t *decision)
 {
+    if (call->unattended)
+        return MPI_SUCCESS;
     *call->result = (int)(uint32_t)decision[agree->agreement->set_words];
     int dead = unacknowledged(agree->agreement, decision);
     if (dead < 0)
@@ -667,6 +670,24 @@ int weft_comm_agree_to_free(struct weft_comm *comm)
     return weft_failure_is_death(code) ? MPI_SUCCESS : code;
 }
 
+int weft_comm_agree_made(struct weft_comm *comm)
+{
+    int flag = 1, code = weft_comm_agree_flag(comm, &flag, NULL);
+    if (code != MPI_SUCCESS && !weft_failure_is_death(code))
+        return code;
+    return flag                        ? MPI_SUCCESS
+           : weft_comm_is_broken(comm) ? weft_comm_report_broken(comm)
+                                       : weft_comm_report_revoked(comm);
+}
+
+void weft_comm_agree_not_made(struct weft_comm *comm)
+{
+    struct weft_agree *agree = state_of(comm);
+    if (!agree || !begin_call(agree, (struct call){.what = CALL_AGREE, .unattended = true}))
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for an agreement");
+    weft_agree_progress();
+}
+
 bool weft_comm_may_break(const struct weft_comm *comm)
 {
     return weft_settings.keep_going || comm->revoked;
@@ -693,7 +714,7 @@ int weft_comm_shrink(struct weft_comm *comm, struct weft_comm **out, struct weft
 void weft_agree_close(struct weft_comm *comm)
 {
     if (comm->agree)
-        begin_call(comm->agree, (struct call){.what = CALL_FREE});
+        begin_call(comm->agree, (struct call){.what = CALL_FREE, .unattended = true});
 }
 
 void weft_agree_finalize(void)

@@ -35,6 +35,12 @@ int weft_comm_shrink(struct weft_comm *comm, struct weft_comm **out, struct weft
 int weft_comm_agree_to_free(struct weft_comm *comm);
 bool weft_comm_may_break(const struct weft_comm *comm);
 
+/* The first agreement on the communicator of a window or file: success if all living members call
+ * the first function. The other one is for a member that could not make the object, and waits for
+ * nobody: the next call of others on the communicator ends without it, too. */
+int weft_comm_agree_made(struct weft_comm *comm);
+void weft_comm_agree_not_made(struct weft_comm *comm);
+
 /* The program frees the communicator. */
 void weft_agree_close(struct weft_comm *comm);
 

@@ -72,6 +72,8 @@ struct weft_comm {
     bool revoked;             /* revoke.h; also of `local` */
     bool outlasts_deaths;     /* its collectives wait for the living members although others died */
     uint32_t makings;         /* communicators made over it so far: the tag of the next call */
+    struct weft_comm *constructs; /* that of a window or file that is being made over it, or NULL:
+                                     comm_make.h */
     struct weft_comm *next_dying;
 
     struct weft_attribute *attributes; /* core/base/attribute.h */

@@ -9,7 +9,9 @@
 #include "core/comm/comm_make.h"
 #include "core/comm/agree.h"
 #include "core/comm/context_alloc.h"
+#include "core/comm/revoke.h"
 #include "core/base/error.h"
+#include "core/base/settings.h"
 #include "core/comm/intercomm.h"
 #include "core/comm/session.h"
 #include "core/comm/spread.h"
@@ -102,6 +104,25 @@ int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
     weft_comm_agree_start(&alloc, over, made, failed);
     weft_context_alloc_wait(&alloc);
     return conclude(&alloc, made, out);
+}
+
+void weft_comm_begin_object(struct weft_comm *over, struct weft_comm *made)
+{
+    weft_assert(!over->constructs && weft_vcis_hold_all());
+    over->constructs = made;
+    if (over->revoked)
+        weft_comm_revoke(made);
+}
+
+int weft_comm_end_object(struct weft_comm *over, struct weft_comm *made, int code)
+{
+    weft_assert(over->constructs == made);
+    over->constructs = NULL;
+    if (code == MPI_SUCCESS)
+        return weft_settings.keep_going ? weft_comm_agree_made(made) : MPI_SUCCESS;
+    if (weft_comm_may_break(made))
+        weft_comm_agree_not_made(made);
+    return code;
 }
 
 int weft_comm_combine(struct weft_comm *over, uint64_t *words, int failed)

@@ -7,7 +7,8 @@
  * wrong participates in that agreement, and all ranks get its error.
  *
  * Invariants:
- *  - A call fails at all members or at none.
+ *  - A call fails at all members or at none; after a death or a revocation at some, but that of a
+ *    window or file at all living members or at none in a job that goes on after deaths.
  *  - Groups without a common process may get the same context ids: one allocation serves all
  *    communicators of one call.
  *
@@ -56,6 +57,16 @@ int weft_comm_split_type(struct weft_comm *over, int type, int key, const struct
  * it) or, on failure, frees it. failed: an error class of this process, or MPI_SUCCESS. */
 int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
                     struct weft_comm **out);
+
+/* A window or file is made over `over`, and its communicator `made` has just been opened here: the
+ * members exchange messages on it. Some may not have it, if `over` was revoked in between; so until
+ * the second call a revocation of `over` is one of `made`, and ends these messages.
+ *
+ * code: the result of this process. Success means that it has a message of each member from `made`.
+ * Returns the result of all living members, if the job goes on after deaths: so none has an object
+ * that others could not make. A process that fails waits for nobody. */
+void weft_comm_begin_object(struct weft_comm *over, struct weft_comm *made);
+int weft_comm_end_object(struct weft_comm *over, struct weft_comm *made, int code);
 
 /* The same in two calls, between which the caller may use other messages: both are called, with a
  * result or without. */

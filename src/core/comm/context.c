@@ -272,13 +272,22 @@ static int choose_block(const struct weft_bid *bid, const uint64_t *words, uint6
     return -1;
 }
 
-/* Takes a block, and sets the clock behind it. */
-static void take_at(int block, uint64_t now)
+/* Sets the clock behind a block. */
+static void pass_block(int block, uint64_t now)
 {
     uint64_t at = now % WEFT_CONTEXT_BLOCKS;
     uint64_t end = now + ((uint64_t)block + WEFT_CONTEXT_BLOCKS - at) % WEFT_CONTEXT_BLOCKS + 1;
-    take_block(block);
     clock = end > clock ? end : clock;
+}
+
+/* A bid has failed here. If that is because of a death or a revocation, other members may have
+ * taken one of its blocks, and send messages on it. */
+static void pass_proposal(const struct weft_bid *bid)
+{
+    int begin = range_begin(bid);
+    for (int i = 0; i < WEFT_CONTEXT_RANGE; i++)
+        if (bid->proposal[1 + i])
+            pass_block(64 * (begin + i) + 63 - __builtin_clzll(bid->proposal[1 + i]), bid->clock);
 }
 
 enum weft_bid_result weft_bid_settle(struct weft_bid *bid, const uint64_t *words, int *block)
@@ -293,9 +302,12 @@ enum weft_bid_result weft_bid_settle(struct weft_bid *bid, const uint64_t *words
     clock = now > clock ? now : clock;
     int chosen = result == WEFT_BID_AGAIN ? choose_block(bid, words, now) : -1;
     if (chosen >= 0) {
-        take_at(*block = chosen, now);
+        take_block(*block = chosen);
+        pass_block(chosen, now);
         result = WEFT_BID_TAKEN;
     }
+    if (result == WEFT_BID_FAILED)
+        pass_proposal(bid);
     if (result == WEFT_BID_AGAIN && (words[0] & ALL_EXCLUSIVE) && ++bid->ranges > RANGES)
         result = WEFT_BID_EXHAUSTED;
     if (result != WEFT_BID_AGAIN) {

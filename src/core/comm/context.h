@@ -17,6 +17,9 @@
  * being made. Until then a message for it is dropped as soon as it is seen
  * (core/message/sw_match.c).
  *
+ * A member whose bid fails passes all the blocks that it has proposed: after a death or a
+ * revocation others may have taken one of them.
+ *
  * Invariants:
  *  - The matchers keep no message that a receive could match of a block that is neither taken nor
  *    proposed.

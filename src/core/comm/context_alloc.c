@@ -8,6 +8,7 @@
  * all members of a group come to its allocation (WEFT_CONTEXT_GROUPING), whose tag may come again.
  */
 #include "core/comm/context_alloc.h"
+#include "core/comm/revoke.h"
 #include "core/comm/spread.h"
 #include "core/base/error.h"
 #include "core/message/lane.h"
@@ -136,6 +137,8 @@ static void end_alloc(struct weft_context_alloc *alloc, enum weft_bid_result res
     weft_assert(!alloc->done && alloc->over->uses > 0);
     if (!alloc->code)
         alloc->code = weft_bid_error(result, alloc->words);
+    if (alloc->code != MPI_SUCCESS)
+        weft_revoke_not_opened();
     alloc->over->uses--;
     alloc->done = true;
     if (alloc->end)

@@ -113,6 +113,8 @@ void weft_comm_revoke(struct weft_comm *comm)
     }
     if (!weft_comm_is_of_object(comm)) /* a window waits for its messages itself */
         end_operations(comm);
+    if (comm->constructs)
+        weft_comm_revoke(comm->constructs);
 }
 
 bool weft_comm_is_revoked(const struct weft_comm *comm)
@@ -159,6 +161,19 @@ static void keep_early(struct notice *notice)
         }
     notice->next = early;
     early = notice;
+}
+
+void weft_revoke_not_opened(void)
+{
+    for (struct notice **link = &early; *link;) {
+        struct notice *notice = *link;
+        if (weft_context_is_expected(notice->block)) {
+            link = &notice->next;
+            continue;
+        }
+        *link = notice->next;
+        free(notice);
+    }
 }
 
 static struct notice *take_arrived(void)

@@ -34,6 +34,9 @@ int weft_revoke_progress(void);
 /* A communicator is open: its revocation may have arrived before. */
 void weft_revoke_opened(struct weft_comm *comm);
 
+/* A communicator could not be made here: its revocation may have arrived. */
+void weft_revoke_not_opened(void);
+
 /* Frees all state. */
 void weft_revoke_finalize(void);
 

@@ -471,6 +471,7 @@ static void free_file(struct weft_file *file)
         close(file->presence);
     if (file->info)
         weft_info_free(file->info);
+    weft_handle_retire(&file->object);
     if (file->comm)
         free_comm(file->comm);
     free(file->owners);
@@ -487,12 +488,19 @@ static int open_everywhere(struct weft_file *file, int code, const char *text,
     int64_t hints = text ? (int64_t)strlen(text) : 0;
     bool created = false;
     code = open_first(file, code, &created, &hints);
+    struct weft_comm *over = file->comm;
     int agreed = weft_comm_agree_end(alloc, comm, &file->comm);
+    if (agreed == MPI_SUCCESS) {
+        file->comm->handle = (MPI_Comm)file->handle;
+        weft_comm_begin_object(over, file->comm);
+    }
     code = code == MPI_SUCCESS ? agreed : code;
     if (code == MPI_SUCCESS) {
         code = hints ? share_text(file, text, hints, info) : MPI_SUCCESS;
         code = open_others(file, code);
     }
+    if (agreed == MPI_SUCCESS)
+        code = weft_comm_end_object(over, file->comm, code);
     if (code != MPI_SUCCESS && created)
         unlink(file->name);
     return code;
@@ -508,6 +516,8 @@ int weft_file_open(struct weft_comm *over, const char *name, int amode,
     char *text = NULL;
     if (!file)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to open a file");
+    file->object.kind = WEFT_KIND_FILE;
+    file->handle = (MPI_File)file;
     file->fd = file->presence = -1;
     file->amode = amode;
     file->comm = over;
@@ -525,9 +535,6 @@ int weft_file_open(struct weft_comm *over, const char *name, int amode,
     }
     weft_file_default_view(file);
     weft_comm_set_name(file->comm, file->name); /* for reports; without memory: no name */
-    file->object.kind = WEFT_KIND_FILE;
-    file->handle = (MPI_File)file;
-    file->comm->handle = (MPI_Comm)file->handle;
     file->next = weft.files;
     weft.files = file;
     weft_count_add(&weft_counts.file_opens, 1);

@@ -581,9 +581,11 @@ static int make_comm(struct weft_comm *over, struct weft_win *win, int failed)
     if (failed == MPI_SUCCESS && !comm)
         failed = MPI_ERR_NO_MEM;
     int code = weft_comm_agree(over, comm, failed, &win->comm);
-    if (code == MPI_SUCCESS)
-        win->comm->handle = (MPI_Comm)win->handle;
-    return code;
+    if (code != MPI_SUCCESS)
+        return code;
+    win->comm->handle = (MPI_Comm)win->handle;
+    weft_comm_begin_object(over, win->comm);
+    return MPI_SUCCESS;
 }
 
 int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *arguments,
@@ -600,6 +602,8 @@ int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *argum
         return code;
     }
     code = open_window(win, arguments, code);
+    if (!win->joined)
+        code = weft_comm_end_object(over, win->comm, code);
     if (code != MPI_SUCCESS) {
         weft_rma_close(win);
         leave_comm(win);

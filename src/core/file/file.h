@@ -230,7 +230,9 @@ int weft_file_move_all(struct weft_file *file, bool write, int code,
 /* True if a collective access may use domains (two_phase.c); the same at all ranks. */
 bool weft_file_may_join(const struct weft_file *file, bool write);
 
-/* Makes domains for a span of bytes, if those of the file are too small. Collective. */
+/* Makes domains for a span of bytes, if those of the file are too small. Collective. The other one:
+ * false if that is so. */
+bool weft_file_has_domains(const struct weft_file *file, int64_t span);
 void weft_file_make_domains(struct weft_file *file, int64_t span);
 
 /* True if this rank has all ranks' memory of a domain mapped; if one rank has, all have. */

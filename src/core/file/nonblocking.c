@@ -397,6 +397,20 @@ static int run_joint(struct weft_request *request, size_t *moved)
     return code == MPI_SUCCESS ? weft_request_end(started, moved) : code;
 }
 
+/* A rank whose gathering failed refuses the next collective of the others, and so one of them comes
+ * before the several of making domains. */
+static int make_domains(const struct weft_file_access *access)
+{
+    struct weft_file *file = access->file;
+    int64_t span = access->high - access->low;
+    if (weft_file_has_domains(file, span))
+        return MPI_SUCCESS;
+    int failed = weft_file_agree(file, MPI_SUCCESS);
+    if (failed == MPI_SUCCESS)
+        weft_file_make_domains(file, span);
+    return failed;
+}
+
 /* *used: the ranks use domains, and the access is complete. */
 static int try_domains(struct weft_file *file, bool write, int code,
                        const struct weft_file_data *data, bool *used, size_t *moved)
@@ -410,8 +424,8 @@ static int try_domains(struct weft_file *file, bool write, int code,
         weft_coll_refuse(file->comm, false, failed); /* the next collective of those that go on */
     bool domains = failed == MPI_SUCCESS && weft_file_interleaves(access);
     if (domains)
-        weft_file_make_domains(file, access->high - access->low);
-    *used = domains && !file->no_domains;
+        failed = make_domains(access);
+    *used = domains && failed == MPI_SUCCESS && !file->no_domains;
     if (*used)
         return run_joint(request, moved);
     free(access->ranges);

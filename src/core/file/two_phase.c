@@ -245,6 +245,11 @@ static int64_t domain_bytes(const struct weft_file *file, int64_t span)
     return domain <= most ? domain : unit > 1 ? most / unit * unit : most;
 }
 
+bool weft_file_has_domains(const struct weft_file *file, int64_t span)
+{
+    return file->no_domains || (file->win && file->domain >= domain_bytes(file, span));
+}
+
 void weft_file_make_domains(struct weft_file *file, int64_t span)
 {
     int64_t domain = domain_bytes(file, span);
@@ -253,7 +258,7 @@ void weft_file_make_domains(struct weft_file *file, int64_t span)
                                                     (domain + (MPI_Aint)control_bytes(file)),
                                            .unit = 1};
     weft_assert(!file->joint && weft_vcis_hold_all());
-    if (file->no_domains || (file->win && file->domain >= domain))
+    if (weft_file_has_domains(file, span))
         return;
     if (file->win)
         weft_win_free(file->win);

@@ -107,6 +107,24 @@ static int run_session(void)
     return 0;
 }
 
+/* The error handlers that a child has at first. */
+static void check_handlers(MPI_Comm parent, const char *name)
+{
+    MPI_Comm comms[] = {MPI_COMM_WORLD, MPI_COMM_SELF, parent};
+    MPI_Errhandler expected =
+        strcmp(name, "mpi_errors_return") ? MPI_ERRORS_ARE_FATAL : MPI_ERRORS_RETURN;
+    char value[MPI_MAX_INFO_VAL] = "";
+    int length = sizeof value, found;
+    MPI_Info_get_string(MPI_INFO_ENV, "mpi_initial_errhandler", &length, value, &found);
+    CHECK(found && !strcmp(value, name), "the initial error handler is '%s'", value);
+    for (int i = 0; i < 3; i++) {
+        MPI_Errhandler handler;
+        MPI_Comm_get_errhandler(comms[i], &handler);
+        CHECK(handler == expected, "communicator %d has another error handler than %s", i, name);
+        MPI_Errhandler_free(&handler);
+    }
+}
+
 static int run_child(int argc, char **argv)
 {
     const char *how = argv[2];
@@ -140,6 +158,8 @@ static int run_child(int argc, char **argv)
         MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &flag);
         CHECK(flag && *number == atoi(argv[3]), "program %d", flag ? *number : -1);
     }
+    if (strcmp(how, "handler") == 0)
+        check_handlers(parent, argv[3]);
     if (strcmp(how, "again") == 0) {
         MPI_Comm inner;
         char *words[] = {"child", "talk", NULL};
@@ -232,6 +252,26 @@ static void multiple(void)
                                                     MPI_COMM_WORLD, &inter, codes));
     CHECK(class == MPI_ERR_SPAWN, "a missing program: %d", class);
     CHECK(check_class(codes[2]) == MPI_ERR_SPAWN, "its code is %d", codes[2]);
+}
+
+static void handlers(void)
+{
+    char *commands[] = {self, self};
+    char *fatal[] = {"child", "handler", "mpi_errors_are_fatal", NULL};
+    char *returns[] = {"child", "handler", "mpi_errors_return", NULL};
+    char **words[] = {fatal, returns};
+    int counts[] = {1, 1};
+    MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
+    MPI_Comm inter;
+    MPI_Info_create(&infos[1]);
+    MPI_Info_set(infos[1], "mpi_initial_errhandler", "mpi_errors_return");
+    MPI_Comm_spawn_multiple(2, commands, words, counts, infos, 0, MPI_COMM_WORLD, &inter,
+                            MPI_ERRCODES_IGNORE);
+    finish(&inter, 2);
+    spawn(returns, 1, infos[1]);
+    MPI_Info_set(infos[1], "mpi_initial_errhandler", "unknown");
+    spawn(fatal, 1, infos[1]);
+    MPI_Info_free(&infos[1]);
 }
 
 /* Hydra and mpirun end the job with them. */
@@ -343,6 +383,8 @@ int main(int argc, char **argv)
     keys();
     check_step("spawn_multiple");
     multiple();
+    check_step("initial error handlers");
+    handlers();
     check_step("wrong programs");
     codes_after_an_error();
     failures();

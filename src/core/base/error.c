@@ -30,7 +30,7 @@ static struct weft_errhandler weft_errors_abort = {
 struct weft_errhandler weft_errors_return = {
     .object = {WEFT_KIND_ERRHANDLER, 0}, .refs = 1, .handle = MPI_ERRORS_RETURN};
 
-const struct weft_errhandler_initial weft_errhandlers_initial[3] = {
+const struct weft_errhandler_initial weft_errhandlers_initial[WEFT_ERRHANDLERS_INITIAL] = {
     {"mpi_errors_are_fatal", &weft_errors_are_fatal},
     {"mpi_errors_abort", &weft_errors_abort},
     {"mpi_errors_return", &weft_errors_return}};

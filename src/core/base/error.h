@@ -41,11 +41,12 @@ struct weft_errhandler {
 /* The predefined handlers. Communicators start with MPI_ERRORS_ARE_FATAL. */
 extern struct weft_errhandler weft_errors_are_fatal, weft_errors_return;
 
+enum { WEFT_ERRHANDLERS_INITIAL = 3 };
 /* The handlers that MPI_COMM_WORLD can have at first, in the order of the setting. */
 extern const struct weft_errhandler_initial {
     const char *name; /* value of the key mpi_initial_errhandler */
     struct weft_errhandler *handler;
-} weft_errhandlers_initial[3];
+} weft_errhandlers_initial[WEFT_ERRHANDLERS_INITIAL];
 
 /* Records the sentence of an error that will be raised or stored in a status. Returns errclass. */
 __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_error_set(int errclass, const char *format,

@@ -8,6 +8,8 @@
  *    passed on by the next of these.
  *  - A child removes the port from its environment, so that programs that it starts are not
  *    children of its parents.
+ *  - If a program has the info key mpi_initial_errhandler, the port in the environment is followed
+ *    by '#' and one character for each program: the index of its error handler, or '-'.
  */
 #include "core/comm/spawn.h"
 #include "core/base/error.h"
@@ -189,7 +191,39 @@ static int fail(const struct root *root, enum weft_boot_spawned result, const ch
         total_of(root), root->apps[0].program, root->n > 1 ? " and other programs" : "", why);
 }
 
-static int start(struct root *root)
+/* The index of an initial error handler; -1: another value, or none. */
+static int find_errhandler(const struct weft_info *info)
+{
+    const char *name = weft_info_get(info, "mpi_initial_errhandler");
+    for (int i = 0; name && i < WEFT_ERRHANDLERS_INITIAL; i++)
+        if (!strcmp(name, weft_errhandlers_initial[i].name))
+            return i;
+    return -1;
+}
+
+/* The port, with the error handlers of the programs. To be freed; NULL without memory. */
+static char *port_text(const struct root *root, const struct weft_spawn_program *programs)
+{
+    size_t length = strlen(root->port);
+    char *text = malloc(length + (size_t)root->n + 2), *at;
+    bool any = false;
+    if (!text)
+        return NULL;
+    memcpy(text, root->port, length);
+    at = text + length;
+    *at++ = '#';
+    for (int i = 0; i < root->n; i++) {
+        int index = find_errhandler(programs[i].info);
+        *at++ = (char)(index < 0 ? '-' : '0' + index);
+        any |= index >= 0;
+    }
+    *at = 0;
+    if (!any)
+        text[length] = 0;
+    return text;
+}
+
+static int start(struct root *root, const struct weft_spawn_program *programs)
 {
     char why[768];
     enum weft_boot_spawned result;
@@ -197,7 +231,11 @@ static int start(struct root *root)
     if (code != MPI_SUCCESS)
         return code;
     root->port_open = true;
-    root->spawn = weft_boot_spawn_start(root->apps, root->n, root->port, &result, why, sizeof why);
+    char *port = port_text(root, programs);
+    if (!port)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to spawn %d programs", root->n);
+    root->spawn = weft_boot_spawn_start(root->apps, root->n, port, &result, why, sizeof why);
+    free(port);
     return root->spawn ? MPI_SUCCESS : fail(root, result, why);
 }
 
@@ -279,7 +317,7 @@ int weft_comm_spawn(const struct weft_spawn_program *programs, int n, int rank,
         code = share_codes(comm, rank, &codes, &ncodes);
     if (code == MPI_SUCCESS) {
         struct weft_connect_wait wait = {check, &root};
-        code = is_root ? start(&root) : MPI_SUCCESS;
+        code = is_root ? start(&root, programs) : MPI_SUCCESS;
         code = weft_port_accept(root.port, rank, comm, code, &wait, out);
     }
     for (int i = 0; errcodes && i < ncodes; i++)
@@ -291,6 +329,17 @@ int weft_comm_spawn(const struct weft_spawn_program *programs, int n, int rank,
 
 /* ---- Children */
 
+int weft_spawn_errhandler(int otherwise)
+{
+    const char *variable = getenv(WEFT_PARENT_PORT_VARIABLE);
+    const char *list = variable && !weft_boot_is_alone() ? strchr(variable, '#') : NULL;
+    int program = weft.job.appnum;
+    if (!list || program < 0 || (size_t)program >= strlen(list + 1))
+        return otherwise;
+    int index = list[1 + program] - '0';
+    return index >= 0 && index < WEFT_ERRHANDLERS_INITIAL ? index : otherwise;
+}
+
 int weft_spawn_connect(void)
 {
     const char *variable = getenv(WEFT_PARENT_PORT_VARIABLE);
@@ -298,7 +347,7 @@ int weft_spawn_connect(void)
         return MPI_SUCCESS;
     /* A program that no launcher has joined was started by a child. */
     bool is_child = *variable && !weft_boot_is_alone();
-    char *port = is_child ? strdup(variable) : NULL;
+    char *port = is_child ? strndup(variable, strcspn(variable, "#")) : NULL;
     unsetenv(WEFT_PARENT_PORT_VARIABLE);
     unsetenv(WEFT_APPNUM_VARIABLE);
     if (!is_child)

@@ -27,6 +27,10 @@ struct weft_spawn_program {
 int weft_comm_spawn(const struct weft_spawn_program *programs, int n, int root,
                     struct weft_comm *comm, int failed, int *errcodes, struct weft_comm **out);
 
+/* Before: the initial error handler that the parents have set for this process, as its index in
+ * weft_errhandlers_initial, or `otherwise`. */
+int weft_spawn_errhandler(int otherwise);
+
 /* In MPI_Init: connects to the parents, if this process was spawned. */
 int weft_spawn_connect(void);
 

@@ -296,6 +296,7 @@ int weft_init(int thread_level)
         weft_start(weft_thread_level(thread_level));
     weft.thread_level = weft_thread_level(thread_level);
     main_thread = pthread_self();
+    weft_settings.initial_errhandler = weft_spawn_errhandler(weft_settings.initial_errhandler);
     if (weft_info_fill_env(&weft_info_env, weft.job.size, 0, NULL) || add_network(&weft_info_env))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_INFO_ENV");
     world = WORLD_IS;
@@ -304,7 +305,10 @@ int weft_init(int thread_level)
     weft_comm_expose(true);
     set_entry_flags();
     weft_hang_open();
-    return weft_spawn_connect();
+    int code = weft_spawn_connect();
+    if (weft_spawn_parent())
+        set_initial_errhandler(weft_spawn_parent());
+    return code;
 }
 
 static void see_orphan_send(void *arg, struct weft_request *request)

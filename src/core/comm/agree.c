@@ -77,6 +77,7 @@ struct weft_agree {
     uint32_t shrinks; /* so far: the keys of their bids */
     bool closing;     /* the last call has ended */
     bool by_words;    /* the next call begins with words, at all members */
+    bool awaits_word; /* counted in coll.shared of the VCI: a store there wakes nobody */
     uint32_t number;  /* of the last call by words */
 };
 
@@ -441,6 +442,12 @@ static bool try_words(struct weft_agree *agree, struct call *call)
     return read_words(agree, call);
 }
 
+static void note_wait(struct weft_agree *agree, bool waits)
+{
+    weft.vcis[0].coll.shared += (unsigned)waits - (unsigned)agree->awaits_word;
+    agree->awaits_word = waits;
+}
+
 static int advance_calls(struct weft_agree *agree)
 {
     int events = 0;
@@ -463,6 +470,7 @@ static int advance_calls(struct weft_agree *agree)
         end_round(agree, call, decision);
         events++;
     }
+    note_wait(agree, agree->calls && agree->calls->stored && !agree->calls->by_messages);
     return events;
 }
 
@@ -470,6 +478,7 @@ static int advance_calls(struct weft_agree *agree)
 
 static void free_state(struct weft_agree *agree)
 {
+    note_wait(agree, false);
     agree->comm->agree = NULL;
     agree->comm->uses--;
     for (int i = 0; i < 2; i++)

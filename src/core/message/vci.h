@@ -86,7 +86,7 @@ struct weft_vci {
             char *at; /* NULL: none, or in use */
             bool pinned;
         } segments;      /* copies of device memory: core/coll/stage.c */
-        unsigned shared; /* active ones through shared memory: core/coll/shared.c */
+        unsigned shared; /* active ones through shared memory, and agreements: see sleep_length */
         bool advancing;  /* a thread is in weft_coll_progress */
     } coll;
     struct {

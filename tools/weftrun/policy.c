@@ -3,10 +3,11 @@
  * The rules by which a job ends.
  *
  * Invariant: the first cause (a rank's failure, an abort, the timeout, a user's signal) sets the
- * exit code. Ends of ranks that follow from stopping the job change nothing and are not reported.
- * To stop the job, ranks get SIGTERM, and SIGKILL after the grace period. After a user's signal the
- * code is that of the signal, unless each rank ends with status 0 and has finalized MPI or never
- * joined it.
+ * exit code. If a job goes on after deaths within MPI, and those are the only causes, the code is 0
+ * if a rank has outlived them: it has finalized MPI with status 0. Ends of ranks that follow from
+ * stopping the job change nothing and are not reported. To stop the job, ranks get SIGTERM, and
+ * SIGKILL after the grace period. After a user's signal the code is that of the signal, unless each
+ * rank ends with status 0 and has finalized MPI or never joined it.
  */
 #include "policy.h"
 #include "debuggers.h"
@@ -47,6 +48,8 @@ static struct {
     struct job *job; /* the first one */
     int code;
     bool code_set;
+    bool failed;       /* there is another cause than deaths within MPI while the job goes on */
+    bool outlived;     /* a rank has finalized MPI and ended with status 0 */
     bool stopping;     /* weftrun has sent SIGTERM or SIGKILL */
     int user_signal;   /* the first INT, TERM or HUP, 0: none */
     double timeout_at; /* seconds of the monotonic clock; INFINITY: never */
@@ -83,7 +86,7 @@ bool weft_policy_stopping(void)
 
 int weft_policy_exit_code(void)
 {
-    return policy.code;
+    return policy.outlived && !policy.failed ? 0 : policy.code;
 }
 
 void weft_policy_print_codes(const struct job *job)
@@ -101,11 +104,17 @@ void weft_policy_print_codes(const struct job *job)
     }
 }
 
-static void set_code(int code)
+static void note_code(int code)
 {
     if (!policy.code_set)
         policy.code = code;
     policy.code_set = true;
+}
+
+static void set_code(int code)
+{
+    note_code(code);
+    policy.failed = true;
 }
 
 static int count_running(void)
@@ -332,6 +341,7 @@ void weft_policy_ended(struct rank *r, int status)
     }
     if (code == 0 && phase == PHASE_STARTED && isinf(policy.absent_at))
         policy.absent_at = weft_seconds() + ABSENT_PAUSE;
+    policy.outlived |= code == 0 && phase == PHASE_LEFT;
     if (code == 0 && !deserted)
         return;
     if (deserted && !policy.job->keep_going) {
@@ -343,7 +353,11 @@ void weft_policy_ended(struct rank *r, int status)
     bool quiet = WIFEXITED(status) && !deserted && (phase == PHASE_LEFT || count_running() == 0);
     if (!quiet)
         report_ended(r, status, go_on);
-    set_code(deserted ? 1 : code);
+    code = deserted ? 1 : code;
+    if (policy.job->keep_going && phase == PHASE_JOINED)
+        note_code(code);
+    else
+        set_code(code);
     if (!go_on)
         stop(code, NULL);
     else if (policy.job->keep_going && phase != PHASE_LEFT)

@@ -6,6 +6,7 @@
  * Slurm, PBS and LSF state it in variables and files; Flux states it by a command.
  */
 #include "hosts.h"
+#include "lines.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -63,35 +64,102 @@ int weft_hosts_slots_of(const struct host *host, int per_node)
     return limited ? per_node : host->slots;
 }
 
+/* Characters of names. Others have a meaning in the lists of launchers or in the shell of ssh, and
+ * a name that begins with '-' would be an option of ssh. */
+static bool is_name(const char *name, size_t len)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@";
+    return len > 0 && len < HOST_NAME_SIZE && *name != '-' && strspn(name, letters) >= len;
+}
+
+/* Adds "NAME" or "NAME:N" of len characters. False if it has another form. */
+static bool read_host(struct host_list *list, const char *text, size_t len, int slots)
+{
+    size_t name = strcspn(text, ":,");
+    name = name < len ? name : len;
+    if (name < len) {
+        char *end;
+        slots = read_number(text + name + 1);
+        strtol(text + name + 1, &end, 10);
+        if (slots == 0 || end != text + len)
+            return false;
+    }
+    if (!is_name(text, name))
+        return false;
+    add_host(list, text, name, slots);
+    return true;
+}
+
+static int check_memory(const struct host_list *list)
+{
+    if (list->error)
+        weft_lines_print("No memory for the list of hosts.");
+    return list->error ? -1 : 0;
+}
+
 int weft_hosts_read_words(struct host_list *list, const char *text)
 {
     *list = (struct host_list){0};
-    while (*text) {
-        size_t word = strcspn(text, ","), name = strcspn(text, ":,");
-        add_host(list, text, name, text[name] == ':' ? read_number(text + name + 1) : 0);
-        text += word + (text[word] == ',');
+    for (size_t len; *text; text += len + (text[len] == ',')) {
+        len = strcspn(text, ",");
+        if (len == 0 || read_host(list, text, len, 0))
+            continue;
+        weft_lines_print("The host \"%.*s\" is not of the form NAME or NAME:N, for N ranks; an "
+                         "address of IPv6 needs a name.",
+                         (int)len, text);
+        return -1;
     }
-    return list->error;
+    return check_memory(list);
+}
+
+/* Reads a line, and changes it: "NAME", "NAME:N" or "NAME slots=N", which max_slots=N may follow.
+ */
+static bool read_line(struct host_list *list, char *line)
+{
+    static const char slots_is[] = "slots=";
+    char *rest = NULL, *end;
+    int slots = 0;
+    line[strcspn(line, "#")] = 0;
+    const char *name = strtok_r(line, " \t\r\n", &rest);
+    for (const char *word; name && (word = strtok_r(NULL, " \t\r\n", &rest));) {
+        bool is_limit =
+            strncmp(word, "max_slots=", 10) == 0 || strncmp(word, "max-slots=", 10) == 0;
+        if (is_limit)
+            continue;
+        if (strncmp(word, slots_is, strlen(slots_is)) != 0)
+            return false;
+        word += strlen(slots_is);
+        slots = read_number(word);
+        strtol(word, &end, 10);
+        if (slots == 0 || *end)
+            return false;
+    }
+    return !name || read_host(list, name, strlen(name), slots);
 }
 
 int weft_hosts_read_file(struct host_list *list, const char *path)
 {
     char *line = NULL;
     size_t capacity = 0;
+    int status = 0;
     FILE *file = fopen(path, "re");
     *list = (struct host_list){0};
-    if (!file)
-        return errno;
-    while (getline(&line, &capacity, file) > 0) {
-        const char *begin = line + strspn(line, " \t");
-        size_t name = strcspn(begin, " \t\r\n:#");
-        const char *slots = strstr(begin, "slots=");
-        slots = slots ? slots + strlen("slots=") : begin[name] == ':' ? begin + name + 1 : NULL;
-        add_host(list, begin, name, read_number(slots));
+    if (!file) {
+        weft_lines_print("The file of hosts %s cannot be read: %s.", path, strerror(errno));
+        return -1;
+    }
+    for (int number = 1; status == 0 && getline(&line, &capacity, file) > 0; number++) {
+        if (read_line(list, line))
+            continue;
+        weft_lines_print("Line %d of the file of hosts %s is not of the form NAME, NAME:N or NAME "
+                         "slots=N.",
+                         number, path);
+        status = -1;
     }
     free(line);
     fclose(file);
-    return list->error;
+    return status ? status : check_memory(list);
 }
 
 /* Host names are equal up to the domain; an address is compared in full. */
@@ -144,7 +212,7 @@ static void read_pbs(struct allocation *a)
     const char *path = getenv("PBS_NODEFILE");
     a->system = "PBS";
     a->command = "prterun --hostfile $PBS_NODEFILE";
-    if (path && weft_hosts_read_file(&list, path) == 0) {
+    if (path && access(path, R_OK) == 0 && weft_hosts_read_file(&list, path) == 0) {
         use_list(a, &list);
         return;
     }

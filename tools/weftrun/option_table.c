@@ -16,7 +16,6 @@ static const char *const replacements[OPTIONS] = {
     [OPT_PMIX_MCA] = "set the variable PMIX_MCA_NAME instead",
     [OPT_NO_ENV] = "remove variables by \"env -u NAME weftrun ...\"",
     [OPT_SOFT] = "ask for the number of ranks by -n alone",
-    [OPT_HANDLER] = "call MPI_Comm_set_errhandler in the program",
     [OPT_ERRORS_TOO] = "write 2>&1 at the end of the line",
     [OPT_TAGS_ONLY] = "--tag begins each line with its rank, --timestamp-output with the time",
     [OPT_DEBUGGER] = "use --debug, or --debug=0,2 for ranks 0 and 2",
@@ -112,7 +111,6 @@ static const struct option_row rows[] = {
     /* Options that weftrun does not support */
     {"--configfile --app", OPT_CONFIG_FILE, true, NULL},
     {"--soft", OPT_SOFT, true, NULL},
-    {"--initial-errhandler", OPT_HANDLER, true, NULL},
     {"--pmixmca", OPT_PMIX_MCA, true, NULL},
     {"--genvnone --envnone", OPT_NO_ENV, false, NULL},
     {"--merge-stderr-to-stdout", OPT_ERRORS_TOO, false, NULL},

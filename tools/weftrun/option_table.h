@@ -65,7 +65,6 @@ enum option_id {
     OPT_PMIX_MCA,
     OPT_NO_ENV,
     OPT_SOFT,
-    OPT_HANDLER,
     OPT_ERRORS_TOO,
     OPT_TAGS_ONLY,
     OPT_DEBUGGER,

@@ -93,11 +93,8 @@ static int read_env(struct variables *env, const char *text)
 static int read_hosts(struct job *job, bool file, const char *text)
 {
     struct host_list *list = &job->hosts;
-    int error = file ? weft_hosts_read_file(list, text) : weft_hosts_read_words(list, text);
-    if (error) {
-        weft_lines_print("The file of hosts %s cannot be read: %s.", text, strerror(error));
+    if (file ? weft_hosts_read_file(list, text) : weft_hosts_read_words(list, text))
         return -1;
-    }
     job->elsewhere = weft_hosts_elsewhere(list) ? ELSEWHERE_HOSTS : ELSEWHERE_NOT;
     job->slots = weft_hosts_slots(list, 0);
     return 0;

@@ -115,6 +115,11 @@ static void advise_domain(const char *value)
     else if (strncmp(value, "core", 4) == 0 || strncmp(value, "numa", 4) == 0 ||
              strncmp(value, "socket", 6) == 0)
         snprintf(option, sizeof option, "--bind %.*s", *value == 's' ? 6 : 4, value);
+    else if (strcmp(value, "node") == 0)
+        snprintf(option, sizeof option, "--bind none");
+    else if (*value == '[')
+        snprintf(option, sizeof option,
+                 "--bind user:LIST,LIST... with the processors of each rank");
     else if (strncmp(value, "cache3", 6) == 0 || strcmp(value, "cache") == 0)
         snprintf(option, sizeof option, "--bind l3cache");
     weft_lines_print("I_MPI_PIN_DOMAIN=%s places the ranks of Intel MPI and has no effect here; "

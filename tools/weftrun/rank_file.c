@@ -37,14 +37,16 @@ static int read_entry(const char *path, char *line, struct entry *e)
     char *slot = line + end + strspn(line + end, " \t=");
     slot[strcspn(slot, " \t\r")] = 0;
     e->slot = slot;
-    struct host_list list;
-    weft_hosts_read_words(&list, host);
-    const char *elsewhere = strcmp(host, "+n0") == 0 ? NULL : weft_hosts_elsewhere(&list);
+    struct host_list list = {0};
+    if (strcmp(host, "+n0") != 0 && weft_hosts_read_words(&list, host))
+        return -1;
+    bool elsewhere = weft_hosts_elsewhere(&list) != NULL;
+    free(list.hosts);
     if (!elsewhere)
         return 1;
     weft_lines_print("weftrun starts ranks on this machine only, and the rank file %s names the "
                      "host \"%s\"; write localhost, or use prterun --map-by rankfile:file=%s.",
-                     path, elsewhere, path);
+                     path, host, path);
     return -1;
 }
 

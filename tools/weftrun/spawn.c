@@ -18,7 +18,6 @@
 #include "phases.h"
 #include "policy.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,19 +27,16 @@
 static int check_hosts(const struct job *job, const struct spawn_app *app)
 {
     struct host_list list = {0};
-    int error = app->hosts ? weft_hosts_read_words(&list, app->hosts) : 0;
-    if (!error && app->host_file)
-        error = weft_hosts_read_file(&list, app->host_file);
-    const char *other = error ? NULL : weft_hosts_elsewhere(&list);
-    if (error)
-        weft_lines_print("The hosts \"%s\" of a spawned program cannot be read: %s.",
-                         app->host_file ? app->host_file : app->hosts, strerror(error));
-    else if (other)
+    int failed = app->hosts ? weft_hosts_read_words(&list, app->hosts) : 0;
+    if (!failed && app->host_file)
+        failed = weft_hosts_read_file(&list, app->host_file);
+    const char *other = failed ? NULL : weft_hosts_elsewhere(&list);
+    if (other)
         weft_lines_print("Program %s cannot be spawned on %s: weftrun spawns on its own host, %s; "
                          "start the parents by prterun or srun, or leave out the info key host.",
                          app->argv[0], other, job->host);
     free(list.hosts);
-    return error || other ? -1 : 0;
+    return failed || other ? -1 : 0;
 }
 
 static int count_env(char *const *env)

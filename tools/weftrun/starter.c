@@ -448,6 +448,9 @@ static void add_program(struct line *line, const struct job *job, const struct a
     if (line->n == env + 1 && !line->failed) {
         free(line->words[env]); /* no variable needs it */
         line->n = env;
+    } else if (strchr(app->path, '=')) { /* which env would take for a variable */
+        add_option(line, "/bin/sh", "-c");
+        add_option(line, "exec \"$@\"", "sh");
     }
     add(line, "%s", app->path);
     for (int i = 1; app->argv[i]; i++)
@@ -495,7 +498,7 @@ static void add_shell(struct line *line, const struct job *job)
         below += job->apps[i].count;
         add_program(&program, job, &job->apps[i]);
         line->failed |= program.failed;
-        fprintf(out, "if [ $SLURM_PROCID -lt %d ]; then export %s=%d; cd ", below,
+        fprintf(out, "if [ $SLURM_PROCID -lt %d ]; then export %s=%d; CDPATH= cd -- ", below,
                 WEFT_APPNUM_VARIABLE, i);
         print_words(folder, out);
         fputs(" || exit 1; exec ", out);

@@ -22,7 +22,7 @@ struct host_list {
 /* Reads "a,b:4". Returns 0, or -1 after printing what is wrong. */
 int weft_hosts_read_words(struct host_list *list, const char *text);
 
-/* Reads a file with a line for each slot, or with "HOST slots=N" or "HOST:N". As before. */
+/* Reads a file with a line for each slot, or with "HOST slots=N" or "HOST:N". Returns the same. */
 int weft_hosts_read_file(struct host_list *list, const char *path);
 
 /* The slots of all hosts. With per_node > 0 a host has as many, unless the list states fewer. */

@@ -34,7 +34,7 @@ noinst_LIBRARIES += libcheck.a
 libcheck_a_CPPFLAGS = $(TOOLS_CPPFLAGS)
 libcheck_a_CFLAGS = $(TOOLS_CFLAGS)
 libcheck_a_SOURCES = src/tools/check/check.c src/tools/check/check.h \
-    src/tools/check/area.c src/tools/check/area.h \
+    src/tools/check/accesses.c src/tools/check/area.c src/tools/check/area.h \
     src/tools/check/blocks.c src/tools/check/blocks.h \
     src/tools/check/buffering.c src/tools/check/buffering.h \
     src/tools/check/buffers.c src/tools/check/buffers.h \
@@ -43,25 +43,29 @@ libcheck_a_SOURCES = src/tools/check/check.c src/tools/check/check.h \
     src/tools/check/collectives.c \
     src/tools/check/comms.c src/tools/check/comms.h \
     src/tools/check/deadlocks.c src/tools/check/deadlocks.h \
-    src/tools/check/dispatch.c \
+    src/tools/check/dispatch.c src/tools/check/epochs.c \
     src/tools/check/extent.c src/tools/check/extent.h \
     src/tools/check/files.c src/tools/check/files.h \
     src/tools/check/finding.c src/tools/check/finding.h \
     src/tools/check/gathering.c src/tools/check/gathering.h \
     src/tools/check/graph.c src/tools/check/graph.h \
+    src/tools/check/matching.c src/tools/check/matching.h \
+    src/tools/check/members.c src/tools/check/members.h \
     src/tools/check/messages.c src/tools/check/messages.h \
     src/tools/check/objects.c src/tools/check/objects.h \
     src/tools/check/races.c src/tools/check/races.h \
     src/tools/check/ranges.c src/tools/check/ranges.h \
     src/tools/check/order.c src/tools/check/order.h \
     src/tools/check/order_file.c src/tools/check/order_file.h \
+    src/tools/check/order_persistent.c src/tools/check/order_persistent.h \
     src/tools/check/repeats.c src/tools/check/repeats.h \
     src/tools/check/rules.c src/tools/check/sarif.c \
     src/tools/check/shuffle.c src/tools/check/shuffle.h \
     src/tools/check/signature.c src/tools/check/signature.h \
     src/tools/check/waits.c src/tools/check/waits.h \
     src/tools/check/watch.c src/tools/check/watch.h \
-    src/tools/check/windows.c src/tools/check/windows.h
+    src/tools/check/window_waits.c src/tools/check/windows.c src/tools/check/windows.h \
+    src/tools/check/windows_internal.h
 $(libcheck_a_OBJECTS): | $(TOOLS_STAMP)
 
 # ---- The profile

@@ -253,16 +253,11 @@ void check_area_free(struct check_area *area)
 
 /* ---- Using an area */
 
-static const struct check_span *spans_of(const struct check_area *area)
-{
-    return area->spans ? area->spans : &area->first;
-}
-
 bool check_areas_overlap(const struct check_area *a, const struct check_area *b)
 {
     if (!a->is_exact || !b->is_exact || a->high <= b->low || b->high <= a->low)
         return false;
-    const struct check_span *x = spans_of(a), *y = spans_of(b);
+    const struct check_span *x = check_area_spans(a), *y = check_area_spans(b);
     for (int i = 0, k = 0; i < a->n && k < b->n;) {
         if (x[i].high <= y[k].low)
             i++;
@@ -293,7 +288,7 @@ bool check_area_hash(const struct check_area *area, uint64_t *hash)
     char buffer[8192];
     struct iovec there[64], here = {buffer, 0};
     int n = 0, i = 0;
-    struct check_span span = spans_of(area)[0];
+    struct check_span span = check_area_spans(area)[0];
     *hash = UINT64_C(0xcbf29ce484222325);
     while (i < area->n || n) {
         size_t space = sizeof buffer - here.iov_len;
@@ -304,7 +299,7 @@ bool check_area_hash(const struct check_area *area, uint64_t *hash)
             here.iov_len += size;
             span.low += size;
             if (span.low == span.high && ++i < area->n)
-                span = spans_of(area)[i];
+                span = check_area_spans(area)[i];
             continue;
         }
         if (process_vm_readv(getpid(), &here, 1, there, (unsigned long)n, 0) !=

@@ -47,6 +47,11 @@ static inline struct check_area check_area_empty(void)
     return (struct check_area){.is_exact = true, .is_sorted = true};
 }
 
+static inline const struct check_span *check_area_spans(const struct check_area *area)
+{
+    return area->spans ? area->spans : &area->first;
+}
+
 /* True if the two have a byte in common. */
 bool check_areas_overlap(const struct check_area *a, const struct check_area *b);
 

@@ -331,8 +331,7 @@ static void start(struct operation *operation)
             check_windows_cover(&buffer->area))
             continue;
         for (int k = 0; k < buffer->area.n; k++) {
-            const struct check_span *span =
-                buffer->area.spans ? &buffer->area.spans[k] : &buffer->area.first;
+            const struct check_span *span = &check_area_spans(&buffer->area)[k];
             check_watch_add(operation->serial, span->low, span->high, buffer->name,
                             &operation->where, operation->win != NULL);
         }
@@ -500,15 +499,10 @@ static void see_status(const struct weft_call *call)
  * not seen. */
 static void forget_request(const struct weft_call *call)
 {
-    for (int i = 0; i < call->function->parameters; i++) {
-        const struct weft_parameter *parameter = &call->function->parameter[i];
-        struct operation *old =
-            parameter->object == WEFT_OBJECT_REQUEST && parameter->flow == WEFT_FLOW_OUT
-                ? find_request(weft_call_element(call, i, 0))
-                : NULL;
-        if (old)
-            erase(old);
-    }
+    const void *request = check_made_request(call);
+    struct operation *old = request ? find_request(request) : NULL;
+    if (old)
+        erase(old);
 }
 
 void check_buffers_end(struct weft_call *call)
@@ -522,17 +516,14 @@ void check_buffers_end(struct weft_call *call)
     if ((function->does & WEFT_DOES_COMPLETE) && call->result == MPI_SUCCESS &&
         check_has(call, CHECK_HAS_IN_REQUEST))
         see_status(call);
-    if (flights.n && call->result == MPI_SUCCESS && check_has(call, CHECK_HAS_OUT_HANDLE))
+    if (flights.n && call->result == MPI_SUCCESS)
         forget_request(call);
     check_mutex_unlock(&flights.lock);
     if (!check_has(call, CHECK_HAS_DATA) || !is_checked(function) || call->result != MPI_SUCCESS)
         return;
     if (!(function->does & (WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT | WEFT_DOES_RMA)))
         return;
-    const void *request = NULL;
-    for (int i = 0; i < function->parameters; i++)
-        if (function->parameter[i].object == WEFT_OBJECT_REQUEST)
-            request = weft_call_element(call, i, 0);
+    const void *request = check_made_request(call);
     const bool has_request = function->does & (WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT);
     if (has_request && weft_object_is_predefined(request))
         return; /* complete already: of MPI_PROC_NULL, for example */

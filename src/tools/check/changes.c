@@ -62,6 +62,17 @@ void check_changes_free(struct weft_call *call)
         spare = changes;
 }
 
+const void *check_made_request(const struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    for (int i = check_has(call, CHECK_HAS_OUT_HANDLE) ? 0 : function->parameters;
+         i < function->parameters; i++)
+        if (function->parameter[i].object == WEFT_OBJECT_REQUEST &&
+            function->parameter[i].flow == WEFT_FLOW_OUT)
+            return weft_call_element(call, i, 0);
+    return NULL;
+}
+
 bool check_has_completed(const struct weft_call *call, int64_t element)
 {
     return weft_call_status(call, element) >= 0;

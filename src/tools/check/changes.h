@@ -24,6 +24,9 @@ struct check_changes {
 void check_changes_keep(struct weft_call *call);
 void check_changes_free(struct weft_call *call);
 
+/* The request that a call has made; NULL: it makes none. */
+const void *check_made_request(const struct weft_call *call);
+
 /* True if a completing call has ended the operation of element i of its requests. The handle of an
  * operation that is not persistent has become MPI_REQUEST_NULL then, too. */
 bool check_has_completed(const struct weft_call *call, int64_t element);

@@ -7,7 +7,7 @@
 #include "tools/check/check.h"
 #include "tools/check/deadlocks.h"
 #include "tools/check/files.h"
-#include "tools/check/messages.h"
+#include "tools/check/matching.h"
 #include "tools/check/repeats.h"
 #include "tools/check/windows.h"
 
@@ -33,7 +33,7 @@ static struct {
 
 static void (*const take[CHECK_RECORDS])(const struct check_record *record) = {
     [CHECK_RECORD_COLLECTIVE] = check_collectives_take,
-    [CHECK_RECORD_MESSAGE] = check_messages_take,
+    [CHECK_RECORD_MESSAGE] = check_matching_take,
     [CHECK_RECORD_ACCESS] = check_windows_take,
     [CHECK_RECORD_FILE] = check_files_take,
     [CHECK_RECORD_POST] = check_windows_take_post,

@@ -14,6 +14,7 @@
 #ifndef WEFT_CHECK_CHANNEL_H
 #define WEFT_CHECK_CHANNEL_H
 
+#include "tools/check/finding.h"
 #include "tools/check/signature.h"
 #include "tools/interpose/call.h"
 #include "tools/interpose/site.h"
@@ -33,14 +34,15 @@ enum check_record_kind {
     CHECK_RECORDS
 };
 
-/* A wait is for a message, for a receive, for a collective call, for MPI_Win_complete, or for
- * MPI_Win_post. */
+/* A wait is for a message, for a receive, for a collective call, for MPI_Win_complete, for
+ * MPI_Win_post, or for MPI_Win_unlock. */
 enum check_want_kind {
     CHECK_WANT_RECEIVE,
     CHECK_WANT_SEND,
     CHECK_WANT_COLLECTIVE,
     CHECK_WANT_COMPLETE,
-    CHECK_WANT_POST
+    CHECK_WANT_POST,
+    CHECK_WANT_UNLOCK
 };
 
 struct check_record {
@@ -96,6 +98,12 @@ struct check_record {
         } edge;
     };
 };
+
+/* The call of a record, of whichever rank. */
+static inline struct check_location check_location_in(const struct check_record *record)
+{
+    return (struct check_location){&weft_functions[record->call], weft_site_unpack(record->site)};
+}
 
 enum { CHECK_RECORD_TAG = 1, CHECK_LOG_TAG };
 

@@ -140,14 +140,9 @@ static void fill(const struct weft_call *call, const struct check_comm *comm,
 
 /* ---- Comparing, at rank 0 of the communicator */
 
-static struct check_location location_of(const struct check_record *record)
-{
-    return (struct check_location){&weft_functions[record->call], weft_site_unpack(record->site)};
-}
-
 static void describe(const struct check_record *record, char *text, size_t size)
 {
-    struct check_location location = location_of(record);
+    struct check_location location = check_location_in(record);
     check_location_print(&location, text, size);
 }
 
@@ -172,7 +167,7 @@ static void report(enum check_rule rule, const struct check_record *a, const str
                    const char *what)
 {
     const struct check_record *low = a->rank < b->rank ? a : b, *high = low == a ? b : a;
-    struct check_location location = location_of(high);
+    struct check_location location = check_location_in(high);
     char other[512];
     describe(low, other, sizeof other);
     check_report_of(high->rank, rule, &location, true, "%s differs from that of rank %d, in %s",
@@ -336,7 +331,7 @@ void check_collectives_finish(void)
     while (state.rounds) {
         struct round *round = state.rounds;
         const struct check_record *first = &round->first;
-        struct check_location location = location_of(first);
+        struct check_location location = check_location_in(first);
         if (!is_broken(first->collective.comm))
             check_report_of(first->rank, CHECK_COLLECTIVE_MISSING, &location, false,
                             "%d of %d ranks of the communicator have made this call",

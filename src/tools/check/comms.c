@@ -82,6 +82,17 @@ bool check_comm_copy(const struct weft_call *call, struct check_comm *copy)
     return comm != NULL;
 }
 
+bool check_comm_find_peer(const struct check_comm *comm, int64_t rank, int *world)
+{
+    *world = -1;
+    if (rank == MPI_ANY_SOURCE)
+        return true;
+    if (rank < 0 || rank >= comm->size)
+        return false;
+    *world = comm->world[rank];
+    return true;
+}
+
 static void link_entry(struct entry *entry)
 {
     const uint64_t hashes[2] = {hash_handle(entry->comm.handle), entry->comm.key};

@@ -54,6 +54,9 @@ struct check_comm *check_comm_find_key(uint64_t key);
 /* Copies the communicator of a call; false: it has no key. */
 bool check_comm_copy(const struct weft_call *call, struct check_comm *copy);
 
+/* The process of a rank argument, in MPI_COMM_WORLD; -1: of MPI_ANY_SOURCE. False: it is none. */
+bool check_comm_find_peer(const struct check_comm *comm, int64_t rank, int *world);
+
 /* Before the real call that may free communicators, windows or files, and after one that may have
  * made some. */
 void check_comms_free(const struct weft_call *call);

@@ -7,7 +7,7 @@
 #include "tools/check/buffering.h"
 #include "tools/check/comms.h"
 #include "tools/check/graph.h"
-#include "tools/check/messages.h"
+#include "tools/check/matching.h"
 #include "tools/check/order.h"
 #include "tools/check/windows.h"
 
@@ -159,13 +159,15 @@ static bool is_owed(int asker, const struct check_question *question, bool *is_o
     check_unlock();
     switch (question->kind) {
     case CHECK_WANT_SEND:
-        return comm && check_messages_is_unmatched(asker, question->number);
+        return comm && check_matching_is_unmatched(asker, question->number);
     case CHECK_WANT_COLLECTIVE:
         return *is_other || (comm && !is_called && (question->is_late || !question->is_optional));
     case CHECK_WANT_COMPLETE:
         return check_windows_is_incomplete(asker, question->comm, question->number);
     case CHECK_WANT_POST:
         return check_windows_is_unposted(asker, question->comm, question->number);
+    case CHECK_WANT_UNLOCK:
+        return check_windows_holds_word(question->comm, question->number);
     default: /* it sends nothing in its wait */
         return true;
     }
@@ -223,7 +225,7 @@ static void take_reply(const struct check_record *record)
     struct edge *edge = &self.edges[reply->edge];
     /* A message that the rank sent before its reply may end the wait. */
     if (edge->want.kind == CHECK_WANT_RECEIVE &&
-        check_messages_has_arrived(edge->want.comm, record->rank, edge->want.tag))
+        check_matching_has_message(edge->want.comm, record->rank, edge->want.tag))
         return;
     edge->epoch = reply->epoch;
     if (reply->is_other)
@@ -298,16 +300,11 @@ static int find_set(void)
     return n;
 }
 
-static struct check_location location_of(const struct check_record *record)
-{
-    return (struct check_location){&weft_functions[record->call], weft_site_unpack(record->site)};
-}
-
 /* Appends "rank 0 waits in MPI_Recv at ... for a message of rank 1 with tag 3". */
 static void describe(char *text, const struct check_record *record, int more)
 {
     const struct check_edge *edge = &record->edge;
-    const struct check_location location = location_of(record);
+    const struct check_location location = check_location_in(record);
     char call[384], what[128], others[48] = "", tag[32] = "";
     size_t length = strlen(text);
     check_location_print(&location, call, sizeof call);
@@ -323,6 +320,8 @@ static void describe(char *text, const struct check_record *record, int more)
         snprintf(what, sizeof what, "until rank %d calls MPI_Win_complete", edge->other);
     else if (edge->kind == CHECK_WANT_POST)
         snprintf(what, sizeof what, "until rank %d calls MPI_Win_post", edge->other);
+    else if (edge->kind == CHECK_WANT_UNLOCK)
+        snprintf(what, sizeof what, "until rank %d calls MPI_Win_unlock", edge->other);
     else if (edge->call == record->call)
         snprintf(what, sizeof what, "for the same call of rank %d", edge->other);
     else /* in MPI_Wait, for example */
@@ -346,7 +345,7 @@ static const struct check_record *next_edge(const struct node *node, int rank)
 
 static void add_rank(const struct check_record *record, bool cycle)
 {
-    const struct check_location location = location_of(record);
+    const struct check_location location = check_location_in(record);
     struct weft_site site;
     char where[96] = "";
     weft_site_lookup(location.site, &site);
@@ -403,7 +402,7 @@ static void report(void)
          at = next_edge(&nodes[at], at)->edge.other)
         first = at < first ? at : first; /* the lowest rank of the cycle */
     rank = first;
-    const struct check_location location = location_of(next_edge(&nodes[first], first));
+    const struct check_location location = check_location_in(next_edge(&nodes[first], first));
     const struct check_edge *edge;
     do {
         const struct check_record *record = next_edge(&nodes[rank], rank);

@@ -17,7 +17,7 @@
  * MPI_Finalize. None of the ranks can be the first one to leave its epoch, however old the edges
  * are.
  *
- * Waits that the checker cannot follow (locks of windows, inter-communicators) have no edges, and
+ * Waits that the checker cannot follow (MPI_Win_lock_all, inter-communicators) have no edges, and
  * ranks in them do not reply: nothing is reported then.
  *
  * Invariant: a reply is sent only inside of a wait, in which the rank starts no operation.

@@ -10,6 +10,7 @@
 #include "tools/check/check.h"
 #include "tools/check/comms.h"
 #include "tools/check/files.h"
+#include "tools/check/matching.h"
 #include "tools/check/messages.h"
 #include "tools/check/order.h"
 #include "tools/check/shuffle.h"
@@ -131,7 +132,7 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
     if (check.kinds & CHECK_COLLECTIVES)
         check_collectives_finish();
     if (check.kinds & CHECK_FOLLOW)
-        check_messages_finish();
+        check_matching_finish();
     if (check.kinds & (CHECK_DEADLOCKS | CHECK_RACES))
         check_log_finish();
     if (check.kinds & CHECK_OBJECTS)
@@ -178,7 +179,7 @@ static void begin_job(void)
     check_order_begin_job();
     if (check.kinds & CHECK_ACROSS) {
         check_comms_begin();
-        check_messages_begin_job();
+        check_matching_begin_job();
         check_log_begin();
         check_channel_begin();
     }

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -59,17 +60,20 @@ static bool find_global(uintptr_t address, struct check_extent *extent)
 
 /* ---- Local variables */
 
+/* For the variable that has an address, or for the pointers with that value in one function. */
 struct search {
     uintptr_t address;
-    uintptr_t code, base; /* of the frame that has it: an instruction and the frame address */
+    uintptr_t site;       /* 0: the frame is that which has the address; else that of this call */
+    uintptr_t code, base; /* of the frame: an instruction and the frame address */
     int frames;
+    int pointers, alike; /* that have been found, and those to elements of one type */
 };
 
 static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *arg)
 {
     struct search *search = arg;
     const uintptr_t stack = _Unwind_GetCFA(context); /* the frame address of the one before */
-    if (stack > search->address && search->code) {
+    if (search->code && (search->site ? search->code == search->site : stack > search->address)) {
         search->base = stack;
         return _URC_END_OF_STACK;
     }
@@ -93,56 +97,150 @@ static bool resolve_type(Dwarf_Die *of, bool in_arrays, Dwarf_Die *type)
     return true;
 }
 
-static void read_elements(Dwarf_Die *variable, struct check_extent *extent)
+static char kind_of(Dwarf_Die *type)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word encoding;
+    if (dwarf_tag(type) != DW_TAG_base_type ||
+        dwarf_formudata(dwarf_attr_integrate(type, DW_AT_encoding, &attribute), &encoding))
+        return 0;
+    switch (encoding) {
+    case DW_ATE_signed:
+        return 'i';
+    case DW_ATE_unsigned:
+        return 'u';
+    case DW_ATE_float:
+        return 'f';
+    case DW_ATE_signed_char:
+    case DW_ATE_unsigned_char:
+        return 'c';
+    default:
+        return 0;
+    }
+}
+
+/* Adds a member, or the element of a variable, with the arrays around it. */
+static bool add_member(Dwarf_Die *of, int64_t offset, struct check_extent *extent)
+{
+    Dwarf_Die whole, type;
+    Dwarf_Word bytes, size;
+    if (extent->n == CHECK_MEMBERS_MAX || !resolve_type(of, false, &whole) ||
+        !resolve_type(of, true, &type) || dwarf_aggregate_size(&whole, &bytes) ||
+        dwarf_aggregate_size(&type, &size))
+        return false;
+    extent->members[extent->n++] =
+        (struct check_member){offset, (int64_t)bytes, kind_of(&type), (int)size, dwarf_diename(of)};
+    return true;
+}
+
+static bool add_members(Dwarf_Die *structure, struct check_extent *extent)
+{
+    Dwarf_Die child;
+    Dwarf_Attribute attribute;
+    Dwarf_Word offset;
+    if (dwarf_child(structure, &child))
+        return false;
+    do {
+        if (dwarf_tag(&child) != DW_TAG_member && dwarf_tag(&child) != DW_TAG_inheritance)
+            continue;
+        if (dwarf_formudata(dwarf_attr(&child, DW_AT_data_member_location, &attribute), &offset) ||
+            !add_member(&child, (int64_t)offset, extent))
+            return false; /* of bits, for example */
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return true;
+}
+
+/* The elements of a variable, without the arrays around them, or of what a pointer points at. */
+static void read_elements(Dwarf_Die *of, struct check_extent *extent)
 {
     Dwarf_Die type;
-    Dwarf_Attribute attribute;
-    Dwarf_Word encoding, size;
-    if (!resolve_type(variable, true, &type) || dwarf_tag(&type) != DW_TAG_base_type ||
-        dwarf_formudata(dwarf_attr_integrate(&type, DW_AT_encoding, &attribute), &encoding) ||
-        dwarf_aggregate_size(&type, &size))
+    Dwarf_Word size;
+    extent->n = 0;
+    extent->stride = 0;
+    if (!resolve_type(of, true, &type) || dwarf_aggregate_size(&type, &size) || size == 0)
         return;
-    extent->size = (int)size;
-    extent->kind = encoding == DW_ATE_signed     ? 'i'
-                   : encoding == DW_ATE_unsigned ? 'u'
-                   : encoding == DW_ATE_float    ? 'f'
-                                                 : 0;
+    if (dwarf_tag(&type) == DW_TAG_structure_type ? !add_members(&type, extent)
+                                                  : !add_member(of, 0, extent))
+        return;
+    extent->stride = (int64_t)size;
+}
+
+/* The address of a variable that stays in the frame. */
+static bool find_place(Dwarf_Die *variable, const struct search *search, uintptr_t *place)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Op *location;
+    size_t n;
+    if (!dwarf_attr_integrate(variable, DW_AT_location, &attribute) ||
+        dwarf_getlocation(&attribute, &location, &n) || n != 1 || location->atom != DW_OP_fbreg)
+        return false;
+    *place = search->base + location->number;
+    return true;
+}
+
+static void copy_name(Dwarf_Die *variable, struct check_extent *extent)
+{
+    const char *name = dwarf_diename(variable);
+    snprintf(extent->name, sizeof extent->name, "%s", name ? name : "a variable");
 }
 
 /* True if the variable has the address. */
 static bool has_address(Dwarf_Die *variable, const struct search *search,
                         struct check_extent *extent)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Op *location;
-    size_t n;
     Dwarf_Die type;
     Dwarf_Word size;
-    if (!dwarf_attr_integrate(variable, DW_AT_location, &attribute) ||
-        dwarf_getlocation(&attribute, &location, &n) || n != 1 || location->atom != DW_OP_fbreg ||
-        !resolve_type(variable, false, &type) || dwarf_aggregate_size(&type, &size))
+    if (!find_place(variable, search, &extent->low) || !resolve_type(variable, false, &type) ||
+        dwarf_aggregate_size(&type, &size))
         return false;
-    extent->low = search->base + location->number;
     extent->high = extent->low + size;
     if (search->address < extent->low || search->address >= extent->high)
         return false;
-    const char *name = dwarf_diename(variable);
-    snprintf(extent->name, sizeof extent->name, "%s", name ? name : "a variable");
+    copy_name(variable, extent);
     read_elements(variable, extent);
     return true;
 }
 
-static bool find_in_scope(Dwarf_Die *scope, const struct search *search,
-                          struct check_extent *extent)
+static bool is_alike(const struct check_extent *a, const struct check_extent *b)
+{
+    bool alike = a->n == b->n && a->stride == b->stride;
+    for (int i = 0; i < a->n && alike; i++)
+        alike =
+            a->members[i].kind == b->members[i].kind && a->members[i].size == b->members[i].size;
+    return alike;
+}
+
+/* Counts the variable if it is a pointer with the value. */
+static void count_pointer(Dwarf_Die *variable, struct search *search, struct check_extent *extent)
+{
+    const struct check_extent before = *extent;
+    Dwarf_Die type;
+    uintptr_t place, value;
+    if (!find_place(variable, search, &place) || !resolve_type(variable, false, &type) ||
+        dwarf_tag(&type) != DW_TAG_pointer_type)
+        return;
+    memcpy(&value, (const void *)place, sizeof value);
+    if (value != search->address)
+        return;
+    copy_name(variable, extent);
+    read_elements(&type, extent);
+    search->alike += extent->stride && (search->pointers == 0 || is_alike(extent, &before));
+    search->pointers++;
+}
+
+static bool find_in_scope(Dwarf_Die *scope, struct search *search, struct check_extent *extent)
 {
     Dwarf_Die child;
     if (dwarf_child(scope, &child))
         return false;
-    do
-        if (dwarf_tag(&child) == DW_TAG_variable || dwarf_tag(&child) == DW_TAG_formal_parameter)
-            if (has_address(&child, search, extent))
-                return true;
-    while (dwarf_siblingof(&child, &child) == 0);
+    do {
+        if (dwarf_tag(&child) != DW_TAG_variable && dwarf_tag(&child) != DW_TAG_formal_parameter)
+            continue;
+        if (search->site)
+            count_pointer(&child, search, extent);
+        else if (has_address(&child, search, extent))
+            return true;
+    } while (dwarf_siblingof(&child, &child) == 0);
     return false;
 }
 
@@ -174,14 +272,14 @@ static bool is_c(Dwarf_Die *unit)
     }
 }
 
-static bool find_local(uintptr_t address, struct check_extent *extent)
+/* Looks at the variables of a frame. */
+static bool find_in_frame(struct search *search, struct check_extent *extent)
 {
-    struct search search = {.address = address};
     Dwarf_Addr bias;
     Dwarf_Die *scopes = NULL, *unit = NULL;
-    _Unwind_Backtrace(see_frame, &search);
-    const uintptr_t code = search.code - 1; /* inside the call */
-    Dwfl_Module *module = search.base && modules() ? dwfl_addrmodule(modules(), code) : NULL;
+    _Unwind_Backtrace(see_frame, search);
+    const uintptr_t code = search->code - 1; /* inside the call */
+    Dwfl_Module *module = search->base && modules() ? dwfl_addrmodule(modules(), code) : NULL;
     if (module)
         unit = dwfl_module_addrdie(module, code, &bias);
     if (!unit || !is_c(unit))
@@ -193,10 +291,23 @@ static bool find_local(uintptr_t address, struct check_extent *extent)
     bool is_found = false;
     if (function < n && has_frame_base(&scopes[function]))
         for (int i = 0; i <= function && !is_found; i++)
-            is_found = find_in_scope(&scopes[i], &search, extent);
+            is_found = find_in_scope(&scopes[i], search, extent);
     if (n > 0)
         free(scopes);
     return is_found;
+}
+
+static bool find_local(uintptr_t address, struct check_extent *extent)
+{
+    struct search search = {.address = address};
+    return find_in_frame(&search, extent);
+}
+
+static bool find_pointers(uintptr_t site, uintptr_t address, struct check_extent *extent)
+{
+    struct search search = {.address = address, .site = site};
+    find_in_frame(&search, extent);
+    return search.alike > 0 && search.alike == search.pointers;
 }
 #else
 static bool find_global(uintptr_t address, struct check_extent *extent)
@@ -210,11 +321,18 @@ static bool find_local(uintptr_t address, struct check_extent *extent)
     (void)address, (void)extent;
     return false;
 }
+
+static bool find_pointers(uintptr_t site, uintptr_t address, struct check_extent *extent)
+{
+    (void)site, (void)address, (void)extent;
+    return false;
+}
 #endif
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the debug information */
 
 bool check_extent_find(uintptr_t address, struct check_extent *extent)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     char here;
     *extent = (struct check_extent){.low = 0};
     if (check_block_find(address, &extent->low, &extent->high))
@@ -223,6 +341,15 @@ bool check_extent_find(uintptr_t address, struct check_extent *extent)
     const uintptr_t distance = address - (uintptr_t)&here;
     const bool is_found =
         distance < (uintptr_t)64 << 20 ? find_local(address, extent) : find_global(address, extent);
+    pthread_mutex_unlock(&lock);
+    return is_found;
+}
+
+bool check_extent_find_pointers(const void *site, uintptr_t address, struct check_extent *extent)
+{
+    *extent = (struct check_extent){.low = address};
+    pthread_mutex_lock(&lock);
+    const bool is_found = find_pointers((uintptr_t)site, address, extent);
     pthread_mutex_unlock(&lock);
     return is_found;
 }

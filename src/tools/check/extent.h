@@ -14,15 +14,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { CHECK_MEMBERS_MAX = 32 };
+
+/* Numbers of one type, in a structure or alone. */
+struct check_member {
+    int64_t offset, bytes; /* all of them */
+    char kind;        /* 'i' signed, 'u' unsigned, 'f' floating point, 'c' characters, 0: other */
+    int size;         /* of each */
+    const char *name; /* of a member */
+};
+
 struct check_extent {
     uintptr_t low, high;
     char name[64]; /* of a variable; "": a block of the heap */
-    /* of the elements of a local variable; 0: they are no numbers */
-    char kind; /* 'i' signed, 'u' unsigned, 'f' floating point */
-    int size;
+    /* What an element has of a local variable, or of the memory that a local pointer points at. */
+    int64_t stride; /* bytes of an element; 0: it is not known */
+    int n;
+    struct check_member members[CHECK_MEMBERS_MAX];
 };
 
 /* False: it is not known. */
 bool check_extent_find(uintptr_t address, struct check_extent *extent);
+
+/* Fills the members of what is at an address, by the local pointers that have its value, in the
+ * function that has made the call. False: there is none, or they differ. */
+bool check_extent_find_pointers(const void *site, uintptr_t address, struct check_extent *extent);
 
 #endif

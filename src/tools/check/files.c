@@ -168,7 +168,7 @@ static void make_records(const struct weft_call *call, const struct check_comm *
     record.access.how = call->function->parameter[data_of(call)].flow == WEFT_FLOW_IN;
     ready.leader = comm->leader;
     for (int i = 0; i < area->n; i++) {
-        const struct check_span *span = area->spans ? &area->spans[i] : &area->first;
+        const struct check_span *span = &check_area_spans(area)[i];
         record.access.low = span->low;
         record.access.high = span->high;
         if (ready.n == ready.capacity)
@@ -281,11 +281,6 @@ void check_files_end(const struct weft_call *call)
 
 /* ---- The leader */
 
-static struct check_location location_of(const struct check_record *record)
-{
-    return (struct check_location){&weft_functions[record->call], weft_site_unpack(record->site)};
-}
-
 /* Reports at the call of the higher rank, whichever record came first. */
 static void compare(const struct check_record *a, const struct check_record *b)
 {
@@ -295,7 +290,7 @@ static void compare(const struct check_record *a, const struct check_record *b)
         y->low >= x->high)
         return;
     const struct check_record *low = a->rank < b->rank ? a : b, *high = low == a ? b : a;
-    const struct check_location location = location_of(high), other = location_of(low);
+    const struct check_location location = check_location_in(high), other = check_location_in(low);
     const uint64_t first = x->low > y->low ? x->low : y->low;
     char text[512];
     check_location_print(&other, text, sizeof text);

@@ -95,8 +95,10 @@ static void check_start(const struct weft_call *call, const void *handle)
     struct check_object *object = check_object_find(WEFT_OBJECT_REQUEST, handle);
     bool twice = object && object->uses > 0 && object->active;
     struct check_location made = object ? object->made : (struct check_location){0};
-    if (object && object->persistent)
+    if (object && object->persistent) {
         object->active = true;
+        object->may_be_freed = false;
+    }
     check_unlock();
     if (!twice)
         return;
@@ -104,6 +106,24 @@ static void check_start(const struct weft_call *call, const void *handle)
     char text[512];
     check_location_print(&made, text, sizeof text);
     check_report(CHECK_REQUEST_ACTIVE, &here, true, "the request of %s is still active", text);
+}
+
+/* MPI_Request_free of an operation that has results, which the program cannot know to be there. */
+static void check_request_free(const struct weft_call *call, const void *handle)
+{
+    const int receives = WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE | WEFT_DOES_COLLECTIVE;
+    check_lock();
+    const struct check_object *object = check_object_find(WEFT_OBJECT_REQUEST, handle);
+    const bool is_early = object && object->uses > 0 && object->active && !object->may_be_freed &&
+                          (object->made.function->does & receives);
+    const struct check_location made = object ? object->made : (struct check_location){0};
+    check_unlock();
+    if (!is_early)
+        return;
+    const struct check_location here = check_location_of(call);
+    char text[512];
+    check_location_print(&made, text, sizeof text);
+    check_report(CHECK_REQUEST_FREED, &here, false, "the operation of %s is not complete", text);
 }
 
 /* The datatypes of data have to be committed. */
@@ -144,6 +164,8 @@ void check_objects_begin(struct weft_call *call)
             check_use(call, parameter, handle);
             if (function->does & WEFT_DOES_START)
                 check_start(call, handle);
+            if (function->plain == WEFT_CALL_Request_free)
+                check_request_free(call, handle);
         }
     }
 }
@@ -260,6 +282,23 @@ static void see_change(const struct weft_call *call, const struct check_change *
     check_unlock();
 }
 
+/* MPI_Request_get_status has found that requests are complete, or MPI_Cancel was called. */
+static void see_known(const struct weft_call *call)
+{
+    const struct weft_function *function = call->function;
+    check_lock();
+    for (int i = 0; i < function->parameters; i++)
+        for (int64_t k = 0;
+             function->parameter[i].object == WEFT_OBJECT_REQUEST && k < weft_call_length(call, i);
+             k++) {
+            struct check_object *object =
+                check_object_find(WEFT_OBJECT_REQUEST, weft_call_element(call, i, k));
+            if (object && check_has_completed(call, k))
+                object->may_be_freed = true;
+        }
+    check_unlock();
+}
+
 void check_objects_end(struct weft_call *call)
 {
     const struct check_changes *changes = call->state;
@@ -267,6 +306,10 @@ void check_objects_end(struct weft_call *call)
         see_change(call, &changes->list[i]);
     if (call->result == MPI_SUCCESS && check_has(call, CHECK_HAS_OUT_HANDLE))
         see_results(call);
+    if (call->result == MPI_SUCCESS &&
+        (call->function->plain == WEFT_CALL_Cancel ||
+         ((call->function->does & WEFT_DOES_COMPLETE) && check_has(call, CHECK_HAS_IN_REQUEST))))
+        see_known(call);
 }
 
 /* ---- The end */

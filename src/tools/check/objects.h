@@ -27,6 +27,7 @@ struct check_object {
     enum weft_object_kind kind;
     int uses;                             /* 0: freed, below: not known */
     bool persistent, active, generalized; /* of a request */
+    bool may_be_freed;                    /* while active: cancelled, or known to be complete */
     bool committed;                       /* of a datatype */
     bool described;                       /* its signature is known */
     struct check_signature signature;

@@ -6,9 +6,9 @@
 #include "tools/check/changes.h"
 #include "tools/check/channel.h"
 #include "tools/check/deadlocks.h"
-#include "tools/check/messages.h"
 #include "tools/check/objects.h"
 #include "tools/check/order_file.h"
+#include "tools/check/order_persistent.h"
 #include "tools/check/shuffle.h"
 #include "tools/check/waits.h"
 
@@ -21,7 +21,7 @@
 enum { FAILED = INT_MIN, NOTHING };
 /* Sources beside ranks. */
 enum { UNKNOWN = INT_MIN, CANCELLED = INT_MIN + 1 };
-enum { TABLE = 1024, TAG_NEVER_SENT = 1000 };
+enum { TABLE = 1024 };
 
 /* A receive from any source that is not complete. */
 struct open_receive {
@@ -123,16 +123,6 @@ static bool has_any_source(const struct weft_call *call)
     return source >= 0 && call->values[source].number == MPI_ANY_SOURCE;
 }
 
-/* The request that a call makes, NULL: it makes none. */
-static const void *made_by(const struct weft_call *call)
-{
-    const int last = call->function->parameters - 1;
-    const struct weft_parameter *parameter = &call->function->parameter[last];
-    return parameter->object == WEFT_OBJECT_REQUEST && parameter->flow == WEFT_FLOW_OUT
-               ? weft_call_element(call, last, 0)
-               : NULL;
-}
-
 /* The parameter of a result that is true or false; -1: the call has none, or is not recorded. */
 static int flag_of(const struct weft_call *call)
 {
@@ -161,6 +151,22 @@ static bool is_any(const struct weft_call *call)
 {
     const enum weft_call_number plain = call->function->plain;
     return plain == WEFT_CALL_Waitany || plain == WEFT_CALL_Testany;
+}
+
+static bool is_start(const struct weft_call *call)
+{
+    return call->function->plain == WEFT_CALL_Start || call->function->plain == WEFT_CALL_Startall;
+}
+
+/* The number of requests that a call starts, and one of them. */
+static int64_t starts_of(const struct weft_call *call)
+{
+    return is_start(call) ? weft_call_length(call, call->function->parameters - 1) : 0;
+}
+
+static const void *started(const struct weft_call *call, int64_t i)
+{
+    return weft_call_element(call, call->function->parameters - 1, i);
 }
 
 /* Beside a receive or probe with MPI_ANY_SOURCE. */
@@ -272,30 +278,35 @@ static void record_choice(const struct weft_call *call)
         add_entry(call, (int)weft_call_number(call, index, 0), UNKNOWN);
     } else if (state.wild != call) {
         add_entry(call, 1, UNKNOWN);
-    } else if (made_by(call)) {
+    } else if (check_made_request(call)) {
         const int64_t entry = add_entry(call, 1, UNKNOWN);
         if (entry >= 0)
-            add_receive(made_by(call), entry);
+            add_receive(check_made_request(call), entry);
     } else {
         const MPI_Status *of = call->values[status].pointer;
         add_entry(call, 1, of ? of->MPI_SOURCE : UNKNOWN);
     }
 }
 
-void check_order_end(const struct weft_call *call)
+void check_order_end(struct weft_call *call)
 {
+    check_persistent_end(call);
+    if (call->function->plain == WEFT_CALL_Recv_init && has_any_source(call) &&
+        call->result == MPI_SUCCESS && (state.written.file >= 0 || state.read.file >= 0))
+        check_persistent_add(call);
     if (state.written.file < 0)
         return;
     if (call->function->does & WEFT_DOES_COMPLETE)
         record_sources(call);
-    if (call->function->plain != WEFT_CALL_Recv_init) {
-        if (has_choice(call) || state.wild == call)
-            record_choice(call);
-    } else if (state.wild == call) {
-        fprintf(stderr,
-                "weft check: rank %d: the order of a persistent receive with MPI_ANY_SOURCE is not "
-                "recorded\n",
-                check.rank);
+    if (call->function->plain == WEFT_CALL_Recv_init)
+        return;
+    if (has_choice(call) || state.wild == call)
+        record_choice(call);
+    for (int64_t i = 0; call->result == MPI_SUCCESS && i < starts_of(call); i++) {
+        const void *request = started(call, i);
+        const int64_t entry = check_persistent_is_wild(request) ? add_entry(call, 1, UNKNOWN) : -1;
+        if (entry >= 0)
+            add_receive(request, entry);
     }
 }
 
@@ -470,7 +481,7 @@ static bool post_cancelled(struct weft_call *call)
     if (call->function->plain != WEFT_CALL_Irecv)
         return false;
     call->result = weft_next.Irecv_c(v[0].pointer, v[1].number, v[2].pointer, check.rank,
-                                     TAG_NEVER_SENT, check.channel, v[6].pointer);
+                                     CHECK_TAG_NEVER_SENT, check.channel, v[6].pointer);
     return true;
 }
 
@@ -495,9 +506,34 @@ static bool receive_from(struct weft_call *call, int source)
     return check_shuffle_source(call, source);
 }
 
+/* Starts the requests one by one: those from any source by their entries. */
+static bool start_all(struct weft_call *call)
+{
+    bool has_wild = false;
+    for (int64_t i = 0; i < starts_of(call) && !has_wild; i++)
+        has_wild = check_persistent_is_wild(started(call, i));
+    if (!has_wild)
+        return false;
+    call->result = MPI_SUCCESS;
+    for (int64_t i = 0; i < starts_of(call) && call->result == MPI_SUCCESS; i++) {
+        MPI_Request request = (MPI_Request)started(call, i);
+        const struct check_choice *choice = NULL;
+        if (check_persistent_is_wild(request) && state.read.file >= 0)
+            choice = next_choice(call);
+        if (choice && (choice->source >= 0 || choice->source == CANCELLED))
+            call->result = check_persistent_start(request, choice->source);
+        else
+            call->result = weft_next.Start(&request);
+    }
+    return true;
+}
+
 bool check_order_begin(struct weft_call *call)
 {
+    check_persistent_begin(call);
     state.wild = state.written.file >= 0 && has_any_source(call) ? call : NULL;
+    if (state.read.file >= 0 && is_start(call))
+        return start_all(call);
     if (state.read.file < 0 || call->function->plain == WEFT_CALL_Recv_init ||
         (!has_choice(call) && !has_any_source(call)))
         return false;

@@ -4,7 +4,8 @@
  *
  * Each rank writes its choices to FILE.rank<N>, in the order of its calls:
  *
- *   a receive or probe with MPI_ANY_SOURCE   the source of the message
+ *   a receive or probe with MPI_ANY_SOURCE   the source of the message; the start of a persistent
+ *                                            receive, too (order_persistent.h)
  *   MPI_Test, MPI_Testall, MPI_Iprobe, MPI_Improbe, MPI_Win_test, MPI_Parrived,
  *   MPI_Request_get_status                   true or false; equal results are counted
  *   MPI_Waitany, MPI_Testany                 the index
@@ -43,7 +44,7 @@ bool check_order_is_repeated(void);
 bool check_order_begin(struct weft_call *call);
 
 /* Before the end of all modules. */
-void check_order_end(const struct weft_call *call);
+void check_order_end(struct weft_call *call);
 
 /* MPI_Finalize: closes the files. */
 void check_order_finish(void);

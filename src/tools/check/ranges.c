@@ -3,8 +3,7 @@
  * Buffers and the objects that they are in: see ranges.h.
  */
 #include "tools/check/ranges.h"
-#include "tools/check/extent.h"
-#include "tools/check/signature.h"
+#include "tools/check/members.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,66 +29,6 @@ bool check_ranges_are_new(const struct weft_call *call)
     const bool is_new = *slot != key;
     *slot = key;
     return is_new;
-}
-
-/* The kind of number and the size of a basic type, 0: it is none, or has a size only. */
-static char kind_of(MPI_Datatype type)
-{
-    static const struct {
-        MPI_Datatype type;
-        char kind;
-    } kinds[] = {
-        {MPI_SHORT, 'i'},
-        {MPI_INT, 'i'},
-        {MPI_LONG, 'i'},
-        {MPI_LONG_LONG, 'i'},
-        {MPI_INT16_T, 'i'},
-        {MPI_INT32_T, 'i'},
-        {MPI_INT64_T, 'i'},
-        {MPI_UNSIGNED_SHORT, 'u'},
-        {MPI_UNSIGNED, 'u'},
-        {MPI_UNSIGNED_LONG, 'u'},
-        {MPI_UNSIGNED_LONG_LONG, 'u'},
-        {MPI_UINT16_T, 'u'},
-        {MPI_UINT32_T, 'u'},
-        {MPI_UINT64_T, 'u'},
-        {MPI_FLOAT, 'f'},
-        {MPI_DOUBLE, 'f'},
-        {MPI_LONG_DOUBLE, 'f'},
-    };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].type == type)
-            return kinds[i].kind;
-    return 0;
-}
-
-static const char *word_of(char kind)
-{
-    return kind == 'i' ? "signed integers" : kind == 'u' ? "unsigned integers" : "floating point";
-}
-
-/* The elements of a local variable, if they are numbers, against the only basic type of the data.
- */
-static void compare_types(const struct weft_call *call, int parameter,
-                          const struct check_extent *extent)
-{
-    const struct weft_parameter *data = &call->function->parameter[parameter];
-    const struct check_location location = check_location_of(call);
-    MPI_Count size = 0;
-    if (data->about[1] < 0 || !extent->kind)
-        return;
-    const MPI_Datatype datatype = weft_call_element(call, data->about[1], 0);
-    const struct check_signature signature = check_signature_of(datatype, 1);
-    const MPI_Datatype basic = (MPI_Datatype)(uintptr_t)signature.basic;
-    const char kind = kind_of(basic);
-    if (!kind)
-        return;
-    weft_next.Type_size_c(basic, &size);
-    if (kind == extent->kind && size == extent->size)
-        return;
-    check_report(CHECK_BUFFER_TYPE, &location, false,
-                 "%s is in %s, of %s of %d bytes, but the datatype has %s of %d bytes", data->name,
-                 extent->name, word_of(extent->kind), extent->size, word_of(kind), (int)size);
 }
 
 static void report(const struct weft_call *call, int parameter, const struct check_span *span,
@@ -163,7 +102,7 @@ void check_range(const struct weft_call *call, int parameter, const struct check
         if (!check_extent_find(spans[i].low, &extent))
             continue;
         if (i == 0)
-            compare_types(call, parameter, &extent);
+            check_members(call, parameter, &extent);
         if (spans[i].high <= extent.high)
             continue;
         report(call, parameter, &spans[i], &extent);

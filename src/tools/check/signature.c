@@ -69,30 +69,33 @@ static struct check_signature named(MPI_Datatype type)
 
 /* ---- Derived types */
 
-struct contents {
-    MPI_Count integers, addresses, counts, types;
-    int combiner;
-    int *integer;
-    MPI_Aint *address;
-    MPI_Count *count;
-    MPI_Datatype *type;
-};
-
 static struct check_signature read_type(MPI_Datatype type);
 
-/* The blocks of a structure: their lengths are integers, or counts of the form with large counts,
- * behind the number of blocks. */
-static struct check_signature read_structure(const struct contents *contents)
+/* The lengths and displacements of blocks are integers and addresses, or counts of the form with
+ * large counts. The number of blocks precedes the lengths. */
+int64_t check_contents_length(const struct check_contents *contents, int64_t block)
+{
+    return contents->counts > block + 1 ? contents->count[block + 1] : contents->integer[block + 1];
+}
+
+int64_t check_contents_displacement(const struct check_contents *contents, int64_t block)
+{
+    return contents->addresses > block ? contents->address[block]
+                                       : contents->count[1 + contents->types + block];
+}
+
+static struct check_signature read_structure(const struct check_contents *contents)
 {
     struct check_signature signature = {0};
     for (MPI_Count i = 0; i < contents->types; i++) {
-        int64_t n = contents->counts > i + 1 ? contents->count[i + 1] : contents->integer[i + 1];
-        signature = join(signature, repeat(read_type(contents->type[i]), (uint64_t)n));
+        const uint64_t n = (uint64_t)check_contents_length(contents, i);
+        signature = join(signature, repeat(read_type(contents->type[i]), n));
     }
     return signature;
 }
 
-static struct check_signature read_contents(MPI_Datatype type, const struct contents *contents)
+static struct check_signature read_contents(MPI_Datatype type,
+                                            const struct check_contents *contents)
 {
     MPI_Count size, old;
     if (contents->combiner == MPI_COMBINER_STRUCT)
@@ -109,27 +112,40 @@ static struct check_signature read_contents(MPI_Datatype type, const struct cont
                    : (struct check_signature){0};
 }
 
+bool check_contents_read(MPI_Datatype type, struct check_contents *c)
+{
+    *c = (struct check_contents){0};
+    weft_next.Type_get_envelope_c(type, &c->integers, &c->addresses, &c->counts, &c->types,
+                                  &c->combiner);
+    if (c->combiner == MPI_COMBINER_NAMED)
+        return false;
+    c->integer = tool_allocate((size_t)c->integers, sizeof *c->integer);
+    c->address = tool_allocate((size_t)c->addresses, sizeof *c->address);
+    c->count = tool_allocate((size_t)c->counts, sizeof *c->count);
+    c->type = tool_allocate((size_t)c->types, sizeof *c->type);
+    weft_next.Type_get_contents_c(type, c->integers, c->addresses, c->counts, c->types, c->integer,
+                                  c->address, c->count, c->type);
+    return true;
+}
+
+void check_contents_free(struct check_contents *c)
+{
+    for (MPI_Count i = 0; i < c->types; i++)
+        if (!weft_object_is_predefined(c->type[i]))
+            weft_next.Type_free(&c->type[i]);
+    free(c->integer);
+    free(c->address);
+    free(c->count);
+    free(c->type);
+}
+
 static struct check_signature read_derived(MPI_Datatype type)
 {
-    struct contents c = {0};
-    weft_next.Type_get_envelope_c(type, &c.integers, &c.addresses, &c.counts, &c.types,
-                                  &c.combiner);
-    if (c.combiner == MPI_COMBINER_NAMED)
+    struct check_contents contents;
+    if (!check_contents_read(type, &contents))
         return named(type);
-    c.integer = tool_allocate((size_t)c.integers, sizeof *c.integer);
-    c.address = tool_allocate((size_t)c.addresses, sizeof *c.address);
-    c.count = tool_allocate((size_t)c.counts, sizeof *c.count);
-    c.type = tool_allocate((size_t)c.types, sizeof *c.type);
-    weft_next.Type_get_contents_c(type, c.integers, c.addresses, c.counts, c.types, c.integer,
-                                  c.address, c.count, c.type);
-    struct check_signature signature = read_contents(type, &c);
-    for (MPI_Count i = 0; i < c.types; i++)
-        if (!weft_object_is_predefined(c.type[i]))
-            weft_next.Type_free(&c.type[i]);
-    free(c.integer);
-    free(c.address);
-    free(c.count);
-    free(c.type);
+    const struct check_signature signature = read_contents(type, &contents);
+    check_contents_free(&contents);
     return signature;
 }
 

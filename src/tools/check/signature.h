@@ -25,6 +25,22 @@ struct check_signature {
     bool packed;    /* has MPI_PACKED, which fits everything */
 };
 
+/* How a derived datatype was made. False: it is a named one. */
+struct check_contents {
+    MPI_Count integers, addresses, counts, types;
+    int combiner;
+    int *integer;
+    MPI_Aint *address;
+    MPI_Count *count;
+    MPI_Datatype *type;
+};
+bool check_contents_read(MPI_Datatype type, struct check_contents *contents);
+void check_contents_free(struct check_contents *contents);
+
+/* The length of a block of a structure, and its displacement. */
+int64_t check_contents_length(const struct check_contents *contents, int64_t block);
+int64_t check_contents_displacement(const struct check_contents *contents, int64_t block);
+
 /* The signature of `count` elements of a datatype. The lock is not held. */
 struct check_signature check_signature_of(MPI_Datatype type, int64_t count);
 

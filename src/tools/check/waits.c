@@ -13,7 +13,7 @@
 #include "tools/check/windows.h"
 
 static const double record_seconds = 0.5; /* for the record of a message that is there */
-static const double post_seconds = 10;
+static const double post_seconds = 5, lock_seconds = 60;
 static const double differ_seconds = 2; /* for the proof that calls that differ wait */
 
 /* A wait: what it is for is asked when it lasts. */
@@ -57,6 +57,63 @@ static void await_records(const struct weft_call *call)
     }
 }
 
+/* ---- Calls in error: the real call is made, so that its error has its name */
+
+/* A null pointer where the elements of a predefined datatype would be. */
+static bool is_null_data(const struct weft_call *call, int i)
+{
+    const struct weft_parameter *parameter = &call->function->parameter[i];
+    return !call->values[i].pointer && parameter->about[0] >= 0 &&
+           weft_call_number(call, parameter->about[0], 0) > 0 &&
+           weft_object_is_predefined(weft_call_element(call, parameter->about[1], 0));
+}
+
+static bool is_null_handle(const void *handle)
+{
+    return !handle || handle == MPI_COMM_NULL || handle == MPI_DATATYPE_NULL;
+}
+
+static bool is_rank(const struct weft_call *call, int64_t number)
+{
+    struct check_comm comm;
+    return number == MPI_PROC_NULL || !check_comm_copy(call, &comm) ||
+           (number >= 0 && number < comm.size);
+}
+
+/* True if the library will refuse an argument. */
+static bool is_refused_argument(const struct weft_call *call, int i)
+{
+    const struct weft_parameter *parameter = &call->function->parameter[i];
+    const int64_t number = call->values[i].number;
+    switch (parameter->kind) {
+    case WEFT_KIND_DATA:
+        return is_null_data(call, i);
+    case WEFT_KIND_HANDLE:
+        return parameter->pointer ? !call->values[i].pointer
+                                  : is_null_handle(call->values[i].pointer);
+    case WEFT_KIND_RANK:
+        return !is_rank(call, number);
+    case WEFT_KIND_SOURCE:
+        return number != MPI_ANY_SOURCE && !is_rank(call, number);
+    case WEFT_KIND_TAG:
+        return number < 0 && number != MPI_ANY_TAG;
+    case WEFT_KIND_COUNT:
+        return !parameter->pointer && number < 0;
+    case WEFT_KIND_STATUS:
+        return false;
+    default: /* a result without an address */
+        return parameter->pointer && !call->values[i].pointer;
+    }
+}
+
+static bool is_refused(const struct weft_call *call)
+{
+    for (int i = 0; i < call->function->parameters; i++)
+        if (is_refused_argument(call, i))
+            return true;
+    return false;
+}
+
 /* ---- Calls that complete requests */
 
 /* True if the call would return. */
@@ -85,16 +142,6 @@ static void want_requests(const struct wait *wait, struct check_wants *wants)
             !check_request_has_ended(request))
             check_messages_want_request(request, wants);
     }
-}
-
-/* True if the real call will refuse its arguments: a result has no address. */
-static bool is_refused(const struct weft_call *call)
-{
-    for (int i = 0; i < call->function->parameters; i++)
-        if (call->function->parameter[i].pointer && !call->values[i].pointer &&
-            call->function->parameter[i].kind != WEFT_KIND_STATUS)
-            return true;
-    return false;
 }
 
 /* The library would call the program for the state of such a request: nothing is asked. */
@@ -226,6 +273,15 @@ static void exchange(struct weft_call *call)
     weft_next.Wait(&wait.receive, MPI_STATUS_IGNORE);
 }
 
+/* The arguments of a call that is followed are in order. */
+static bool is_made(struct weft_call *call, void (*make)(struct weft_call *call))
+{
+    if (!check_messages_are_followed(call) && is_refused(call))
+        return false;
+    make(call);
+    return true;
+}
+
 /* ---- Windows */
 
 static void want_complete(const struct wait *wait, struct check_wants *wants)
@@ -262,14 +318,35 @@ static void want_posts(const struct wait *wait, struct check_wants *wants)
  * long wait the real calls wait. */
 static void await_posts(struct weft_call *call)
 {
-    static bool is_unknown;
     const struct wait wait = {.call = call, .add = want_posts, .requests = -1};
     const double limit = weft_seconds() + post_seconds;
     struct check_wants wants = {.n = 0};
-    for (int round = 0; !is_unknown && check_windows_want_post(call, &wants); round++) {
+    for (int round = 0; check_windows_want_post(call, &wants); round++) {
         next_round(&wait, round);
         wants.n = 0;
-        is_unknown = weft_seconds() > limit;
+        if (weft_seconds() < limit)
+            continue;
+        check_windows_leave_posts(call);
+        break;
+    }
+    check_deadlocks_leave();
+}
+
+static void want_unlock(const struct wait *wait, struct check_wants *wants)
+{
+    check_windows_want_unlock(wait->call, wants);
+}
+
+/* A process that calls PMPI_Win_unlock keeps its word: the real call waits then, too. */
+static void await_lock(struct weft_call *call)
+{
+    const struct wait wait = {.call = call, .add = want_unlock, .requests = -1};
+    double limit = 0;
+    for (int round = 0; !check_windows_take_word(call); round++) {
+        next_round(&wait, round);
+        limit = round == 0 ? weft_seconds() + lock_seconds : limit;
+        if (weft_seconds() > limit)
+            break;
     }
     check_deadlocks_leave();
 }
@@ -381,16 +458,13 @@ static bool wait_for_messages(struct weft_call *call)
 {
     switch (call->function->plain) {
     case WEFT_CALL_Recv:
-        receive(call);
-        return true;
+        return is_made(call, receive);
     case WEFT_CALL_Send:
     case WEFT_CALL_Ssend:
     case WEFT_CALL_Rsend:
-        send(call);
-        return true;
+        return is_made(call, send);
     case WEFT_CALL_Sendrecv:
-        exchange(call);
-        return true;
+        return is_made(call, exchange);
     case WEFT_CALL_Wait:
     case WEFT_CALL_Waitall:
         await_requests(call, true);
@@ -407,6 +481,9 @@ static bool wait_for_messages(struct weft_call *call)
     case WEFT_CALL_Win_start:
         if (check.kinds & CHECK_DEADLOCKS)
             await_posts(call);
+        return false;
+    case WEFT_CALL_Win_lock:
+        await_lock(call);
         return false;
     default:
         return false;

@@ -30,6 +30,15 @@ bool check_windows_want_post(const struct weft_call *call, struct check_wants *w
 bool check_windows_is_unposted(int rank, uint64_t key, uint64_t number);
 void check_windows_take_post(const struct check_record *record);
 
+/* MPI_Win_start has waited long: records of the posts have not come, and may never. */
+void check_windows_leave_posts(const struct weft_call *call);
+
+/* The same for MPI_Win_lock and the processes that hold the lock: takes its word; false: another
+ * process has it. The number of a want has the target, and whether the lock is exclusive. */
+bool check_windows_take_word(const struct weft_call *call);
+void check_windows_want_unlock(const struct weft_call *call, struct check_wants *wants);
+bool check_windows_holds_word(uint64_t key, uint64_t number);
+
 /* A record of an access has arrived at its target. */
 void check_windows_take(const struct check_record *record);
 

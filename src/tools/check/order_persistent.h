@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Persistent receives from any source, in a run that is recorded or repeated (order.h).
+ *
+ * A record has an entry for each start, with the source when the receive is complete. In a repeated
+ * run a start makes a receive from the recorded source instead, by MPI_Irecv. Its request takes the
+ * place of the persistent one in the program's memory while the program completes, tests or cancels
+ * it; afterwards the persistent request is there again.
+ *
+ * Invariant: between two calls the program's memory has the handle that MPI_Recv_init returned.
+ */
+#ifndef WEFT_CHECK_ORDER_PERSISTENT_H
+#define WEFT_CHECK_ORDER_PERSISTENT_H
+
+#include "tools/check/check.h"
+
+enum { CHECK_TAG_NEVER_SENT = 1000 }; /* on the channel */
+
+/* MPI_Recv_init with MPI_ANY_SOURCE has returned. */
+void check_persistent_add(const struct weft_call *call);
+
+/* True for such a request. */
+bool check_persistent_is_wild(const void *handle);
+
+/* Starts one: receives from a rank of its communicator; below 0: as a message that never comes. */
+int check_persistent_start(const void *handle, int source);
+
+/* Before and after the real call. */
+void check_persistent_begin(struct weft_call *call);
+void check_persistent_end(struct weft_call *call);
+
+#endif

@@ -10,11 +10,12 @@
  *   comms        communicators by a key that all their members compute alike, without a message
  *   buffers      the memory of operations in flight, also of those on windows
  *   watch        memory that the library alone may change
- *   windows      the epochs of each process, and accesses to windows that conflict
+ *   windows      their epochs (epochs.c), accesses that conflict (accesses.c), and calls on them
+ *                that wait (window_waits.c)
  *   files        accesses to files that overlap, or do not fit the view
  *   collectives  a record of each collective call, compared by one rank of the communicator
- *   messages     a record of each send, compared with the receive by the receiver; repeats.h: those
- *                that are alike are counted
+ *   messages     a record of each send, compared with the receive by the receiver (matching.h);
+ *                repeats.h: those that are alike are counted
  *   waits        waits in which records are received; gathering.h: of collective calls
  *   deadlocks    sets of ranks that wait for each other
  *   buffering    sets of ranks that would, if no message were buffered

@@ -71,9 +71,9 @@ static bool compare_numbers(const struct weft_call *call, int parameter,
         (kind == member->kind && size_of(basic) == member->size))
         return true;
     check_report(CHECK_BUFFER_TYPE, &location, false,
-                 "%s is in %s, of %s of %d bytes, but the datatype has %s of %d bytes",
-                 call->function->parameter[parameter].name, extent->name, word_of(member->kind),
-                 member->size, word_of(kind), size_of(basic));
+                 "%s is %s %s, of %s of %d bytes, but the datatype has %s of %d bytes",
+                 call->function->parameter[parameter].name, extent->high ? "in" : "at",
+                 extent->name, word_of(member->kind), member->size, word_of(kind), size_of(basic));
     return false;
 }
 

@@ -130,6 +130,9 @@ static void check_request_free(const struct weft_call *call, const void *handle)
 static void check_types(const struct weft_call *call, const struct weft_parameter *data)
 {
     int types = data->about[1];
+    if (types >= 0 && !call->function->parameter[types].pointer &&
+        weft_object_is_predefined(call->values[types].pointer))
+        return;
     int64_t n = types < 0 ? 0 : weft_call_length(call, types);
     for (int64_t i = 0; i < n; i++) {
         check_lock();
@@ -155,7 +158,8 @@ void check_objects_begin(struct weft_call *call)
         const struct weft_parameter *parameter = &function->parameter[i];
         if (parameter->kind == WEFT_KIND_DATA)
             check_types(call, parameter);
-        if (parameter->object == WEFT_OBJECT_NONE || parameter->flow == WEFT_FLOW_OUT)
+        if (parameter->object == WEFT_OBJECT_NONE || parameter->flow == WEFT_FLOW_OUT ||
+            (!parameter->pointer && weft_object_is_predefined(call->values[i].pointer)))
             continue;
         for (int64_t k = 0; k < weft_call_length(call, i); k++) {
             const void *handle = weft_call_element(call, i, k);

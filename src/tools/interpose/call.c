@@ -26,8 +26,23 @@ static void no_mpi(void)
     abort();
 }
 
+struct weft_first weft_first[WEFT_CALLS];
+
+static void find_first(const struct weft_function *function, struct weft_first *first)
+{
+    memset(first, -1, sizeof *first);
+    for (int i = function->parameters - 1; i >= 0; i--) {
+        const struct weft_parameter *parameter = &function->parameter[i];
+        first->kind[parameter->kind] = (signed char)i;
+        if (parameter->flow != WEFT_FLOW_OUT)
+            first->object[parameter->object] = (signed char)i;
+    }
+}
+
 void weft_next_resolve(void)
 {
+    for (int i = 0; i < WEFT_CALLS; i++)
+        find_first(&weft_functions[i], &weft_first[i]);
     bool has_mpi = dlsym(RTLD_NEXT, WEFT_WRAPPER_PREFIX "Init") != NULL;
     for (int i = 0; i < WEFT_CALLS; i++) {
         char name[128];
@@ -71,22 +86,12 @@ void *tool_allocate(size_t n, size_t each)
     return memory;
 }
 
-int weft_call_find(const struct weft_call *call, enum weft_parameter_kind kind, int from)
+int weft_call_find_from(const struct weft_call *call, enum weft_parameter_kind kind, int from)
 {
     for (int i = from; i < call->function->parameters; i++)
         if (call->function->parameter[i].kind == kind)
             return i;
     return -1;
-}
-
-void *weft_call_handle(const struct weft_call *call, enum weft_object_kind object)
-{
-    for (int i = 0; i < call->function->parameters; i++) {
-        const struct weft_parameter *p = &call->function->parameter[i];
-        if (p->object == object && p->flow != WEFT_FLOW_OUT)
-            return weft_call_element(call, i, 0);
-    }
-    return NULL;
 }
 
 int64_t weft_call_length(const struct weft_call *call, int parameter)

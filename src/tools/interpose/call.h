@@ -78,6 +78,7 @@ enum weft_parameter_kind {
     WEFT_KIND_LOGICAL,
     WEFT_KIND_STATUS,
     WEFT_KIND_STRING,
+    WEFT_KINDS
 };
 
 enum weft_object_kind {
@@ -156,11 +157,22 @@ void weft_call_end(struct weft_call *call);
 
 /* ---- Values */
 
-/* The number of the first parameter of a kind, from `from` on; -1: there is none. */
-int weft_call_find(const struct weft_call *call, enum weft_parameter_kind kind, int from);
+/* The first parameter of each kind, and the first one of each kind of objects that a call reads, of
+ * all functions; -1: there is none. weft_next_resolve fills them. */
+struct weft_first {
+    signed char kind[WEFT_KINDS], object[WEFT_OBJECTS];
+};
+extern struct weft_first weft_first[WEFT_CALLS];
 
-/* The first handle of a kind of objects that the call reads; its null handle if there is none. */
-void *weft_call_handle(const struct weft_call *call, enum weft_object_kind object);
+/* The number of the first parameter of a kind, from `from` on; -1: there is none. */
+int weft_call_find_from(const struct weft_call *call, enum weft_parameter_kind kind, int from);
+
+static inline int weft_call_find(const struct weft_call *call, enum weft_parameter_kind kind,
+                                 int from)
+{
+    return from == 0 ? weft_first[call->function - weft_functions].kind[kind]
+                     : weft_call_find_from(call, kind, from);
+}
 
 /* The number of elements of a parameter: 1 if it is no array, 0 if that is not known here. */
 int64_t weft_call_length(const struct weft_call *call, int parameter);
@@ -168,6 +180,13 @@ int64_t weft_call_length(const struct weft_call *call, int parameter);
 /* Element i of a parameter: a number, or a handle. */
 int64_t weft_call_number(const struct weft_call *call, int parameter, int64_t i);
 void *weft_call_element(const struct weft_call *call, int parameter, int64_t i);
+
+/* The first handle of a kind of objects that the call reads; NULL if there is none. */
+static inline void *weft_call_handle(const struct weft_call *call, enum weft_object_kind object)
+{
+    const int parameter = weft_first[call->function - weft_functions].object[object];
+    return parameter < 0 ? NULL : weft_call_element(call, parameter, 0);
+}
 
 /* True if the call has no ?FLAG for the parameter or the flag is true after the call. */
 bool weft_call_is_set(const struct weft_call *call, int parameter);

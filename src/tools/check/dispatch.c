@@ -86,10 +86,21 @@ static void read_word(const char *word, size_t length)
 }
 
 static struct check_location init; /* the call of MPI_Init */
+static bool has_sessions;          /* MPI_Session_init was called */
+
+/* True in one process of a job that is not checked. */
+static bool is_first(void)
+{
+    const char *rank = getenv("PMIX_RANK");
+    return !rank || strcmp(rank, "0") == 0;
+}
 
 static void end_process(int status, void *arg)
 {
     (void)arg;
+    if (has_sessions && !init.function && is_first())
+        fputs("weft check: the program uses sessions without MPI_Init, and is not checked\n",
+              stderr);
     if (check.began && status == 0 && (check.kinds & CHECK_OBJECTS))
         check_report(CHECK_NOT_FINALIZED, &init, false, "the process ends without MPI_Finalize");
     if (check.began)
@@ -193,8 +204,8 @@ static void begin_job(void)
 /* A program that a script starts may have another binary interface than weftrun has assumed. */
 static bool is_other_abi(void)
 {
-    const char *library = weft_next_other(), *rank = getenv("PMIX_RANK");
-    if (library && (!rank || strcmp(rank, "0") == 0))
+    const char *library = weft_next_other();
+    if (library && is_first())
         fprintf(
             stderr,
             "weft check: the program calls %s, which has the binary interface of another MPI, and "
@@ -226,6 +237,8 @@ bool weft_call_begin(struct weft_call *call)
 {
     if (!check.began)
         return true;
+    if (call->function->plain == WEFT_CALL_Abort)
+        check_findings_print_own();
     if (depth++ == 0 && check_watches)
         check_watch_compare(call);
     if (check.kinds & CHECK_ACROSS)
@@ -258,6 +271,7 @@ void weft_call_end(struct weft_call *call)
         }
         return;
     }
+    has_sessions |= call->function->plain == WEFT_CALL_Session_init;
     if (!check.began) {
         check_changes_free(call);
         return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* check: ranks=2 rule=buffer-type
- * The datatype is not that of what the pointer points at. A pointer of another type at the same memory
- * makes it raw. */
+ * The datatype is not that of what the pointer points at. A pointer of another type at the same
+ * memory makes it raw. */
 #include <mpi.h>
 #include <stdlib.h>
 

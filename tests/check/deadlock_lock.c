@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* check: ranks=3 rule=deadlock
- * Each rank locks its own memory and then that of the next one; in the corrected program all lock in
- * the order of the ranks. */
+ * Each rank locks its own memory and then that of the next one; in the corrected program all lock
+ * in the order of the ranks. */
 #include <mpi.h>
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* check: ranks=3 rule=deadlock
- * Rank 0 waits for a message while it has a lock that rank 1 needs before it sends; rank 2 has a lock
- * of another target. */
+ * Rank 0 waits for a message while it has a lock that rank 1 needs before it sends; rank 2 has a
+ * lock of another target. */
 #include <mpi.h>
 
 int main(int argc, char **argv)

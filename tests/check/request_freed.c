@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* check: ranks=2 rule=request-freed
- * A receive is freed while it is active; in the corrected program it is complete. A cancelled receive
- * and a send may be freed. */
+ * A receive is freed while it is active; in the corrected program it is complete. A cancelled
+ * receive and a send may be freed. */
 #include <mpi.h>
 
 int main(int argc, char **argv)

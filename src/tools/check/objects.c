@@ -108,7 +108,7 @@ static void check_start(const struct weft_call *call, const void *handle)
     check_report(CHECK_REQUEST_ACTIVE, &here, true, "the request of %s is still active", text);
 }
 
-/* MPI_Request_free of an operation that has results, which the program cannot know to be there. */
+/* MPI_Request_free of an operation that has results: nothing shows when they are there. */
 static void check_request_free(const struct weft_call *call, const void *handle)
 {
     const int receives = WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE | WEFT_DOES_COLLECTIVE;

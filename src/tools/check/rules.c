@@ -17,8 +17,8 @@ const struct check_rule_text check_rules[CHECK_RULES] = {
                               "a persistent request may be started only while it is inactive",
                               "complete the request with MPI_Wait before it is started again"},
     [CHECK_REQUEST_FREED] = {"request-freed", CHECK_OBJECTS, false, "3.7.3",
-                             "an active receive should never be freed, because the program cannot "
-                             "know when its buffer has the message; that of a collective call must "
+                             "an active receive should never be freed, because nothing shows "
+                             "when its buffer has the message; that of a collective call must "
                              "not be",
                              "complete the request with MPI_Wait, or cancel the receive before"},
     [CHECK_MESSAGE_LOST] = {"message-lost", CHECK_OBJECTS, true, "3.8.2",

@@ -122,10 +122,10 @@ static char kind_of(Dwarf_Die *type)
 /* Adds a member, or the element of a variable, with the arrays around it. */
 static bool add_member(Dwarf_Die *of, int64_t offset, struct check_extent *extent)
 {
-    Dwarf_Die whole, type;
+    Dwarf_Die outer, type;
     Dwarf_Word bytes, size;
-    if (extent->n == CHECK_MEMBERS_MAX || !resolve_type(of, false, &whole) ||
-        !resolve_type(of, true, &type) || dwarf_aggregate_size(&whole, &bytes) ||
+    if (extent->n == CHECK_MEMBERS_MAX || !resolve_type(of, false, &outer) ||
+        !resolve_type(of, true, &type) || dwarf_aggregate_size(&outer, &bytes) ||
         dwarf_aggregate_size(&type, &size))
         return false;
     extent->members[extent->n++] =
@@ -166,7 +166,7 @@ static void read_elements(Dwarf_Die *of, struct check_extent *extent)
 }
 
 /* The address of a variable that stays in the frame. */
-static bool find_place(Dwarf_Die *variable, const struct search *search, uintptr_t *place)
+static bool find_address(Dwarf_Die *variable, const struct search *search, uintptr_t *at)
 {
     Dwarf_Attribute attribute;
     Dwarf_Op *location;
@@ -174,7 +174,7 @@ static bool find_place(Dwarf_Die *variable, const struct search *search, uintptr
     if (!dwarf_attr_integrate(variable, DW_AT_location, &attribute) ||
         dwarf_getlocation(&attribute, &location, &n) || n != 1 || location->atom != DW_OP_fbreg)
         return false;
-    *place = search->base + location->number;
+    *at = search->base + location->number;
     return true;
 }
 
@@ -190,7 +190,7 @@ static bool has_address(Dwarf_Die *variable, const struct search *search,
 {
     Dwarf_Die type;
     Dwarf_Word size;
-    if (!find_place(variable, search, &extent->low) || !resolve_type(variable, false, &type) ||
+    if (!find_address(variable, search, &extent->low) || !resolve_type(variable, false, &type) ||
         dwarf_aggregate_size(&type, &size))
         return false;
     extent->high = extent->low + size;
@@ -215,11 +215,11 @@ static void count_pointer(Dwarf_Die *variable, struct search *search, struct che
 {
     const struct check_extent before = *extent;
     Dwarf_Die type;
-    uintptr_t place, value;
-    if (!find_place(variable, search, &place) || !resolve_type(variable, false, &type) ||
+    uintptr_t at, value;
+    if (!find_address(variable, search, &at) || !resolve_type(variable, false, &type) ||
         dwarf_tag(&type) != DW_TAG_pointer_type)
         return;
-    memcpy(&value, (const void *)place, sizeof value);
+    memcpy(&value, (const void *)at, sizeof value);
     if (value != search->address)
         return;
     copy_name(variable, extent);

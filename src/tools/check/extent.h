@@ -27,7 +27,8 @@ struct check_member {
 struct check_extent {
     uintptr_t low, high;
     char name[64]; /* of a variable; "": a block of the heap */
-    /* What an element has of a local variable, or of the memory that a local pointer points at. */
+    /* The members of an element of a local variable, or of the memory that a local pointer points
+     * at. */
     int64_t stride; /* bytes of an element; 0: it is not known */
     int n;
     struct check_member members[CHECK_MEMBERS_MAX];

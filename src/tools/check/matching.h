@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which receive takes which message: the records of messages, in the order of their sends, and the
+ * The match of receives and messages: the records of messages, in the order of their sends, and the
  * posted receives, in the order of their posts. See messages.h for the rules.
  *
  * The receiver keeps two lists: arrivals, the records of each source that no receive has matched,

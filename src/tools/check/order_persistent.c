@@ -80,7 +80,7 @@ static struct persistent *find_active(const struct weft_call *call,
     return persistent && persistent->active != MPI_REQUEST_NULL ? persistent : NULL;
 }
 
-static MPI_Request *place_of(const struct weft_call *call, const struct check_change *change)
+static MPI_Request *element_of(const struct weft_call *call, const struct check_change *change)
 {
     return (MPI_Request *)call->values[change->parameter].pointer + change->element;
 }
@@ -98,7 +98,7 @@ void check_persistent_begin(struct weft_call *call)
         if (persistent && call->function->plain == WEFT_CALL_Request_free)
             weft_next.Request_free(&persistent->active);
         else if (persistent)
-            *place_of(call, &changes->list[i]) = persistent->active;
+            *element_of(call, &changes->list[i]) = persistent->active;
     }
 }
 
@@ -108,9 +108,9 @@ void check_persistent_end(struct weft_call *call)
     for (int64_t i = 0; list && changes && i < changes->n; i++) {
         const struct check_change *change = &changes->list[i];
         struct persistent *persistent = find_active(call, change);
-        if (persistent && *place_of(call, change) != change->handle) { /* not in its start */
-            persistent->active = *place_of(call, change);              /* or MPI_REQUEST_NULL */
-            *place_of(call, change) = (MPI_Request)change->handle;
+        if (persistent && *element_of(call, change) != change->handle) { /* not in its start */
+            persistent->active = *element_of(call, change);              /* or MPI_REQUEST_NULL */
+            *element_of(call, change) = (MPI_Request)change->handle;
         } else if (call->function->plain == WEFT_CALL_Request_free && find(change->handle)) {
             drop(find(change->handle));
         }

@@ -3,8 +3,8 @@
  * Persistent receives from any source, in a run that is recorded or repeated (order.h).
  *
  * A record has an entry for each start, with the source when the receive is complete. In a repeated
- * run a start makes a receive from the recorded source instead, by MPI_Irecv. Its request takes the
- * place of the persistent one in the program's memory while the program completes, tests or cancels
+ * run a start makes a receive from the recorded source instead, by MPI_Irecv. Its request replaces
+ * the persistent one in the program's memory while the program completes, tests or cancels
  * it; afterwards the persistent request is there again.
  *
  * Invariant: between two calls the program's memory has the handle that MPI_Recv_init returned.

@@ -25,7 +25,7 @@ struct check_signature {
     bool packed;    /* has MPI_PACKED, which fits everything */
 };
 
-/* How a derived datatype was made. False: it is a named one. */
+/* The constructor of a derived datatype. False: it is a named one. */
 struct check_contents {
     MPI_Count integers, addresses, counts, types;
     int combiner;

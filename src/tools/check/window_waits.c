@@ -75,7 +75,7 @@ static void want_post(struct check_window *window, int rank, void *arg)
 
 /* In the first call after one that has waited long: if records of earlier posts are still missing,
  * these were made by the name PMPI_Win_post, and none will come. */
-static void judge_posts(struct check_window *window)
+static void check_late_posts(struct check_window *window)
 {
     for (int i = 0; i < window->size; i++)
         window->posts_are_unseen |= window->peers[i].exposures < window->peers[i].starts;
@@ -87,7 +87,7 @@ bool check_windows_want_post(const struct weft_call *call, struct check_wants *w
     check_mutex_lock(&check_windows.lock);
     struct check_window *window = check_window_find(weft_call_handle(call, WEFT_OBJECT_WIN));
     if (window && window->posts_are_late)
-        judge_posts(window);
+        check_late_posts(window);
     if (window && window->is_gathered && !window->is_started && !window->posts_are_unseen &&
         weft_call_handle(call, WEFT_OBJECT_GROUP) != MPI_GROUP_NULL &&
         !(check_window_assertion(call) & MPI_MODE_NOCHECK))

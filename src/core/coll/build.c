@@ -7,6 +7,7 @@
 #include "core/base/event.h"
 #include "core/coll/nodes.h"
 #include "core/comm/topology.h"
+#include "core/message/count.h"
 #include "core/message/process.h"
 
 static struct weft_elements elements_of(const struct weft_blocks *one)
@@ -173,6 +174,7 @@ static WEFT_COLD void raise_algorithm(const struct weft_schedule *s,
                                       const struct weft_coll_args *args)
 {
     const uint64_t bytes = args->comm->local ? 0 : bytes_of(s, args);
+    __atomic_store_n(&weft_counts.algorithm, (uint64_t)s->algorithm, __ATOMIC_RELAXED);
     weft_event_raise(WEFT_EVENT_COLLECTIVE,
                      &(struct weft_event_data){.algorithm = (int32_t)s->algorithm, .bytes = bytes});
 }

@@ -66,6 +66,7 @@ struct weft_counts {
     uint64_t collectives, contacts, deaths;
     uint64_t collectives_shared; /* of the collectives, without messages */
     struct weft_peak areas;      /* bytes of shared memory for collectives */
+    uint64_t algorithm;          /* enum weft_algorithm of the last event weft_collective */
     /* with WEFT_COUNTERS=all only */
     uint64_t polls, polls_with_events, waited; /* waited: nanoseconds */
     uint64_t bytes_sent[WEFT_LANES_MAX], received[WEFT_LANES_MAX], bytes_received[WEFT_LANES_MAX];

@@ -122,8 +122,7 @@ void weft_mpi_pvar_get_info(int index, char *name, int *name_len, int *verbosity
     if (datatype)
         *datatype = weft_pvar_type(row);
     if (enumtype)
-        *enumtype =
-            row->class == MPI_T_PVAR_CLASS_STATE ? weft_tool_enum_of_state() : MPI_T_ENUM_NULL;
+        *enumtype = row->enumeration ? row->enumeration() : MPI_T_ENUM_NULL;
 }
 
 int weft_mpi_pvar_get_index(const char *name, int var_class, int *index)

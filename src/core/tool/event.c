@@ -71,9 +71,8 @@ const struct weft_event_row weft_event_types[WEFT_EVENTS] = {
          "rank", WEFT_TOOL_PROCESS, {RANK}},
     [WEFT_EVENT_COLLECTIVE] =
         {"weft_collective",
-         "a collective that takes messages was planned; algorithm 1 is dissemination, 2 linear, 3 "
-         "binomial, 4 quadnomial, 5 scatter_ring, 6 doubling, 7 halving, 8 ring, 9 bruck, 10 "
-         "pairwise, 11 chain, 12 nodes, 0 one without a choice",
+         "a collective that takes messages was planned; the enumeration of the variable "
+         "weft_collective names its algorithm",
          "algorithm|bytes", WEFT_TOOL_COLLECTIVES, {ALGORITHM, BYTES}},
 };
 /* clang-format on */

@@ -25,6 +25,7 @@ struct weft_pvar_row {
     struct weft_peak *peak; /* its maximum if the class is a high watermark */
     uint64_t (*value)(void);
     uint64_t (*of_rank)(int world); /* one value for each rank of a communicator */
+    MPI_T_enum (*enumeration)(void); /* of a state */
     const char *help;
 };
 

@@ -100,8 +100,9 @@ PEER_VALUE(registrations, load(&peer->counts.registrations))
     ROW(name, kind, PROCESS, text " (WEFT_COUNTERS=all)", .all = true, .of_rank = function)
 
 const struct weft_pvar_row weft_pvar_table[] = {
-    DERIVED("weft_state", STATE, PROCESS, state,
-            "state of MPI in this process; idle: initialized, and all sessions are finalized"),
+    ROW("weft_state", STATE, PROCESS,
+        "state of MPI in this process; idle: initialized, and all sessions are finalized",
+        .value = state, .enumeration = weft_tool_enum_of_state),
     DERIVED("weft_peers", LEVEL, PROCESS, weft_count_peers,
             "other ranks that this rank is in contact with"),
     COUNT("weft_contacts", COUNTER, PROCESS, contacts, "first contacts with other ranks"),
@@ -116,6 +117,9 @@ const struct weft_pvar_row weft_pvar_table[] = {
           "of these, blocking ones through memory that the ranks of a node share"),
     PEAK("weft_collectives_memory", LEVEL, COLLECTIVES, areas,
          "bytes of this memory, all communicators together"),
+    ROW("weft_collective", STATE, COLLECTIVES,
+        "algorithm of the last event weft_collective; auto: of a collective with one algorithm",
+        .word = &weft_counts.algorithm, .enumeration = weft_tool_enum_of_algorithm),
 
     COUNT("weft_rma_direct", COUNTER, WINDOWS, rma_direct,
           "one-sided operations by loads, stores and atomics of this process, or copied by the "

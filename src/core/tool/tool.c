@@ -7,17 +7,32 @@
 #include "core/tool/tool.h"
 
 #include "core/base/settings.h"
+#include "core/coll/choose.h"
 #include "core/tool/event.h"
 #include "core/message/process.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* The enumerations of settings with choices, by row; of event types; of weft_state. The handle of
- * one is its index here plus 1. */
-enum { SETTINGS_MAX = 64, OF_STATE = SETTINGS_MAX + WEFT_EVENTS, ENUMS };
+/* The enumerations of settings with choices, by row; of event types; of weft_state and
+ * weft_collective. The handle of one is its index here plus 1. */
+enum { SETTINGS_MAX = 64, OF_STATE = SETTINGS_MAX + WEFT_EVENTS, OF_ALGORITHM, ENUMS };
 static struct weft_tool_enum enums[ENUMS] = {[OF_STATE] = {"weft_state", "stopped|running|idle"}};
 
 static int uses;
+
+/* "auto|dissemination|linear|..." */
+static const char *algorithm_names(void)
+{
+    static char names[256];
+    size_t length = 0;
+    for (int i = 0; i < WEFT_ALGORITHMS; i++) {
+        const char *name = weft_algorithm_name((enum weft_algorithm)i);
+        length += (size_t)snprintf(names + length, sizeof names - length, i ? "|%s" : "%s", name);
+        weft_assert(length < sizeof names);
+    }
+    return names;
+}
 
 static void make_enums(void)
 {
@@ -28,6 +43,7 @@ static void make_enums(void)
     for (int i = 0; i < WEFT_EVENTS; i++)
         enums[SETTINGS_MAX + i] =
             (struct weft_tool_enum){weft_event_types[i].name, weft_event_types[i].elements};
+    enums[OF_ALGORITHM] = (struct weft_tool_enum){"weft_collective", algorithm_names()};
 }
 
 /* A callback of an event that calls MPI_T has the lock of events already, and perhaps one VCI: it
@@ -119,6 +135,11 @@ MPI_T_enum weft_tool_enum_of_setting(int row)
 MPI_T_enum weft_tool_enum_of_state(void)
 {
     return handle_of(OF_STATE);
+}
+
+MPI_T_enum weft_tool_enum_of_algorithm(void)
+{
+    return handle_of(OF_ALGORITHM);
 }
 
 MPI_T_enum weft_tool_enum_of_event(int type)

@@ -54,10 +54,11 @@ struct weft_tool_enum {
 /* The enumeration of a handle, or NULL. */
 const struct weft_tool_enum *weft_tool_enum_of(MPI_T_enum handle);
 
-/* Handles of enumerations: the choices of a setting, by row; the values of weft_state; the elements
- * of an event type. */
+/* Handles of enumerations: the choices of a setting, by row; the values of weft_state and
+ * weft_collective; the elements of an event type. */
 MPI_T_enum weft_tool_enum_of_setting(int row);
 MPI_T_enum weft_tool_enum_of_state(void);
+MPI_T_enum weft_tool_enum_of_algorithm(void);
 MPI_T_enum weft_tool_enum_of_event(int type);
 
 /* The number of items, which weft_settings_choice returns. */

@@ -58,13 +58,31 @@ static void on_rendezvous(MPI_T_event_instance instance, MPI_T_event_registratio
 
 /* ---- Algorithms of collectives */
 
+/* By the enumeration of the variable weft_collective; "": it has no such item. */
+static char algorithm_names[32][32];
+
+static void read_algorithm_names(void)
+{
+    MPI_T_enum names = MPI_T_ENUM_NULL;
+    int index, n = 0, number, length;
+    if (weft_next.T_pvar_get_index("weft_collective", MPI_T_PVAR_CLASS_STATE, &index) ||
+        weft_next.T_pvar_get_info(index, NULL, NULL, NULL, NULL, NULL, &names, NULL, NULL, NULL,
+                                  NULL, NULL, NULL) ||
+        weft_next.T_enum_get_info(names, &n, NULL, NULL))
+        return;
+    for (int i = 0; i < n && i < (int)(sizeof algorithm_names / sizeof *algorithm_names); i++) {
+        length = sizeof *algorithm_names;
+        weft_next.T_enum_get_item(names, i, &number, algorithm_names[i], &length);
+    }
+}
+
 const char *profile_algorithm_name(int32_t number)
 {
-    static const char *const names[] = {"no choice",  "dissemination", "linear",   "binomial",
-                                        "quadnomial", "scatter_ring",  "doubling", "halving",
-                                        "ring",       "bruck",         "pairwise", "chain",
-                                        "nodes"};
-    return number >= 0 && number < (int32_t)(sizeof names / sizeof *names) ? names[number] : "?";
+    if (number == 0)
+        return "no choice";
+    return number > 0 && number < (int32_t)(sizeof algorithm_names / sizeof *algorithm_names)
+               ? algorithm_names[number]
+               : "";
 }
 
 void profile_algorithm_add(struct profile_algorithm *list, int *n, int space,
@@ -125,6 +143,7 @@ void profile_counters_begin(void)
         if (is_read[i]) /* an error: it has no start */
             weft_next.T_pvar_start(session, handles[i]);
     }
+    read_algorithm_names();
     register_for("weft_rendezvous", on_rendezvous);
     register_for("weft_collective", on_collective);
 }

@@ -22,8 +22,8 @@ docs/installed/%.md: $(srcdir)/%.md Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed $(install_links) $< >$@
 
 # Pages of weftrun --profile
-EXTRA_DIST += docs/gallery/make docs/gallery/imbalance.html docs/gallery/late_receiver.html \
-    docs/gallery/small_messages.html
+EXTRA_DIST += docs/gallery/make docs/gallery/imbalance.html docs/gallery/late_progress.html \
+    docs/gallery/late_receiver.html docs/gallery/small_messages.html
 
 # What bench/report drew, and from what
 EXTRA_DIST += docs/performance/front.svg docs/performance/index.html docs/performance/latency.dat \

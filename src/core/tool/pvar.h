@@ -24,7 +24,7 @@ struct weft_pvar_row {
     const uint64_t *word;
     struct weft_peak *peak; /* its maximum if the class is a high watermark */
     uint64_t (*value)(void);
-    uint64_t (*of_rank)(int world); /* one value for each rank of a communicator */
+    uint64_t (*of_rank)(int world);  /* one value for each rank of a communicator */
     MPI_T_enum (*enumeration)(void); /* of a state */
     const char *help;
 };

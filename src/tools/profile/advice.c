@@ -23,7 +23,7 @@ static void add_rank(struct profile_sums *sums, int rank, const struct profile_r
     sums->mpi += r->mpi;
     sums->compute += compute;
     sums->wait += r->wait;
-    for (int i = 0; i < PROFILE_ENDS; i++)
+    for (int i = 0; i < PROFILE_LATES; i++)
         sums->late[i] += r->late[i];
     if (compute > sums->most_compute) {
         sums->most_compute = compute;
@@ -67,9 +67,9 @@ void profile_sums_make(const struct profile_job *job, struct profile_sums *sums)
             add_rank(sums, i, &job->ranks[i]);
     sums->compute /= job->reported ? job->reported : 1;
     for (int i = 0; i < job->n; i++)
-        for (int end = 0; end < PROFILE_ENDS; end++)
-            profile_vote(&sums->late_most[end], job->sites[i].late_most.rank,
-                         job->sites[i].late[end]);
+        for (int cause = 0; cause < PROFILE_LATES; cause++)
+            profile_vote(&sums->late_most[cause], job->sites[i].late_most.rank,
+                         job->sites[i].late[cause]);
     for (int i = 0; i < PROFILE_SIZES; i++) {
         sums->messages.n += job->sizes[0][i].n;
         sums->messages.bytes += job->sizes[0][i].bytes;
@@ -92,38 +92,37 @@ static double seconds_in(const struct profile_job *job, const char *name, uint64
     return sum;
 }
 
-/* The site with the most waiting for late senders (receivers); NULL: there is none. */
-static const struct profile_site *latest(const struct profile_job *job, enum profile_end end)
+/* The site with the most waiting of a cause; NULL: there is none. */
+static const struct profile_site *latest(const struct profile_job *job, enum profile_late cause)
 {
     const struct profile_site *found = NULL;
     for (int i = 0; i < job->n; i++)
-        if (job->sites[i].late[end] > (found ? found->late[end] : 0))
+        if (job->sites[i].late[cause] > (found ? found->late[cause] : 0))
             found = &job->sites[i];
     return found;
 }
 
-/* Sentences on messages whose other end began late. */
+/* Sentences on waiting in messages. */
 static int advise_late(const struct profile_job *job, const struct profile_sums *sums,
                        char list[PROFILE_ADVICE][PROFILE_SENTENCE], int n)
 {
+    static const char *const begins[PROFILE_LATES] = {
+        "send earlier at rank %d: late senders take %.0f %% of the time, most in %s; start its "
+        "sends (MPI_Isend) before work that they do not depend on, or give it less work",
+        "post receives earlier at rank %d: late receivers take %.0f %% of the time, most in %s; "
+        "post them (MPI_Irecv) before its work, or send with MPI_Isend",
+        "let messages go on while rank %d works: others wait %.0f %% of the time for it to call "
+        "MPI, most in %s, though send and receive have begun; set WEFT_PROGRESS_THREAD=on, or call "
+        "MPI_Test during its work"};
     char where[160];
     double all = sums->all_wall > 0 ? sums->all_wall : 1;
-    const struct profile_site *send = latest(job, PROFILE_SENDER);
-    const struct profile_site *receive = latest(job, PROFILE_RECEIVER);
-    if (n < PROFILE_ADVICE && send && sums->late[PROFILE_SENDER] > 0.05 * all) {
-        profile_text_site(send, where, sizeof where);
-        snprintf(
-            list[n++], PROFILE_SENTENCE,
-            "send earlier at rank %d: late senders take %.0f %% of the time, most in %s; start "
-            "its sends (MPI_Isend) before work that they do not depend on, or give it less work",
-            send->late_most.rank, sums->late[PROFILE_SENDER] / all * 100, where);
-    }
-    if (n < PROFILE_ADVICE && receive && sums->late[PROFILE_RECEIVER] > 0.05 * all) {
-        profile_text_site(receive, where, sizeof where);
-        snprintf(list[n++], PROFILE_SENTENCE,
-                 "post receives earlier at rank %d: late receivers take %.0f %% of the time, most "
-                 "in %s; post them (MPI_Irecv) before its work, or send with MPI_Isend",
-                 receive->late_most.rank, sums->late[PROFILE_RECEIVER] / all * 100, where);
+    for (int cause = 0; cause < PROFILE_LATES; cause++) {
+        const struct profile_site *site = latest(job, (enum profile_late)cause);
+        if (n == PROFILE_ADVICE || !site || sums->late[cause] <= 0.05 * all)
+            continue;
+        profile_text_site(site, where, sizeof where);
+        snprintf(list[n++], PROFILE_SENTENCE, begins[cause], site->late_most.rank,
+                 sums->late[cause] / all * 100, where);
     }
     return n;
 }

@@ -23,7 +23,7 @@ struct record {
     struct weft_portable_site where;
     uint32_t function;
     uint64_t calls, bytes;
-    double seconds, most, wait, late[PROFILE_ENDS];
+    double seconds, most, wait, late[PROFILE_LATES];
     struct profile_vote late_most;
 };
 
@@ -86,14 +86,9 @@ static void add_slot(struct report *report, const struct profile_slot *slot)
             record->function != slot->function))
         record++;
     if (record > last) {
-        record = last; /* the rest in one, without a site */
-        *record = (struct record){.calls = record->calls,
-                                  .bytes = record->bytes,
-                                  .seconds = record->seconds,
-                                  .most = record->most,
-                                  .wait = record->wait,
-                                  .late = {record->late[0], record->late[1]},
-                                  .late_most = record->late_most};
+        record = last;
+        record->where = (struct weft_portable_site){0};
+        record->function = PROFILE_REST;
     } else if (record == end) {
         report->rank.records++;
         *record = (struct record){.where = where, .function = slot->function};
@@ -104,7 +99,7 @@ static void add_slot(struct report *report, const struct profile_slot *slot)
     record->seconds += seconds_of(slot->ticks);
     record->most = most > record->most ? most : record->most;
     record->wait += slot->wait;
-    for (int i = 0; i < PROFILE_ENDS; i++)
+    for (int i = 0; i < PROFILE_LATES; i++)
         record->late[i] += slot->late[i];
     profile_vote(&record->late_most, slot->late_most.rank, slot->late_most.weight);
 }
@@ -146,10 +141,10 @@ static void add_thread(struct report *report, const struct profile_thread *threa
         report->rank.classes[profile_class_of(slot->function)] += seconds_of(slot->ticks);
         report->rank.mpi += seconds_of(slot->ticks);
         report->rank.wait += slot->wait;
-        for (int end = 0; end < PROFILE_ENDS; end++) {
-            report->rank.late[end] += slot->late[end];
+        for (int cause = 0; cause < PROFILE_LATES; cause++) {
+            report->rank.late[cause] += slot->late[cause];
             if (profile_class_of(slot->function) == PROFILE_P2P)
-                report->rank.late_in_messages += slot->late[end];
+                report->rank.late_in_messages += slot->late[cause];
         }
     }
     report->rank.threads += called;
@@ -265,7 +260,7 @@ static void add_record(struct profile_job *job, int rank, const struct record *r
     site->bytes += record->bytes;
     site->sum += record->seconds;
     site->wait += record->wait;
-    for (int i = 0; i < PROFILE_ENDS; i++)
+    for (int i = 0; i < PROFILE_LATES; i++)
         site->late[i] += record->late[i];
     profile_vote(&site->late_most, record->late_most.rank, record->late_most.weight);
     site->longest = record->most > site->longest ? record->most : site->longest;

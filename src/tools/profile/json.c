@@ -27,12 +27,14 @@ static void put_ranks(FILE *file, const struct profile_job *job)
                 "%s\n    {\"wall\": %.9g, \"mpi\": %.9g, \"messages\": %.9g, \"completion\": %.9g, "
                 "\"collectives\": %.9g, \"windows\": %.9g, \"files\": %.9g, \"other\": %.9g, "
                 "\"wait\": %.9g, \"late_sender\": %.9g, \"late_receiver\": %.9g, "
-                "\"threads\": %d, \"node\": %d, \"resident\": %llu, \"cpus\": \"%s\", "
+                "\"late_progress\": %.9g, \"threads\": %d, \"node\": %d, \"resident\": %llu, "
+                "\"cpus\": \"%s\", "
                 "\"network\": ",
                 i ? "," : "", r->wall, r->mpi, r->classes[PROFILE_P2P],
                 r->classes[PROFILE_COMPLETE], r->classes[PROFILE_COLLECTIVE],
                 r->classes[PROFILE_RMA], r->classes[PROFILE_FILE], r->classes[PROFILE_OTHER],
-                r->wait, r->late[PROFILE_SENDER], r->late[PROFILE_RECEIVER], r->threads, r->node,
+                r->wait, r->late[PROFILE_LATE_SENDER], r->late[PROFILE_LATE_RECEIVER],
+                r->late[PROFILE_LATE_PROGRESS], r->threads, r->node,
                 (unsigned long long)r->binding.resident, r->binding.cpus);
         weft_json_put_string(file, r->binding.network);
         fputs("}", file);
@@ -41,18 +43,20 @@ static void put_ranks(FILE *file, const struct profile_job *job)
 
 static void put_site(FILE *file, const struct profile_site *site)
 {
-    fprintf(file, "{\"call\": \"%s\", \"file\": ", weft_functions[site->function].name);
+    fprintf(file, "{\"call\": \"%s\", \"file\": ", profile_text_function(site->function));
     weft_json_put_string(file, site->text.file);
     fprintf(file, ", \"line\": %d, \"function\": ", site->text.line);
     weft_json_put_string(file, site->text.function);
     fprintf(file,
             ", \"ranks\": %d, \"calls\": %llu, \"bytes\": %llu, \"time\": %.9g, \"least\": %.9g, "
             "\"least_rank\": %d, \"most\": %.9g, \"most_rank\": %d, \"longest\": %.9g, "
-            "\"wait\": %.9g, \"late_sender\": %.9g, \"late_receiver\": %.9g",
+            "\"wait\": %.9g, \"late_sender\": %.9g, \"late_receiver\": %.9g, "
+            "\"late_progress\": %.9g",
             site->ranks, (unsigned long long)site->calls, (unsigned long long)site->bytes,
             site->sum, site->least, site->least_rank, site->most, site->most_rank, site->longest,
-            site->wait, site->late[PROFILE_SENDER], site->late[PROFILE_RECEIVER]);
-    if (site->late[PROFILE_SENDER] + site->late[PROFILE_RECEIVER] > 0)
+            site->wait, site->late[PROFILE_LATE_SENDER], site->late[PROFILE_LATE_RECEIVER],
+            site->late[PROFILE_LATE_PROGRESS]);
+    if (site->late[0] + site->late[1] + site->late[2] > 0)
         fprintf(file, ", \"late_rank\": %d", site->late_most.rank);
     fputs("}", file);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The end of the job: ranks request from each other when they began sends and posted receives, and
- * split the time of long calls: see messages.h.
+ * The end of the job: ranks request from each other when they began sends and posted receives and
+ * when they were absent, and split the time of long calls: see messages.h.
  *
  * Each rank sends one list of queries to each rank that it has waited for, and receives a list of
- * times in seconds of the clock of rank 0.
+ * answers. Times are seconds of the clock of rank 0.
  */
 #include "tools/profile/messages.h"
 #include "core/base/assert.h"
@@ -17,36 +17,42 @@ enum {
     JOB_QUERIES = 1 << 22, /* at most */
     RANK_QUERIES = 256,    /* of a rank, at least */
     TAG_QUERIES = 10,
-    TAG_TIMES,
-    WORDS = 2 /* of a query */
+    TAG_ANSWERS
 };
 
-/* A query as it is sent: the channel, and the number of the message with the end. */
+/* A query as it is sent: the channel, the number of the message with the end, and the call. */
 struct asked {
     uint64_t key, message;
+    double begin, end;
+};
+
+/* When the other end began, NAN: it is not known; and the longest time between this, or the begin
+ * of the call, and the end of the call in which the rank was absent, 0 to 0: it was not. */
+struct answer {
+    double began, left, back;
 };
 
 /* Queries of this rank by peer, and the requests of their exchange. */
 struct lists {
     int *n, *at; /* of each peer */
     struct asked *asked;
-    double *times;
-    int *index; /* of asked in the list of queries */
+    struct answer *answers; /* to them */
+    int *index;             /* of asked in the list of queries */
     int requests, space;
     MPI_Request *request;
-    int answers;
-    double **answer;
+    int given; /* answers to other ranks, which are being sent */
+    struct answer **give;
 };
 
 static void free_lists(struct lists *lists)
 {
-    for (int i = 0; i < lists->answers; i++)
-        free(lists->answer[i]);
-    free(lists->answer);
+    for (int i = 0; i < lists->given; i++)
+        free(lists->give[i]);
+    free(lists->give);
     free(lists->request);
     free(lists->n);
     free(lists->asked);
-    free(lists->times);
+    free(lists->answers);
     free(lists->index);
 }
 
@@ -61,7 +67,7 @@ static int by_channel(const void *a, const void *b)
 }
 
 /* The last post of the channel that is not behind the message; NAN: there is none. */
-static double answer(const struct asked *asked)
+static double began(const struct asked *asked)
 {
     enum profile_end end = (enum profile_end)(asked->message >> 32);
     uint32_t number = (uint32_t)asked->message;
@@ -80,12 +86,57 @@ static double answer(const struct asked *asked)
                : (double)NAN;
 }
 
+/* Absences that begin before a time. */
+static int absences_before(double time)
+{
+    int low = 0, high = profile_messages.absences;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (profile_time(profile.clock, profile_messages.absence[middle].left) < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct answer answer(const struct asked *asked)
+{
+    struct answer answer = {.began = began(asked)};
+    if (isnan(answer.began))
+        return answer;
+    double from = fmax(asked->begin, answer.began);
+    for (int i = absences_before(asked->end); i-- > 0;) {
+        const struct profile_absence *absence = &profile_messages.absence[i];
+        double left = fmax(from, profile_time(profile.clock, absence->left));
+        double back = profile_time(profile.clock, absence->back);
+        if (back <= from)
+            break;
+        if (back <= asked->end && back - left > answer.back - answer.left) {
+            answer.left = left;
+            answer.back = back;
+        }
+    }
+    return answer;
+}
+
 /* ---- Exchange */
 
 static MPI_Request *new_request(struct lists *lists)
 {
     weft_assert(lists->requests < lists->space);
     return &lists->request[lists->requests++];
+}
+
+static void add_query(struct lists *lists, int at, int i, const struct profile_long *call)
+{
+    const struct profile_query *query = &profile_messages.query[i];
+    lists->index[at] = i;
+    lists->asked[at] =
+        (struct asked){.key = query->key,
+                       .message = (uint64_t)query->asks_for << 32 | query->n,
+                       .begin = profile_time(profile.clock, call->begin),
+                       .end = profile_time(profile.clock, call->begin + call->ticks)};
 }
 
 static void sort_by_peer(struct lists *lists)
@@ -96,12 +147,13 @@ static void sort_by_peer(struct lists *lists)
     for (int i = 1; i < profile.size; i++)
         lists->at[i] = lists->at[i - 1] + lists->n[i - 1];
     memcpy(next, lists->at, (size_t)profile.size * sizeof *next);
-    for (int i = 0; i < profile_messages.queries; i++) {
-        const struct profile_query *query = &profile_messages.query[i];
-        weft_assert(query->peer >= 0 && query->peer < profile.size);
-        int at = next[query->peer]++;
-        lists->asked[at] = (struct asked){query->key, (uint64_t)query->asks_for << 32 | query->n};
-        lists->index[at] = i;
+    for (int j = 0; j < profile_messages.longs; j++) {
+        const struct profile_long *call = &profile_messages.longest[j];
+        for (int i = call->first; i < call->first + call->queries; i++) {
+            int peer = profile_messages.query[i].peer;
+            weft_assert(peer >= 0 && peer < profile.size);
+            add_query(lists, next[peer]++, i, call);
+        }
     }
     weft_assert(next[profile.size - 1] == profile_messages.queries);
     free(next);
@@ -113,10 +165,10 @@ static void send_queries(struct lists *lists)
         int n = lists->n[peer], at = lists->at[peer];
         if (!n)
             continue;
-        weft_next.Irecv(lists->times + at, n, MPI_DOUBLE, peer, TAG_TIMES, profile.channel,
-                        new_request(lists));
-        weft_next.Isend(lists->asked + at, n * WORDS, MPI_UINT64_T, peer, TAG_QUERIES,
-                        profile.channel, new_request(lists));
+        weft_next.Irecv(lists->answers + at, n * (int)sizeof *lists->answers, MPI_BYTE, peer,
+                        TAG_ANSWERS, profile.channel, new_request(lists));
+        weft_next.Isend(lists->asked + at, n * (int)sizeof *lists->asked, MPI_BYTE, peer,
+                        TAG_QUERIES, profile.channel, new_request(lists));
     }
 }
 
@@ -124,21 +176,21 @@ static void send_queries(struct lists *lists)
 static bool answer_one(struct lists *lists)
 {
     MPI_Status status;
-    int words = 0;
+    int bytes = 0;
     if (weft_next.Probe(MPI_ANY_SOURCE, TAG_QUERIES, profile.channel, &status))
         return false;
-    weft_next.Get_count(&status, MPI_UINT64_T, &words);
-    int n = words / WORDS;
+    weft_next.Get_count(&status, MPI_BYTE, &bytes);
+    int n = bytes / (int)sizeof(struct asked);
     struct asked *asked = tool_allocate((size_t)n, sizeof *asked);
-    double *times = tool_allocate((size_t)n, sizeof *times);
-    lists->answer[lists->answers++] = times;
-    bool ok = !weft_next.Recv(asked, words, MPI_UINT64_T, status.MPI_SOURCE, TAG_QUERIES,
+    struct answer *give = tool_allocate((size_t)n, sizeof *give);
+    lists->give[lists->given++] = give;
+    bool ok = !weft_next.Recv(asked, bytes, MPI_BYTE, status.MPI_SOURCE, TAG_QUERIES,
                               profile.channel, MPI_STATUS_IGNORE);
     for (int i = 0; ok && i < n; i++)
-        times[i] = answer(&asked[i]);
+        give[i] = answer(&asked[i]);
     free(asked);
-    return ok && !weft_next.Isend(times, n, MPI_DOUBLE, status.MPI_SOURCE, TAG_TIMES,
-                                  profile.channel, new_request(lists));
+    return ok && !weft_next.Isend(give, n * (int)sizeof *give, MPI_BYTE, status.MPI_SOURCE,
+                                  TAG_ANSWERS, profile.channel, new_request(lists));
 }
 
 /* Only ranks that have waited for each other exchange messages. False: communication failed. */
@@ -149,7 +201,7 @@ static bool exchange(struct lists *lists)
     lists->n = tool_allocate(n * 2, sizeof(int));
     lists->at = lists->n + n;
     lists->asked = tool_allocate(queries, sizeof *lists->asked);
-    lists->times = tool_allocate(queries, sizeof *lists->times);
+    lists->answers = tool_allocate(queries, sizeof *lists->answers);
     lists->index = tool_allocate(queries, sizeof *lists->index);
     sort_by_peer(lists);
     for (int i = 0; i < profile.size; i++) {
@@ -162,7 +214,7 @@ static bool exchange(struct lists *lists)
         return false;
     lists->space = 2 * peers + askers;
     lists->request = tool_allocate((size_t)lists->space, sizeof *lists->request);
-    lists->answer = tool_allocate((size_t)askers, sizeof *lists->answer);
+    lists->give = tool_allocate((size_t)askers, sizeof *lists->give);
     if (askers)
         for (int end = 0; end < PROFILE_ENDS; end++)
             qsort(profile_messages.post[end], (size_t)profile_messages.n[end],
@@ -175,23 +227,36 @@ static bool exchange(struct lists *lists)
 
 /* ---- Split */
 
-/* Adds the time until the last other end that began inside the call. */
-static void split(const struct profile_long *call, const double *times, double *late)
+static void add_late(const struct profile_long *call, enum profile_late cause, int peer,
+                     double seconds, double *late)
+{
+    call->slot->late[cause] += seconds;
+    late[peer / profile.fold] += seconds;
+    profile_vote(&call->slot->late_most, peer, seconds);
+}
+
+/* Adds the time until the last other end that began inside the call, and after it the longest
+ * absence of a rank that came back before the call returned. */
+static void split(const struct profile_long *call, const struct answer *answers, double *late)
 {
     double begin = profile_time(profile.clock, call->begin);
     double end = profile_time(profile.clock, call->begin + call->ticks);
-    double last = begin;
-    const struct profile_query *of = NULL;
+    double last = begin, absent = 0;
+    const struct profile_query *late_end = NULL, *absentee = NULL;
     for (int i = call->first; i < call->first + call->queries; i++)
-        if (times[i] > last && times[i] <= end) { /* false for NAN */
-            last = times[i];
-            of = &profile_messages.query[i];
+        if (answers[i].began > last && answers[i].began <= end) { /* false for NAN */
+            last = answers[i].began;
+            late_end = &profile_messages.query[i];
         }
-    if (!of)
-        return;
-    call->slot->late[of->asks_for] += last - begin;
-    late[of->peer / profile.fold] += last - begin;
-    profile_vote(&call->slot->late_most, of->peer, last - begin);
+    for (int i = call->first; i < call->first + call->queries; i++)
+        if (answers[i].back - fmax(last, answers[i].left) > absent) {
+            absent = answers[i].back - fmax(last, answers[i].left);
+            absentee = &profile_messages.query[i];
+        }
+    if (late_end)
+        add_late(call, (enum profile_late)late_end->asks_for, late_end->peer, last - begin, late);
+    if (absentee)
+        add_late(call, PROFILE_LATE_PROGRESS, absentee->peer, absent, late);
 }
 
 void profile_vote(struct profile_vote *vote, int rank, double weight)
@@ -217,12 +282,12 @@ bool profile_late_split(double *late)
     profile_longs_thin(most > RANK_QUERIES ? most : RANK_QUERIES);
     bool ok = exchange(&lists);
     if (ok) {
-        double *times = tool_allocate((size_t)profile_messages.queries, sizeof *times);
+        struct answer *answers = tool_allocate((size_t)profile_messages.queries, sizeof *answers);
         for (int i = 0; i < profile_messages.queries; i++)
-            times[lists.index[i]] = lists.times[i];
+            answers[lists.index[i]] = lists.answers[i];
         for (int i = 0; i < profile_messages.longs; i++)
-            split(&profile_messages.longest[i], times, late);
-        free(times);
+            split(&profile_messages.longest[i], answers, late);
+        free(answers);
     }
     free_lists(&lists);
     return ok;

@@ -33,11 +33,11 @@ static void print_site(const struct profile_job *job, const struct profile_sums 
                 profile_text_bytes((double)site->bytes / (double)site->calls, each));
     if (job->waits && site->wait > 0.01 * site->sum)
         fprintf(stderr, ", %.0f %% of it waiting for other ranks", site->wait / site->sum * 100);
-    for (int i = 0; i < PROFILE_ENDS; i++)
+    for (int i = 0; i < PROFILE_LATES; i++)
         if (site->late[i] > 0.01 * site->sum)
-            fprintf(stderr, ", %.0f %% of it waiting for a late %s, rank %d%s",
-                    site->late[i] / site->sum * 100, i == PROFILE_SENDER ? "sender" : "receiver",
-                    site->late_most.rank, site->ranks > 1 ? " most" : "");
+            fprintf(stderr, ", %.0f %% of it waiting for %s, rank %d%s",
+                    site->late[i] / site->sum * 100, profile_text_late[i], site->late_most.rank,
+                    site->ranks > 1 ? " most" : "");
     fprintf(stderr, "\n");
 }
 
@@ -98,7 +98,10 @@ static void print_waits(const struct profile_job *job, const struct profile_sums
 {
     double all = sums->all_wall > 0 ? sums->all_wall : 1;
     const char *comma = "";
-    if (sums->wait + sums->late[PROFILE_SENDER] + sums->late[PROFILE_RECEIVER] < 0.01 * all)
+    double waiting = sums->wait;
+    for (int i = 0; i < PROFILE_LATES; i++)
+        waiting += sums->late[i];
+    if (waiting < 0.01 * all)
         return;
     fprintf(stderr, "weft profile: waiting: ");
     if (job->waits && sums->wait > 0) {
@@ -106,12 +109,11 @@ static void print_waits(const struct profile_job *job, const struct profile_sums
                 sums->wait / all * 100);
         comma = ", ";
     }
-    for (int i = 0; i < PROFILE_ENDS; i++) {
-        if (sums->late[i] <= 0)
+    for (int i = 0; i < PROFILE_LATES; i++) {
+        if (sums->late[i] < 0.001 * all)
             continue;
-        fprintf(stderr, "%s%.1f %%%s for late %s (rank %d most)", comma, sums->late[i] / all * 100,
-                *comma ? "" : " of the time", i == PROFILE_SENDER ? "senders" : "receivers",
-                sums->late_most[i].rank);
+        fprintf(stderr, "%s%.1f %%%s for %s (rank %d most)", comma, sums->late[i] / all * 100,
+                *comma ? "" : " of the time", profile_text_lates[i], sums->late_most[i].rank);
         comma = ", ";
     }
     fprintf(stderr, "\n");

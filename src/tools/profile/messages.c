@@ -10,36 +10,21 @@
 #include <string.h>
 
 enum {
-    CHANNELS = 4096,      /* of each direction; a power of 2 */
-    CHANNELS_USED = 3072, /* at most: so that searches end soon */
-    REQUESTS = 8192,      /* a power of 2 */
-    REQUESTS_USED = 6144,
-    POSTS = 32768,
-    LONGS = 16384,
-    QUERIES = 32768,
-    QUERIES_OF_CALL = 1024, /* at most */
-    LOOKS_BACK = 5          /* microseconds: below it no wait is looked for */
+    REQUESTS = 8192,     /* a power of 2 */
+    REQUESTS_USED = 6144 /* at most: so that searches end soon */
 };
-
-struct profile_messages profile_messages;
 
 /* The step of this module at the end of a call. */
 enum step { NONE, MESSAGE, INIT, START, PROBE, MATCHED, COMPLETE, OTHER };
 
 static struct plan {
     uint8_t step;
-    bool blocks; /* the call returns when the message is complete */
+    bool blocks;     /* the call returns when the message is complete */
+    bool progresses; /* it looks for messages of others: their transfers go on */
     bool partitioned;
     int16_t dest, send_tag, source, receive_tag; /* parameters; -1: none */
     int16_t comm, request, message, status;
 } plans[WEFT_CALLS];
-
-struct channel {
-    uint64_t key;  /* 0: free */
-    uint64_t kept; /* ticks of the last post that was kept */
-    uint32_t n;
-    bool has_kept;
-};
 
 /* An operation that a later call completes, or a message that MPI_Mprobe returned. */
 struct operation {
@@ -55,14 +40,8 @@ struct operation {
 };
 
 static struct {
-    struct channel channels[PROFILE_ENDS][CHANNELS];
-    int channels_used[PROFILE_ENDS];
     struct operation operations[REQUESTS];
     int operations_used, wild;
-    struct profile_post posts[PROFILE_ENDS][POSTS];
-    struct profile_long longs[LONGS];
-    struct profile_query queries[QUERIES];
-    struct profile_long *open; /* of the call that ends; NULL: it was short */
     /* of the call that runs */
     struct profile_thread *thread;
     uint64_t end; /* ticks: inside the call, because an arrow points at a call */
@@ -119,6 +98,8 @@ static enum step step_of(const struct weft_function *f, const struct plan *plan)
 
 void profile_messages_begin(void)
 {
+    const int only_starts = WEFT_DOES_LOCAL | WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT |
+                            WEFT_DOES_START | WEFT_DOES_RMA;
     for (int i = 0; i < WEFT_CALLS; i++) {
         const struct weft_function *f = &weft_functions[i];
         struct plan plan = {.dest = find(f, WEFT_KIND_RANK, 0),
@@ -128,6 +109,7 @@ void profile_messages_begin(void)
                             .message = find_object(f, WEFT_OBJECT_MESSAGE),
                             .status = find(f, WEFT_KIND_STATUS, 0),
                             .blocks = !(f->does & WEFT_DOES_NONBLOCKING),
+                            .progresses = !(f->does & only_starts),
                             .partitioned = f->plain == WEFT_CALL_Psend_init ||
                                            f->plain == WEFT_CALL_Precv_init};
         if (plan.partitioned && f->does & WEFT_DOES_RECEIVE) { /* its source may not be any */
@@ -139,13 +121,7 @@ void profile_messages_begin(void)
         plan.step = (uint8_t)step_of(f, &plan);
         plans[i] = plan;
     }
-    profile_messages.gap[PROFILE_SENDER] = profile_messages.gap[PROFILE_RECEIVER] =
-        profile.ticks_of_us * LOOKS_BACK;
-    profile_messages.least = profile.ticks_of_us * LOOKS_BACK;
-    profile_messages.post[PROFILE_SENDER] = state.posts[PROFILE_SENDER];
-    profile_messages.post[PROFILE_RECEIVER] = state.posts[PROFILE_RECEIVER];
-    profile_messages.longest = state.longs;
-    profile_messages.query = state.queries;
+    profile_posts_begin();
 }
 
 /* ---- Channels */
@@ -162,127 +138,6 @@ static uint64_t key_of(const struct profile_comm *comm, int source, int dest, in
 {
     uint64_t key = mix(comm->id + partitioned, (uint64_t)(uint32_t)source << 32 | (uint32_t)dest);
     return mix(key, (uint64_t)tag) | 1;
-}
-
-/* The channel of a key at its sender or receiver; NULL: there are too many. */
-static struct channel *channel_of(enum profile_end end, uint64_t key)
-{
-    unsigned i = (unsigned)(key >> 20) % CHANNELS;
-    struct channel *channel = &state.channels[end][i];
-    weft_assert(key && state.channels_used[end] <= CHANNELS_USED);
-    while (channel->key && channel->key != key) {
-        i = (i + 1) % CHANNELS;
-        channel = &state.channels[end][i];
-    }
-    if (channel->key)
-        return channel;
-    if (state.channels_used[end] == CHANNELS_USED)
-        return NULL;
-    state.channels_used[end]++;
-    channel->key = key;
-    return channel;
-}
-
-static bool is_due(enum profile_end end, struct channel *channel, uint64_t ticks)
-{
-    if (channel->has_kept && ticks < channel->kept + profile_messages.gap[end])
-        return false;
-    channel->has_kept = true;
-    channel->kept = ticks;
-    return true;
-}
-
-/* Doubles the gap until half of the list is free. Each channel keeps one post at least, and the
- * channels are fewer than half of the list. */
-static void thin_posts(enum profile_end end)
-{
-    _Static_assert(CHANNELS_USED < POSTS / 2, "the first posts of all channels leave space");
-    int *n = &profile_messages.n[end];
-    struct profile_post *posts = state.posts[end];
-    while (*n > POSTS / 2) {
-        int kept = 0;
-        profile_messages.gap[end] *= 2;
-        for (int i = 0; i < CHANNELS; i++)
-            state.channels[end][i].has_kept = false;
-        for (int i = 0; i < *n; i++)
-            if (is_due(end, channel_of(end, posts[i].key), posts[i].ticks))
-                posts[kept++] = posts[i];
-        *n = kept;
-    }
-}
-
-/* Numbers a message. Returns false if it has no channel. */
-static bool number(enum profile_end end, uint64_t key, uint64_t ticks, uint32_t *n)
-{
-    struct channel *channel = channel_of(end, key);
-    if (!channel) {
-        profile_messages.unnumbered++;
-        return false;
-    }
-    *n = channel->n++;
-    if (is_due(end, channel, ticks)) {
-        if (profile_messages.n[end] == POSTS)
-            thin_posts(end);
-        weft_assert(profile_messages.n[end] < POSTS);
-        state.posts[end][profile_messages.n[end]++] =
-            (struct profile_post){.key = key, .ticks = ticks, .n = *n};
-    }
-    return true;
-}
-
-/* ---- Calls that took long */
-
-void profile_longs_thin(int space)
-{
-    struct profile_messages *m = &profile_messages;
-    while (m->longs > LONGS / 2 || m->queries > space) {
-        int longs = 0, queries = 0;
-        m->least *= 2;
-        for (int i = 0; i < m->longs; i++) {
-            struct profile_long call = state.longs[i];
-            weft_assert(queries <= call.first && call.first + call.queries <= m->queries);
-            if (call.ticks < m->least)
-                continue;
-            memmove(state.queries + queries, state.queries + call.first,
-                    (size_t)call.queries * sizeof *state.queries);
-            call.first = queries;
-            queries += call.queries;
-            state.longs[longs++] = call;
-        }
-        m->longs = longs;
-        m->queries = queries;
-    }
-}
-
-static void open_call(struct profile_slot *slot, uint64_t begin, uint64_t ticks)
-{
-    struct profile_messages *m = &profile_messages;
-    state.open = NULL;
-    if (__builtin_expect(ticks < m->least, 1))
-        return;
-    if (m->longs == LONGS || m->queries > QUERIES - QUERIES_OF_CALL)
-        profile_longs_thin(QUERIES / 2);
-    weft_assert(m->longs < LONGS && m->queries <= QUERIES - QUERIES_OF_CALL);
-    state.open = &state.longs[m->longs];
-    *state.open =
-        (struct profile_long){.slot = slot, .begin = begin, .ticks = ticks, .first = m->queries};
-}
-
-static void ask(enum profile_end asks_for, uint64_t key, uint32_t n, int peer)
-{
-    if (!state.open || state.open->queries == QUERIES_OF_CALL)
-        return;
-    weft_assert(state.open->first + state.open->queries == profile_messages.queries);
-    state.open->queries++;
-    state.queries[profile_messages.queries++] =
-        (struct profile_query){.key = key, .n = n, .peer = peer, .asks_for = asks_for};
-}
-
-static void close_call(void)
-{
-    if (state.open && state.open->queries)
-        profile_messages.longs++;
-    state.open = NULL;
 }
 
 /* ---- Operations that a later call completes */
@@ -350,7 +205,8 @@ static void activate(struct operation *operation, uint64_t begin)
     weft_assert(operation->comm || operation->key);
     operation->posted = begin;
     operation->active =
-        operation->comm || number(1 - operation->asks_for, operation->key, begin, &operation->n);
+        operation->comm ||
+        profile_post_number(1 - operation->asks_for, operation->key, begin, &operation->n);
     if (__builtin_expect(profile_traces, 0) && operation->active &&
         operation->asks_for == PROFILE_RECEIVER)
         profile_trace_message(state.thread, PROFILE_SENDER, operation->key, operation->n, begin);
@@ -366,8 +222,9 @@ static void settle(struct operation *operation, const MPI_Status *status)
         source >= 0 && source < comm->size ? comm->world ? comm->world[source] : source : -1;
     operation->key =
         key_of(comm, operation->peer, profile.rank, status->MPI_TAG, operation->partitioned);
-    operation->active = operation->peer >= 0 &&
-                        number(PROFILE_RECEIVER, operation->key, operation->posted, &operation->n);
+    operation->active =
+        operation->peer >= 0 &&
+        profile_post_number(PROFILE_RECEIVER, operation->key, operation->posted, &operation->n);
 }
 
 /* ---- Parameters of calls */
@@ -516,7 +373,7 @@ static void end_operation(struct operation *operation, const MPI_Status *status)
     }
     if (!operation->active)
         return;
-    ask(operation->asks_for, operation->key, operation->n, operation->peer);
+    profile_long_ask(operation->asks_for, operation->key, operation->n, operation->peer);
     if (__builtin_expect(profile_traces, 0) && operation->asks_for == PROFILE_SENDER)
         profile_trace_message(state.thread, PROFILE_RECEIVER, operation->key, operation->n,
                               state.end);
@@ -592,9 +449,9 @@ static void end_probe(const struct weft_call *call, const struct plan *plan, uin
     if (operation.comm)
         operation.key =
             key_of(operation.comm, operation.peer, profile.rank, status->MPI_TAG, false);
-    const struct channel *channel = channel_of(PROFILE_RECEIVER, operation.key);
-    if (channel && operation.peer >= 0)
-        ask(PROFILE_SENDER, operation.key, channel->n, operation.peer);
+    if (operation.peer >= 0)
+        profile_long_ask(PROFILE_SENDER, operation.key,
+                         profile_post_next(PROFILE_RECEIVER, operation.key), operation.peer);
 }
 
 static void end_matched(const struct weft_call *call, const struct plan *plan)
@@ -605,7 +462,7 @@ static void end_matched(const struct weft_call *call, const struct plan *plan)
     struct operation message = *operation;
     drop(operation);
     if (plan->blocks) {
-        ask(message.asks_for, message.key, message.n, message.peer);
+        profile_long_ask(message.asks_for, message.key, message.n, message.peer);
     } else {
         message.handle = new_request(call, plan);
         add(&message);
@@ -657,12 +514,14 @@ void profile_message_after(const struct weft_call *call, struct profile_thread *
                            struct profile_slot *slot, uint64_t begin, uint64_t ticks)
 {
     const struct plan *plan = &plans[call->function - weft_functions];
+    if (plan->progresses)
+        profile_absence_end(begin, begin + ticks);
     if (plan->step == NONE || (call->result != MPI_SUCCESS && plan->step != COMPLETE))
         return;
     state.thread = thread;
     state.end =
         begin + ticks - (ticks / 2 < profile.ticks_of_us / 8 ? ticks / 2 : profile.ticks_of_us / 8);
-    open_call(slot, begin, ticks);
+    profile_long_open(slot, begin, ticks);
     switch ((enum step)plan->step) {
     case MESSAGE:
         end_message(call, plan, begin);
@@ -688,5 +547,5 @@ void profile_message_after(const struct weft_call *call, struct profile_thread *
     default:
         break;
     }
-    close_call();
+    profile_long_close();
 }

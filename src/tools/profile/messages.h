@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Wait states of messages: late senders and late receivers.
+ * Wait states of messages: late senders, late receivers, late progress.
  *
  * Method. No byte is added to a message. The messages of a channel (sender, receiver, tag, group of
  * the communicator) match in the order in which they are sent and in which their receives are
@@ -12,6 +12,12 @@
  * sender if the call was to receive, for a late receiver if it was to send. A call that completes
  * several requests waited for the last of their other ends. An end that began after the call is not
  * counted: an eager send does not wait for its receive.
+ *
+ * Late progress. A rank also keeps when it was absent: the times between two calls that look for
+ * messages of others. If both ends of a message had begun, and the call had not returned when the
+ * other rank came back from an absence, the time from the later begin to its return is waiting for
+ * its progress. A call that returned before did not need the other rank. Of several absences and
+ * ranks the longest counts. Waiting in nonblocking collectives is not split.
  *
  * Clocks. On a node all ranks read CLOCK_MONOTONIC. Nodes are aligned in MPI_Init and MPI_Finalize
  * by messages to rank 0 (clocks.c); between them the difference is taken as linear.
@@ -29,6 +35,8 @@
  *    that were posted later and have its source and tag.
  *  - Canceled receives are numbered like others. Probes that poll (MPI_Iprobe, MPI_Test) do not
  *    wait.
+ *  - A transfer that the network makes alone, and that ends after the other rank has come back from
+ *    an absence, counts as late progress for at most that absence.
  *  - CHANNELS channels in each direction, REQUESTS active requests: messages of others are left
  *    out.
  */
@@ -43,6 +51,11 @@ struct profile_post {
     uint64_t ticks;
     uint32_t n; /* of the message in its channel */
     float gap;  /* ticks since the post before it */
+};
+
+/* A time in which the rank made no call that looks for messages of others. */
+struct profile_absence {
+    uint64_t left, back;
 };
 
 /* A call that may have waited. */
@@ -61,13 +74,15 @@ struct profile_query {
 };
 
 struct profile_messages {
-    int posts, longs, queries;
-    uint64_t gap[PROFILE_ENDS], least; /* ticks: thresholds of posts and of calls */
-    uint64_t unnumbered;               /* messages left out */
+    int longs, queries, absences;
+    uint64_t gap[PROFILE_ENDS], least, least_absence; /* ticks: thresholds */
+    uint64_t left;       /* ticks: the last time at which the rank looked for messages of others */
+    uint64_t unnumbered; /* messages left out */
     int n[PROFILE_ENDS];
     struct profile_post *post[PROFILE_ENDS]; /* at this rank: sends; receives */
     struct profile_long *longest;
     struct profile_query *query;
+    struct profile_absence *absence; /* in the order of time */
 };
 
 extern struct profile_messages profile_messages;
@@ -80,8 +95,37 @@ void profile_message_before(struct weft_call *call, struct profile_now *now);
 void profile_message_after(const struct weft_call *call, struct profile_thread *thread,
                            struct profile_slot *slot, uint64_t begin, uint64_t ticks);
 
+/* ---- What is kept: posts.c */
+
+void profile_posts_begin(void);
+
+/* Numbers a message. Returns false if it has no channel. */
+bool profile_post_number(enum profile_end end, uint64_t key, uint64_t ticks, uint32_t *n);
+
+/* The number of the next message. */
+uint32_t profile_post_next(enum profile_end end, uint64_t key);
+
+/* The call that ends, and the messages that it waited for. It is kept if it took long and has
+ * any. */
+void profile_long_open(struct profile_slot *slot, uint64_t begin, uint64_t ticks);
+void profile_long_ask(enum profile_end asks_for, uint64_t key, uint32_t n, int peer);
+void profile_long_close(void);
+
+void profile_absence_add(uint64_t back);
+
+/* The rank looked for messages of others from begin to end. */
+static inline void profile_absence_end(uint64_t begin, uint64_t end)
+{
+    struct profile_messages *m = &profile_messages;
+    if (begin >= m->left + m->least_absence)
+        profile_absence_add(begin);
+    m->left = end;
+}
+
 /* Drops the calls that took least until there are at most so many queries. */
 void profile_longs_thin(int queries);
+
+/* ---- In MPI_Finalize: late.c, clocks.c */
 
 /* Splits the time of long calls of all ranks. Collective. late: seconds that this rank waited, by
  * the bin of the rank that was late. Returns false if it is not known. */

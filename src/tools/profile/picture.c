@@ -16,7 +16,7 @@ static void begin(FILE *file, int height)
     fprintf(file,
             "<div class=\"wide\"><svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
             "role=\"img\" "
-            "font-family=\"system-ui, sans-serif\" font-size=\"12\" fill=\"#444\">",
+            "font-family=\"system-ui, sans-serif\" font-size=\"12\" fill=\"currentColor\">",
             PICTURE_WIDTH, height);
 }
 
@@ -27,10 +27,14 @@ static void put_label(FILE *file, double x, double y, const char *anchor, const 
     fputs("</text>", file);
 }
 
-static void put_line(FILE *file, double x1, double y1, double x2, double y2, const char *colour)
+enum { FAINT = 15, STRONG = 80 };
+
+static void put_line(FILE *file, double x1, double y1, double x2, double y2, int per_cent)
 {
-    fprintf(file, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>", x1, y1,
-            x2, y2, colour);
+    fprintf(file,
+            "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"currentColor\" "
+            "stroke-opacity=\".%d\"/>",
+            x1, y1, x2, y2, per_cent);
 }
 
 static void put_rectangle(FILE *file, double x, double y, double width, double height,
@@ -47,7 +51,7 @@ static int put_legend(FILE *file, int n, const char *const *names, const char *c
     double x = left;
     int y = 4;
     for (int i = 0; i < n; i++) {
-        double width = 30 + 6.4 * (double)strlen(names[i]);
+        double width = 32 + 6.9 * (double)strlen(names[i]);
         if (x + width > PICTURE_WIDTH && x > left) {
             x = left;
             y += LEGEND_LINE;
@@ -82,12 +86,29 @@ static double end_of(const struct picture_bars *picture, const struct picture_ba
     return end > 0 ? end : 1;
 }
 
+/* The segments that are drawn in any bar, for a legend. Returns how many. */
+static int used_of(const struct picture_bars *picture, const struct picture_bar *bars,
+                   const char *names[PICTURE_SEGMENTS], const char *colours[PICTURE_SEGMENTS])
+{
+    int used = 0;
+    double end = end_of(picture, bars);
+    for (int j = 0; j < picture->segments; j++) {
+        bool any = false;
+        for (int i = 0; i < picture->n; i++)
+            any |= bars[i].segments[j] > end / PICTURE_WIDTH / 4;
+        names[used] = picture->names[j];
+        colours[used] = picture->colours[j];
+        used += any;
+    }
+    return used;
+}
+
 static void put_range(FILE *file, double from, double to, double y, double height)
 {
     double middle = y + height / 2;
-    put_line(file, from, middle, to, middle, "#222");
-    put_line(file, from, y + height * 0.2, from, y + height * 0.8, "#222");
-    put_line(file, to, y + height * 0.2, to, y + height * 0.8, "#222");
+    put_line(file, from, middle, to, middle, STRONG);
+    put_line(file, from, y + height * 0.2, from, y + height * 0.8, STRONG);
+    put_line(file, to, y + height * 0.2, to, y + height * 0.8, STRONG);
 }
 
 void picture_put_bars(FILE *file, const struct picture_bars *picture,
@@ -96,18 +117,17 @@ void picture_put_bars(FILE *file, const struct picture_bars *picture,
     char text[PROFILE_TEXT];
     double end = end_of(picture, bars), step = step_of(end);
     double scale = (PICTURE_WIDTH - picture->left - RIGHT) / end;
-    double legend = picture->segments > 2 ? 0 : picture->left;
-    int top = picture->segments > 1
-                  ? put_legend(NULL, picture->segments, picture->names, NULL, legend)
-                  : 4;
+    const char *names[PICTURE_SEGMENTS], *colours[PICTURE_SEGMENTS];
+    int used = picture->segments > 1 ? used_of(picture, bars, names, colours) : 0;
+    int top = used ? put_legend(NULL, used, names, colours, 0) : 4;
     int pitch = picture->height + GAP;
     int bottom = top + picture->n * pitch;
     begin(file, bottom + 24);
-    if (picture->segments > 1)
-        put_legend(file, picture->segments, picture->names, picture->colours, legend);
+    if (used)
+        put_legend(file, used, names, colours, 0);
     for (int i = 0; i * step <= end * 1.001; i++) {
         double x = picture->left + i * step * scale;
-        put_line(file, x, top, x, bottom, "#ddd");
+        put_line(file, x, top, x, bottom, FAINT);
         put_label(file, x, bottom + 16, "middle", i ? profile_text_seconds(i * step, text) : "0");
     }
     for (int i = 0; i < picture->n; i++) {
@@ -139,27 +159,34 @@ static void text_of_size(int i, char *text)
 void picture_put_sizes(FILE *file, const struct picture_sizes *picture)
 {
     enum { HEIGHT = 230, TOP = 24, BOTTOM = 40, LEFT = 56 };
-    int first = picture->sizes, last = 0;
+    int first = picture->sizes, last = 0, used = 0;
+    const char *names[PICTURE_SETS], *colours[PICTURE_SETS];
     uint64_t most = 1;
     char text[PROFILE_TEXT];
-    for (int i = 0; i < picture->sizes; i++)
-        for (int set = 0; set < picture->sets; set++) {
+    for (int set = 0; set < picture->sets; set++) {
+        bool any = false;
+        for (int i = 0; i < picture->sizes; i++) {
             uint64_t value = picture->value(picture->of, set, i);
             first = value && i < first ? i : first;
-            last = value ? i : last;
+            last = value && i > last ? i : last;
             most = value > most ? value : most;
+            any |= value > 0;
         }
+        names[used] = picture->names[set];
+        colours[used] = picture->colours[set];
+        used += any;
+    }
     if (first > last)
         return;
     double top = log10((double)most) + 0.3, scale = (HEIGHT - TOP - BOTTOM) / top;
     double each = (double)(PICTURE_WIDTH - LEFT - 20) / (last - first + 1);
     each = each > 70 ? 70 : each;
     begin(file, HEIGHT);
-    put_legend(file, picture->sets, picture->names, picture->colours, LEFT);
+    put_legend(file, used, names, colours, LEFT);
     for (int power = 0; power <= top; power++) {
         double y = HEIGHT - BOTTOM - power * scale * 0.9 - 6;
         snprintf(text, sizeof text, "%.0f", pow(10, power));
-        put_line(file, LEFT, y, LEFT + each * (last - first + 1), y, "#ddd");
+        put_line(file, LEFT, y, LEFT + each * (last - first + 1), y, FAINT);
         put_label(file, LEFT - 6, y + 4, "end", text);
     }
     for (int i = first; i <= last; i++) {
@@ -176,7 +203,7 @@ void picture_put_sizes(FILE *file, const struct picture_sizes *picture)
         if (each > 52 || (i - first) % 2 == 0)
             put_label(file, x + each * 0.5, HEIGHT - BOTTOM + 16, "middle", text);
     }
-    put_label(file, PICTURE_WIDTH / 2.0, HEIGHT - 4, "middle", "size of a message from");
+    put_label(file, PICTURE_WIDTH / 2.0, HEIGHT - 4, "middle", "size of a message: at least");
     fputs("</svg></div>\n", file);
 }
 
@@ -196,8 +223,8 @@ static void put_axis(FILE *file, const struct picture_matrix *picture, double le
 
 void picture_put_matrix(FILE *file, const struct picture_matrix *picture)
 {
-    enum { SIDE = 460, LEFT = 90, TOP = 44 };
-    double square = (double)SIDE / (picture->bins > 4 ? picture->bins : 4), most = 0;
+    enum { SIDE = 460, CELL = 44, LEFT = 90, TOP = 44 };
+    double square = fmin(CELL, (double)SIDE / picture->bins), most = 0;
     double side = square * picture->bins;
     char text[PICTURE_NOTE];
     for (int i = 0; i < picture->bins; i++)
@@ -205,14 +232,16 @@ void picture_put_matrix(FILE *file, const struct picture_matrix *picture)
             most = fmax(most, picture->value(picture->of, i, j));
     begin(file, TOP + (int)side + 8);
     put_axis(file, picture, LEFT, TOP, square);
-    fprintf(file, "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%.1f\" fill=\"#f6f6f6\"/>", LEFT,
-            TOP, side, side);
+    fprintf(file,
+            "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%.1f\" fill=\"currentColor\" "
+            "fill-opacity=\".05\"/>",
+            LEFT, TOP, side, side);
     for (int i = 0; i < picture->bins; i++)
         for (int j = 0; j < picture->bins; j++) {
             double value = picture->value(picture->of, i, j);
             if (value <= 0)
                 continue;
-            /* Six decades from light to dark */
+            /* Six decades from faint to strong */
             double shade = 1 + log10(value / most) / 6;
             shade = shade < 0.08 ? 0.08 : shade;
             fprintf(file,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Pictures of the page: SVG elements that need no style sheet, script or font of their own.
+ * Pictures of the page: SVG elements that need no style sheet, script or font of their own. Text
+ * and lines have the colour of the page's text.
  */
 #ifndef WEFT_PROFILE_PICTURE_H
 #define WEFT_PROFILE_PICTURE_H
@@ -8,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { PICTURE_WIDTH = 880, PICTURE_SEGMENTS = 10 };
+enum { PICTURE_WIDTH = 880, PICTURE_SEGMENTS = 12 };
 
 /* Horizontal bars, each of several segments, with a scale of seconds. A range is drawn as a line
  * with two ends. */
@@ -38,7 +39,7 @@ struct picture_sizes {
 };
 void picture_put_sizes(FILE *file, const struct picture_sizes *picture);
 
-/* A square of cells, darker for greater values (logarithmic). note writes what a cell has. */
+/* A square of cells, stronger for greater values (logarithmic). note writes what a cell has. */
 struct picture_matrix {
     int bins, fold;
     const char *row, *column, *colour;

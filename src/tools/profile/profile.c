@@ -195,6 +195,7 @@ static void stop(void)
     profile.running = false;
     profile_counters_read();
     profile_clock_compare();
+    profile_absence_end(profile.clock->end, profile.clock->end);
 }
 
 /* ---- Each call */
@@ -257,7 +258,8 @@ void weft_call_end(struct weft_call *call)
     uint64_t bytes = call->result == MPI_SUCCESS ? profile_bytes_add(thread, call, ticks) : 0;
     slot->bytes += bytes;
     if (__builtin_expect(profile_traces, 0))
-        profile_trace_call(thread, slot->function, (uintptr_t)call->state, ticks, bytes);
+        profile_trace_call(thread, (uint32_t)(call->function - weft_functions),
+                           (uintptr_t)call->state, ticks, bytes);
     if (profile.one_thread) {
         if (profile_is_synchronizing(call))
             keep_duration(call, slot, ticks);

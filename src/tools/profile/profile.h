@@ -12,7 +12,8 @@
  *   binding.c  the host of a rank, its processors, its network
  *   comms.c    ranks of communicators as ranks of MPI_COMM_WORLD
  *   messages.c messages numbered by channel, and the calls that may have waited (messages.h)
- *   late.c, clocks.c   which of these waited for late senders and receivers
+ *   posts.c    what is kept of them, in lists of fixed sizes
+ *   late.c, clocks.c   what these calls waited for
  *   gather.c   the tables of all ranks, added up at rank 0; files and lines of call sites
  *   lines.c    the summary on stderr
  *   advice.c   sums, and the recommendations
@@ -64,6 +65,10 @@ enum {
     PROFILE_ALIGNED = 4096,    /* bytes: a page, and a block of most file systems */
     PROFILE_ALGORITHMS = 64,   /* pairs of function and algorithm that a rank reports */
 };
+
+/* The function of call sites that found no slot or record of their own. A call of MPI_Abort has no
+ * end, so it has none. */
+enum { PROFILE_REST = WEFT_CALL_Abort };
 
 /* Messages by rendezvous: through shared memory, over the network. */
 enum { PROFILE_RENDEZVOUS_LANES = 2 };
@@ -238,8 +243,8 @@ void profile_binding_find(struct profile_binding *binding);
 struct profile_rank {
     double wall, mpi, classes[PROFILE_CLASSES]; /* seconds */
     double wait;                                /* of mpi, for other ranks in collectives */
-    double late[PROFILE_ENDS];                  /* of mpi, for late senders and receivers */
-    double late_in_messages; /* of both, in PROFILE_P2P; the rest is in PROFILE_COMPLETE */
+    double late[PROFILE_LATES];                 /* of mpi, in messages */
+    double late_in_messages; /* of late, in PROFILE_P2P; the rest is in PROFILE_COMPLETE */
     double read_seconds, write_seconds;
     struct profile_access reads, writes;
     struct profile_open open[PROFILE_OPENS];
@@ -263,10 +268,10 @@ struct profile_site {
     int ranks; /* that made calls here */
     int least_rank, most_rank;
     uint64_t calls, bytes;
-    double sum, least, most;   /* seconds: of all ranks, of one rank */
-    double longest;            /* one call */
-    double wait;               /* of sum, for other ranks in collectives */
-    double late[PROFILE_ENDS]; /* of sum, for late senders and receivers */
+    double sum, least, most;    /* seconds: of all ranks, of one rank */
+    double longest;             /* one call */
+    double wait;                /* of sum, for other ranks in collectives */
+    double late[PROFILE_LATES]; /* of sum, in messages */
     struct profile_vote late_most;
     struct weft_site text;
 };
@@ -284,7 +289,7 @@ struct profile_job {
     int bins, fold;
     bool waits;   /* waiting in collectives is known */
     int waits_of; /* calls that it is known of, at each rank */
-    bool lates;   /* waiting for late senders and receivers is known */
+    bool lates;   /* waiting in messages is known */
     struct profile_rank *ranks;
     struct profile_count sizes[2][PROFILE_SIZES];
     struct profile_count rendezvous[PROFILE_RENDEZVOUS_LANES][PROFILE_SIZES];
@@ -314,8 +319,8 @@ struct profile_sums {
     int most_mpi_rank, least_mpi_rank;
     double compute, most_compute; /* outside of MPI: the mean; the most */
     int most_compute_rank;
-    double classes[PROFILE_CLASSES], wait, late[PROFILE_ENDS];
-    struct profile_vote late_most[PROFILE_ENDS]; /* the rank that was late */
+    double classes[PROFILE_CLASSES], wait, late[PROFILE_LATES];
+    struct profile_vote late_most[PROFILE_LATES]; /* the rank that was late */
     struct profile_count messages, collectives;
     struct profile_access reads, writes;
     double read_seconds, write_seconds;
@@ -337,6 +342,12 @@ int profile_advice(const struct profile_job *job, const struct profile_sums *sum
 enum { PROFILE_TEXT = 32 };
 const char *profile_text_bytes(double bytes, char *text);
 const char *profile_text_seconds(double seconds, char *text);
+
+/* "MPI_Send"; of PROFILE_REST "other call sites". */
+const char *profile_text_function(uint32_t function);
+
+/* "a late sender", "late senders" */
+extern const char *const profile_text_late[PROFILE_LATES], *const profile_text_lates[PROFILE_LATES];
 
 /* "MPI_Send at file.c:12 (main)" */
 void profile_text_site(const struct profile_site *site, char *text, size_t size);

@@ -37,8 +37,17 @@ struct profile_count {
     uint64_t n, bytes;
 };
 
-/* Ends of a message: which of them was late. */
+/* Ends of a message. */
 enum profile_end { PROFILE_SENDER, PROFILE_RECEIVER, PROFILE_ENDS };
+
+/* Causes of waiting in a message: its other end began late, or both ends had begun and the other
+ * rank made no progress. */
+enum profile_late {
+    PROFILE_LATE_SENDER = PROFILE_SENDER,
+    PROFILE_LATE_RECEIVER = PROFILE_RECEIVER,
+    PROFILE_LATE_PROGRESS,
+    PROFILE_LATES
+};
 
 /* The rank that has more than half of a sum, if one has; else one of those that have much. */
 struct profile_vote {
@@ -52,9 +61,9 @@ struct profile_slot {
     bool through; /* the site is in an MPI library, above which the program is found by unwinding */
     int32_t offset; /* of the program's return address in the stack: table.c; 0: not known */
     uint64_t calls, ticks, most, bytes;
-    /* Seconds, set at the end: for other ranks in collectives; for late senders and receivers, and
-     * the rank that was late. */
-    double wait, late[PROFILE_ENDS];
+    /* Seconds, set at the end: for other ranks in collectives; in messages, and the rank that was
+     * late. */
+    double wait, late[PROFILE_LATES];
     struct profile_vote late_most;
 };
 

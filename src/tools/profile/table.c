@@ -91,8 +91,10 @@ static struct profile_slot *find(struct profile_thread *thread, const void *site
     weft_assert(function < WEFT_CALLS && thread->n <= PROFILE_SLOTS_USED);
     if (slot->site)
         return slot;
-    if (thread->n == PROFILE_SLOTS_USED)
+    if (thread->n == PROFILE_SLOTS_USED) {
+        thread->slots[PROFILE_SLOTS].function = PROFILE_REST;
         return &thread->slots[PROFILE_SLOTS];
+    }
     thread->n++;
     *slot = (struct profile_slot){.site = site, .function = function};
     slot->through = weft_site_of(site) != site;

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What a rank keeps of its messages, in lists of fixed sizes: see messages.h.
+ */
+#include "tools/profile/messages.h"
+#include "core/base/assert.h"
+
+#include <string.h>
+
+enum {
+    CHANNELS = 4096,      /* of each direction; a power of 2 */
+    CHANNELS_USED = 3072, /* at most: so that searches end soon */
+    POSTS = 32768,
+    LONGS = 16384,
+    QUERIES = 32768,
+    QUERIES_OF_CALL = 1024, /* at most */
+    ABSENCES = 16384,
+    LOOKS_BACK = 5 /* microseconds: below it no wait is looked for */
+};
+
+struct profile_messages profile_messages;
+
+struct channel {
+    uint64_t key;  /* 0: free */
+    uint64_t kept; /* ticks of the last post that was kept */
+    uint32_t n;
+    bool has_kept;
+};
+
+static struct {
+    struct channel channels[PROFILE_ENDS][CHANNELS];
+    int channels_used[PROFILE_ENDS];
+    struct profile_post posts[PROFILE_ENDS][POSTS];
+    struct profile_long longs[LONGS];
+    struct profile_query queries[QUERIES];
+    struct profile_absence absences[ABSENCES];
+    struct profile_long *open; /* of the call that ends; NULL: it was short */
+} kept;
+
+void profile_posts_begin(void)
+{
+    struct profile_messages *m = &profile_messages;
+    const uint64_t least = profile.ticks_of_us * LOOKS_BACK;
+    for (int end = 0; end < PROFILE_ENDS; end++) {
+        m->gap[end] = least;
+        m->post[end] = kept.posts[end];
+    }
+    m->least = m->least_absence = least;
+    m->longest = kept.longs;
+    m->query = kept.queries;
+    m->absence = kept.absences;
+    m->left = profile.clock->end;
+}
+
+/* ---- Channels */
+
+/* The channel of a key at its sender or receiver; NULL: there are too many. */
+static struct channel *channel_of(enum profile_end end, uint64_t key)
+{
+    unsigned i = (unsigned)(key >> 20) % CHANNELS;
+    struct channel *channel = &kept.channels[end][i];
+    weft_assert(key && kept.channels_used[end] <= CHANNELS_USED);
+    while (channel->key && channel->key != key) {
+        i = (i + 1) % CHANNELS;
+        channel = &kept.channels[end][i];
+    }
+    if (channel->key)
+        return channel;
+    if (kept.channels_used[end] == CHANNELS_USED)
+        return NULL;
+    kept.channels_used[end]++;
+    channel->key = key;
+    return channel;
+}
+
+static bool is_due(enum profile_end end, struct channel *channel, uint64_t ticks)
+{
+    if (channel->has_kept && ticks < channel->kept + profile_messages.gap[end])
+        return false;
+    channel->has_kept = true;
+    channel->kept = ticks;
+    return true;
+}
+
+/* Doubles the gap until half of the list is free. Each channel keeps one post at least, and the
+ * channels are fewer than half of the list. */
+static void thin_posts(enum profile_end end)
+{
+    _Static_assert(CHANNELS_USED < POSTS / 2, "the first posts of all channels leave space");
+    int *n = &profile_messages.n[end];
+    struct profile_post *posts = kept.posts[end];
+    while (*n > POSTS / 2) {
+        int left = 0;
+        profile_messages.gap[end] *= 2;
+        for (int i = 0; i < CHANNELS; i++)
+            kept.channels[end][i].has_kept = false;
+        for (int i = 0; i < *n; i++)
+            if (is_due(end, channel_of(end, posts[i].key), posts[i].ticks))
+                posts[left++] = posts[i];
+        *n = left;
+    }
+}
+
+bool profile_post_number(enum profile_end end, uint64_t key, uint64_t ticks, uint32_t *n)
+{
+    struct channel *channel = channel_of(end, key);
+    if (!channel) {
+        profile_messages.unnumbered++;
+        return false;
+    }
+    *n = channel->n++;
+    if (is_due(end, channel, ticks)) {
+        if (profile_messages.n[end] == POSTS)
+            thin_posts(end);
+        weft_assert(profile_messages.n[end] < POSTS);
+        kept.posts[end][profile_messages.n[end]++] =
+            (struct profile_post){.key = key, .ticks = ticks, .n = *n};
+    }
+    return true;
+}
+
+uint32_t profile_post_next(enum profile_end end, uint64_t key)
+{
+    const struct channel *channel = channel_of(end, key);
+    return channel ? channel->n : 0;
+}
+
+/* ---- Calls that took long */
+
+void profile_longs_thin(int space)
+{
+    struct profile_messages *m = &profile_messages;
+    while (m->longs > LONGS / 2 || m->queries > space) {
+        int longs = 0, queries = 0;
+        m->least *= 2;
+        for (int i = 0; i < m->longs; i++) {
+            struct profile_long call = kept.longs[i];
+            weft_assert(queries <= call.first && call.first + call.queries <= m->queries);
+            if (call.ticks < m->least)
+                continue;
+            memmove(kept.queries + queries, kept.queries + call.first,
+                    (size_t)call.queries * sizeof *kept.queries);
+            call.first = queries;
+            queries += call.queries;
+            kept.longs[longs++] = call;
+        }
+        m->longs = longs;
+        m->queries = queries;
+    }
+}
+
+void profile_long_open(struct profile_slot *slot, uint64_t begin, uint64_t ticks)
+{
+    struct profile_messages *m = &profile_messages;
+    kept.open = NULL;
+    if (__builtin_expect(ticks < m->least, 1))
+        return;
+    if (m->longs == LONGS || m->queries > QUERIES - QUERIES_OF_CALL)
+        profile_longs_thin(QUERIES / 2);
+    weft_assert(m->longs < LONGS && m->queries <= QUERIES - QUERIES_OF_CALL);
+    kept.open = &kept.longs[m->longs];
+    *kept.open =
+        (struct profile_long){.slot = slot, .begin = begin, .ticks = ticks, .first = m->queries};
+}
+
+void profile_long_ask(enum profile_end asks_for, uint64_t key, uint32_t n, int peer)
+{
+    if (!kept.open || kept.open->queries == QUERIES_OF_CALL)
+        return;
+    weft_assert(kept.open->first + kept.open->queries == profile_messages.queries);
+    kept.open->queries++;
+    kept.queries[profile_messages.queries++] =
+        (struct profile_query){.key = key, .n = n, .peer = peer, .asks_for = asks_for};
+}
+
+void profile_long_close(void)
+{
+    if (kept.open && kept.open->queries)
+        profile_messages.longs++;
+    kept.open = NULL;
+}
+
+/* ---- Absences */
+
+/* Doubles the threshold until half of the list is free. */
+static void thin_absences(void)
+{
+    struct profile_messages *m = &profile_messages;
+    while (m->absences > ABSENCES / 2) {
+        int n = 0;
+        m->least_absence *= 2;
+        for (int i = 0; i < m->absences; i++)
+            if (kept.absences[i].back - kept.absences[i].left >= m->least_absence)
+                kept.absences[n++] = kept.absences[i];
+        m->absences = n;
+    }
+}
+
+void profile_absence_add(uint64_t back)
+{
+    struct profile_messages *m = &profile_messages;
+    if (m->absences == ABSENCES)
+        thin_absences();
+    weft_assert(m->absences < ABSENCES && m->left <= back);
+    if (back - m->left >= m->least_absence)
+        kept.absences[m->absences++] = (struct profile_absence){m->left, back};
+}

@@ -344,7 +344,8 @@ static void print_functions(const struct job *job)
         }
         if (!most)
             break;
-        printf("%s%s %.0f %%", shown ? ", " : "time in MPI: ", weft_functions[of].name,
+        printf("%s%s %.0f %%", shown ? ", " : "time in MPI: ",
+               of == PROFILE_REST ? "other call sites" : weft_functions[of].name,
                (double)most / (double)all * 100);
         below = most;
     }

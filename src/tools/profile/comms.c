@@ -119,17 +119,16 @@ static bool fill_comm(struct profile_comm *entry, const void *handle)
     MPI_Comm comm = (MPI_Comm)(uintptr_t)handle;
     MPI_Group group;
     int inter = 0;
-    weft_next.Comm_test_inter(comm, &inter);
+    if (weft_next.Comm_test_inter(comm, &inter))
+        return false;
     entry->inter = inter;
     weft_next.Comm_rank(comm, &entry->rank);
-    if (inter) {
-        weft_next.Comm_remote_size(comm, &entry->size);
-        weft_next.Comm_remote_group(comm, &group);
-    } else {
-        weft_next.Comm_size(comm, &entry->size);
-        weft_next.Comm_group(comm, &group);
-    }
-    if (!read_ranks(entry, group))
+    int failed = inter ? weft_next.Comm_remote_size(comm, &entry->size)
+                       : weft_next.Comm_size(comm, &entry->size);
+    if (!failed)
+        failed =
+            inter ? weft_next.Comm_remote_group(comm, &group) : weft_next.Comm_group(comm, &group);
+    if (failed || !read_ranks(entry, group))
         return false;
     if (!inter)
         read_neighbors(entry, comm);
@@ -188,6 +187,8 @@ const struct profile_comm *profile_comm_of(MPI_Comm handle)
         return &comms.world;
     if (handle == MPI_COMM_SELF)
         return &comms.self;
+    if (weft_object_is_predefined((const void *)handle))
+        return NULL; /* MPI_COMM_NULL: the error is that of the call */
     return find(handle, fill_comm);
 }
 

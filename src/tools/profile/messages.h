@@ -50,7 +50,6 @@ struct profile_post {
     uint64_t key; /* of the channel, the same at both ranks */
     uint64_t ticks;
     uint32_t n; /* of the message in its channel */
-    float gap;  /* ticks since the post before it */
 };
 
 /* A time in which the rank made no call that looks for messages of others. */

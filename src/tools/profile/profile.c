@@ -22,8 +22,11 @@ char profile_page[4096], profile_json[4096];
 /* The state of a thread that has no table of its own. */
 static __thread struct profile_now unseen __attribute__((tls_model("initial-exec")));
 
-/* Calls of this thread that have begun: more than one inside callbacks of the program. */
-static __thread int depth __attribute__((tls_model("initial-exec")));
+/* The frame of the call that this thread is in; 0: none. A call of a callback has its frame further
+ * below it than arguments on the stack take. Another one is made after an error handler has left
+ * the call by longjmp. */
+static __thread uintptr_t outer __attribute__((tls_model("initial-exec")));
+enum { ARGUMENTS = 128 };
 
 /* ---- The clock */
 
@@ -208,10 +211,11 @@ bool weft_call_begin(struct weft_call *call)
         stop();
         return true;
     }
-    if (depth++ > 0) {
+    if (__builtin_expect((uintptr_t)call->frame + ARGUMENTS < outer, 0)) {
         call->state = &profile;
         return true;
     }
+    outer = (uintptr_t)call->frame;
     struct profile_thread *own = profile_thread_own();
     struct profile_now *now = own ? &own->now : &unseen;
     now->n = 0;
@@ -242,12 +246,10 @@ void weft_call_end(struct weft_call *call)
             begin_job();
         return;
     }
-    if (!call->state)
+    if (!call->state || call->state == &profile)
         return;
     uint64_t ticks = read_ticks() - (uintptr_t)call->state;
-    depth--;
-    if (call->state == &profile)
-        return;
+    outer = 0;
     struct profile_thread *thread = profile_thread_enter();
     thread->now.function = -1;
     thread->now.since = (uintptr_t)call->state + ticks;

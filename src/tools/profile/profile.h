@@ -66,10 +66,6 @@ enum {
     PROFILE_ALGORITHMS = 64,   /* pairs of function and algorithm that a rank reports */
 };
 
-/* The function of call sites that found no slot or record of their own. A call of MPI_Abort has no
- * end, so it has none. */
-enum { PROFILE_REST = WEFT_CALL_Abort };
-
 /* Messages by rendezvous: through shared memory, over the network. */
 enum { PROFILE_RENDEZVOUS_LANES = 2 };
 

@@ -33,6 +33,10 @@ enum {
     PROFILE_HOST = 64
 };
 
+/* The function of call sites that found no slot or record of their own. A call of MPI_Abort has no
+ * end, so it has none. */
+enum { PROFILE_REST = WEFT_CALL_Abort };
+
 struct profile_count {
     uint64_t n, bytes;
 };

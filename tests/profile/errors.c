@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Calls that fail: on MPI_COMM_NULL, whose error returns (with an argument: ends the job), and one
+ * whose error handler leaves it by longjmp. The calls behind it are counted. */
+#include <mpi.h>
+#include <setjmp.h>
+
+enum { AFTER = 10 };
+
+static jmp_buf back;
+
+static void leave(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+    longjmp(back, 1);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Errhandler handler;
+    int data = 0, class = MPI_SUCCESS;
+    MPI_Init(&argc, &argv);
+    if (argc == 1) {
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    }
+    int code = MPI_Send(&data, 1, MPI_INT, 0, 0, MPI_COMM_NULL);
+    MPI_Error_class(code, &class);
+    MPI_Comm_create_errhandler(leave, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Errhandler_free(&handler);
+    if (!setjmp(back))
+        MPI_Send(&data, 1, MPI_INT, -9, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < AFTER; i++)
+        MPI_Sendrecv(&data, 1, MPI_INT, 0, 0, &data, 1, MPI_INT, 0, 0, MPI_COMM_SELF,
+                     MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return class != MPI_ERR_COMM;
+}

@@ -100,11 +100,15 @@ static int absences_before(double time)
     return low;
 }
 
+/* The other end began at most a gap after the time that is known, so a shorter absence may be one
+ * before it. */
 static struct answer answer(const struct asked *asked)
 {
     struct answer answer = {.began = began(asked)};
     if (isnan(answer.began))
         return answer;
+    double least =
+        (double)profile_messages.gap[asked->message >> 32] * profile.clock->seconds_a_tick;
     double from = fmax(asked->begin, answer.began);
     for (int i = absences_before(asked->end); i-- > 0;) {
         const struct profile_absence *absence = &profile_messages.absence[i];
@@ -112,7 +116,7 @@ static struct answer answer(const struct asked *asked)
         double back = profile_time(profile.clock, absence->back);
         if (back <= from)
             break;
-        if (back <= asked->end && back - left > answer.back - answer.left) {
+        if (back <= asked->end && back - left > fmax(least, answer.back - answer.left)) {
             answer.left = left;
             answer.back = back;
         }

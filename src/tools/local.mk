@@ -76,10 +76,10 @@ libprofile_a_SOURCES = src/tools/profile/profile.c src/tools/profile/profile.h \
     src/tools/profile/advice.c src/tools/profile/binding.c src/tools/profile/bytes.c \
     src/tools/profile/comms.c \
     src/tools/profile/clocks.c src/tools/profile/counters.c \
-    src/tools/profile/gather.c src/tools/profile/json.c \
+    src/tools/profile/gather.c src/tools/profile/job.h src/tools/profile/json.c \
     src/tools/profile/late.c src/tools/profile/lines.c \
     src/tools/profile/messages.c src/tools/profile/messages.h \
-    src/tools/profile/page.c src/tools/profile/page.h src/tools/profile/page_system.c \
+    src/tools/profile/page.c src/tools/profile/page_system.c src/tools/profile/sections.h \
     src/tools/profile/page_time.c src/tools/profile/page_traffic.c src/tools/profile/page_waits.c \
     src/tools/profile/picture.c src/tools/profile/picture.h src/tools/profile/posts.c \
     src/tools/profile/shared.c src/tools/profile/shared.h \

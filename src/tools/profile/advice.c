@@ -2,7 +2,7 @@
 /*
  * Sums over ranks, and recommendations: each sentence has the figure that it follows from.
  */
-#include "tools/profile/profile.h"
+#include "tools/profile/job.h"
 
 #include <string.h>
 

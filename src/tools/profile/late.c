@@ -263,19 +263,6 @@ static void split(const struct profile_long *call, const struct answer *answers,
         add_late(call, PROFILE_LATE_PROGRESS, absentee->peer, absent, late);
 }
 
-void profile_vote(struct profile_vote *vote, int rank, double weight)
-{
-    if (vote->rank == rank || vote->weight == 0) {
-        vote->rank = rank;
-        vote->weight += weight;
-    } else if (vote->weight >= weight) {
-        vote->weight -= weight;
-    } else {
-        vote->rank = rank;
-        vote->weight = weight - vote->weight;
-    }
-}
-
 bool profile_late_split(double *late)
 {
     int own = profile.one_thread, all = 0;

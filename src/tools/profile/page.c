@@ -3,8 +3,9 @@
  * The page: one file without script, font or address of another. Each picture has a sentence above
  * it that states what it shows, with its figures.
  */
-#include "tools/profile/page.h"
+#include "tools/profile/sections.h"
 #include "tools/interpose/xml.h"
+#include "tools/profile/profile.h"
 
 #include <errno.h>
 #include <string.h>
@@ -65,7 +66,7 @@ static void put_tiles(FILE *file, const struct profile_sums *sums)
     fprintf(file, "</div>\n");
 }
 
-/* The part before a colon is what to do. */
+/* The clause before a colon states what to do. */
 static void put_advice(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
 {
     char advice[PROFILE_ADVICE][PROFILE_SENTENCE];

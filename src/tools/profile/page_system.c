@@ -2,7 +2,7 @@
 /*
  * The page: files, windows, bindings, memory.
  */
-#include "tools/profile/page.h"
+#include "tools/profile/sections.h"
 #include "tools/interpose/xml.h"
 
 #include <string.h>

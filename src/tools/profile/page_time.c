@@ -2,7 +2,7 @@
 /*
  * The page: time of ranks, by call, by line of the program.
  */
-#include "tools/profile/page.h"
+#include "tools/profile/sections.h"
 #include "tools/interpose/xml.h"
 #include "tools/profile/picture.h"
 

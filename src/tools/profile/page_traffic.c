@@ -2,7 +2,7 @@
 /*
  * The page: messages between ranks, accesses to windows, lanes and protocols, sizes.
  */
-#include "tools/profile/page.h"
+#include "tools/profile/sections.h"
 #include "tools/profile/picture.h"
 
 /* ---- Messages */

@@ -2,7 +2,7 @@
 /*
  * The page: waiting in collectives and messages, algorithms, overlap.
  */
-#include "tools/profile/page.h"
+#include "tools/profile/sections.h"
 #include "tools/profile/picture.h"
 
 /* ---- Collectives */

@@ -4,7 +4,7 @@
  */
 #include "tools/profile/picture.h"
 #include "tools/interpose/xml.h"
-#include "tools/profile/profile.h"
+#include "tools/profile/job.h"
 
 #include <math.h>
 #include <string.h>
@@ -223,8 +223,8 @@ static void put_axis(FILE *file, const struct picture_matrix *picture, double le
 
 void picture_put_matrix(FILE *file, const struct picture_matrix *picture)
 {
-    enum { SIDE = 460, CELL = 44, LEFT = 90, TOP = 44 };
-    double square = fmin(CELL, (double)SIDE / picture->bins), most = 0;
+    enum { SIDE = 460, LARGEST = 44, LEFT = 90, TOP = 44 };
+    double square = fmin(LARGEST, (double)SIDE / picture->bins), most = 0;
     double side = square * picture->bins;
     char text[PICTURE_NOTE];
     for (int i = 0; i < picture->bins; i++)

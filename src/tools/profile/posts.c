@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What a rank keeps of its messages, in lists of fixed sizes: see messages.h.
+ * Messages, long calls and absences as a rank keeps them, in lists of fixed sizes: see messages.h.
  */
 #include "tools/profile/messages.h"
 #include "core/base/assert.h"

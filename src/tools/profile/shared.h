@@ -59,6 +59,19 @@ struct profile_vote {
     double weight;
 };
 
+static inline void profile_vote(struct profile_vote *vote, int rank, double weight)
+{
+    if (vote->rank == rank || vote->weight == 0) {
+        vote->rank = rank;
+        vote->weight += weight;
+    } else if (vote->weight >= weight) {
+        vote->weight -= weight;
+    } else {
+        vote->rank = rank;
+        vote->weight = weight - vote->weight;
+    }
+}
+
 struct profile_slot {
     const void *site; /* NULL: the slot is free */
     uint32_t function;

@@ -2,7 +2,7 @@
 /*
  * Numbers and call sites as texts.
  */
-#include "tools/profile/profile.h"
+#include "tools/profile/job.h"
 
 #include <string.h>
 

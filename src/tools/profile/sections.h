@@ -2,14 +2,14 @@
 /*
  * Sections of the page, in their order: page_time.c, page_waits.c, page_traffic.c, page_system.c.
  */
-#ifndef WEFT_PROFILE_PAGE_H
-#define WEFT_PROFILE_PAGE_H
+#ifndef WEFT_PROFILE_SECTIONS_H
+#define WEFT_PROFILE_SECTIONS_H
 
-#include "tools/profile/profile.h"
+#include "tools/profile/job.h"
 
 enum { CALLS_SHOWN = 12, SITES_SHOWN = 16, ROWS_SHOWN = 40 };
 
-/* What takes less than this share of the time has no bar. */
+/* Calls that take less than this share of the time have no bar. */
 static const double LEAST_SHOWN = 0.0005;
 
 /* Per cent. */

@@ -15,7 +15,8 @@
  * The root is rank 0, so the first node has it; all other nodes do the same, except for the last
  * one, which may have fewer ranks. The v-forms have blocks of equal length here. A row of several
  * collectives is their sum: MPI_Win_create has an agreement on context ids, whose rounds are those
- * of a barrier, an exchange of records (src/core/rma/make.c), and the barrier of MPI_Win_free.
+ * of a barrier and whose messages have four words in most cases (weft_bid_pack), an exchange of
+ * records (src/core/rma/make.c), and the barrier of MPI_Win_free.
  *
  * With --rules the chosen algorithm is compared with each other one of its family, for sizes that
  * are powers of two and up to 100 ranks that are alone on their nodes. A line is printed where
@@ -29,7 +30,6 @@
 #include "core/coll/schedule.h"
 #include "core/base/settings.h"
 #include "core/comm/nodes.h"
-#include "core/comm/context.h"
 #include "core/message/process.h"
 #include "core/rma/win.h"
 #include "core/base/shared_memory.h"
@@ -63,7 +63,7 @@ static const struct row rows[] = {{WEFT_COLL_BARRIER, {0}},
 
 /* The collectives of MPI_Win_create. The bytes of a barrier are those that each of its messages
  * carries. */
-static const struct row window[] = {{WEFT_COLL_BARRIER, {WEFT_CONTEXT_WORDS * sizeof(uint64_t)}},
+static const struct row window[] = {{WEFT_COLL_BARRIER, {4 * sizeof(uint64_t)}},
                                     {WEFT_COLL_ALLGATHER, {WEFT_WIN_RECORD_BYTES}},
                                     {WEFT_COLL_BARRIER, {0}}};
 static const int sizes[] = {2, 16, 128, 1024, 8192, 0};

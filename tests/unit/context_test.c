@@ -288,6 +288,31 @@ static void lowest_failure(void **state)
     }
 }
 
+/* A message has the words that are not 0, and any message can be unpacked. */
+static void packed(void **state)
+{
+    uint64_t words[WEFT_CONTEXT_WORDS], message[WEFT_BID_PACKED], back[WEFT_CONTEXT_WORDS];
+    struct weft_bid bid;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        weft_bid_open(&bid, 1);
+        weft_bid_propose(&bid);
+        memcpy(words, bid.proposal, sizeof words);
+        if (i == 1)
+            memset(words, 0xff, sizeof words);
+        if (i == 2)
+            words[WEFT_CONTEXT_WORDS - 1] = 5;
+        int count = weft_bid_pack(message, words);
+        assert_int_equal(count, i == 1 ? WEFT_BID_PACKED : 3 + (i == 2));
+        weft_bid_unpack(back, message, (size_t)count);
+        assert_memory_equal(back, words, sizeof words);
+        weft_bid_unpack(back, message, (size_t)count - 1);
+        assert_int_equal(back[i == 0 ? 1 : WEFT_CONTEXT_WORDS - 1], 0);
+    }
+    weft_bid_unpack(back, message, 1);
+    assert_int_equal(back[0], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +325,7 @@ int main(void)
         cmocka_unit_test_setup(failure_is_common, reset),
         cmocka_unit_test_setup(failed_bid_passes, reset),
         cmocka_unit_test_setup(lowest_failure, reset),
+        cmocka_unit_test_setup(packed, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

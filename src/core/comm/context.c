@@ -246,6 +246,31 @@ void weft_bid_combine(uint64_t *words, const uint64_t *theirs)
         words[i] &= alike ? theirs[i] : 0;
 }
 
+int weft_bid_pack(uint64_t *message, const uint64_t *words)
+{
+    int count = 2;
+    message[0] = words[0];
+    message[1] = 0;
+    for (int i = 1; i < WEFT_CONTEXT_WORDS; i++)
+        if (words[i]) {
+            message[1] |= (uint64_t)1 << i;
+            message[count++] = words[i];
+        }
+    return count;
+}
+
+void weft_bid_unpack(uint64_t *words, const uint64_t *message, size_t count)
+{
+    memset(words, 0, WEFT_CONTEXT_WORDS * sizeof *words);
+    if (count < 2)
+        return;
+    words[0] = message[0];
+    size_t next = 2;
+    for (int i = 1; i < WEFT_CONTEXT_WORDS && next < count; i++)
+        if (message[1] >> i & 1)
+            words[i] = message[next++];
+}
+
 static void stop_waiting(struct weft_bid *bid)
 {
     struct weft_bid **link = &waiting;

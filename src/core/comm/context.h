@@ -37,6 +37,7 @@
 #include "core/message/channel.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct weft_comm;
@@ -44,7 +45,8 @@ struct weft_comm;
 enum {
     WEFT_CONTEXT_BLOCKS = (1 << WEFT_CONTEXT_BITS) / WEFT_CONTEXTS,
     WEFT_CONTEXT_RANGE = 63, /* words of 64 blocks in one proposal */
-    WEFT_CONTEXT_WORDS = 1 + WEFT_CONTEXT_RANGE
+    WEFT_CONTEXT_WORDS = 1 + WEFT_CONTEXT_RANGE,
+    WEFT_BID_PACKED = 1 + WEFT_CONTEXT_WORDS /* words of the longest message */
 };
 
 /* One member's bid for a block. */
@@ -85,6 +87,11 @@ void weft_bid_fail(uint64_t *words, const struct weft_bid_failure *failure);
 /* Combines a proposal, or the combination of some members' proposals, with those of further
  * members; a member may be in both. */
 void weft_bid_combine(uint64_t *words, const uint64_t *theirs);
+
+/* The words as a message: the first one, a mask of the others that are not 0, and these. Returns
+ * the words of the message. unpack takes any message: what is missing is 0, as in a refusal. */
+int weft_bid_pack(uint64_t *message, const uint64_t *words);
+void weft_bid_unpack(uint64_t *words, const uint64_t *message, size_t count);
 
 /* True if some member failed, and why. */
 bool weft_bid_failure(const uint64_t *words, struct weft_bid_failure *failure);

@@ -8,6 +8,7 @@
  * all members of a group come to its allocation (WEFT_CONTEXT_GROUPING), whose tag may come again.
  */
 #include "core/comm/context_alloc.h"
+#include "core/comm/nodes.h"
 #include "core/comm/revoke.h"
 #include "core/comm/spread.h"
 #include "core/base/error.h"
@@ -62,23 +63,98 @@ static void note(struct weft_context_alloc *alloc, int code)
     weft_bid_record(alloc->words, alloc->over->rank, alloc->code);
 }
 
-/* Starts the messages of one round. */
-static void exchange_bids(struct weft_context_alloc *alloc)
+/* ---- Rounds */
+
+/* The rounds in which 2^rounds members reach one, or one reaches them. */
+static int rounds_of(int members)
 {
-    const struct weft_datatype *bytes = weft_handle_object(MPI_BYTE);
-    weft_assert(!alloc->send && !alloc->receive && alloc->step < alloc->size);
+    int rounds = 0;
+    while ((int64_t)1 << rounds < members)
+        rounds++;
+    return rounds;
+}
+
+/* The members to which this one sends in a round and from which it receives; -1: none. */
+struct partners {
     int to, from;
-    struct weft_channel *out = route(alloc, alloc->index + alloc->step, &to);
-    struct weft_channel *in = route(alloc, alloc->index - alloc->step, &from);
-    alloc->send = alloc->receive = NULL;
-    alloc->received = false;
-    note(alloc, weft_p2p_irecv(in, alloc->theirs, sizeof alloc->theirs, bytes, from, alloc->tag,
-                               &alloc->receive));
-    int code = weft_p2p_isend(out, alloc->words, sizeof alloc->words, bytes, to, alloc->tag,
+};
+
+/* Dissemination among n leaders, of which this one has the number `mine`. */
+static struct partners across(int n, int mine, int round)
+{
+    int distance = (int)((int64_t)1 << round);
+    return (struct partners){(int)(((int64_t)mine + distance) % n), (mine - distance + n) % n};
+}
+
+/* The partner with this bit in a binomial tree of the n ranks of a node, below index 0. */
+static struct partners within(int n, int index, int bit, bool up)
+{
+    int child = -1, parent = -1;
+    if (index % (2 * bit) == bit)
+        parent = index - bit;
+    else if (index % (2 * bit) == 0 && index + bit < n)
+        child = index + bit;
+    return up ? (struct partners){parent, child} : (struct partners){child, parent};
+}
+
+/* Rounds up the trees, across, and down. False after the last one. */
+static bool find_partners(const struct weft_context_alloc *alloc, struct partners *partners)
+{
+    const struct weft_nodes *nodes = alloc->nodes;
+    int leaders = nodes ? nodes->count : alloc->size, mine = nodes ? nodes->mine : alloc->index;
+    int size = nodes ? weft_nodes_size(nodes, mine) : 1;
+    int index = nodes ? weft_nodes_index(nodes, alloc->index) : 0;
+    int round = alloc->round, deep = rounds_of(size), wide = rounds_of(leaders);
+    struct partners found = {-1, -1};
+    if (round >= deep && round < deep + wide) {
+        if (index == 0)
+            found = across(leaders, mine, round - deep);
+        if (index == 0 && nodes)
+            found = (struct partners){nodes->order[nodes->begin[found.to]],
+                                      nodes->order[nodes->begin[found.from]]};
+    } else if (round < 2 * deep + wide) {
+        const int *order = nodes->order + nodes->begin[mine];
+        bool up = round < deep;
+        found = within(size, index, 1 << (up ? round : 2 * deep + wide - 1 - round), up);
+        found = (struct partners){found.to < 0 ? -1 : order[found.to],
+                                  found.from < 0 ? -1 : order[found.from]};
+    }
+    *partners = found;
+    return round < 2 * deep + wide;
+}
+
+static void send_bid(struct weft_context_alloc *alloc, int member)
+{
+    int to;
+    struct weft_channel *channel = route(alloc, member, &to);
+    size_t bytes = (size_t)weft_bid_pack(alloc->sent, alloc->words) * sizeof *alloc->sent;
+    int code = weft_p2p_isend(channel, alloc->sent, bytes, weft_datatype_byte(), to, alloc->tag,
                               WEFT_SEND_STANDARD, &alloc->send);
     if (code != MPI_SUCCESS)
         alloc->send = NULL;
     note(alloc, code);
+}
+
+static void receive_bid(struct weft_context_alloc *alloc, int member)
+{
+    int from;
+    struct weft_channel *channel = route(alloc, member, &from);
+    note(alloc, weft_p2p_irecv(channel, alloc->received, sizeof alloc->received,
+                               weft_datatype_byte(), from, alloc->tag, &alloc->receive));
+}
+
+/* Starts the messages of the round. False after the last round. */
+static bool start_round(struct weft_context_alloc *alloc)
+{
+    struct partners partners;
+    weft_assert(!alloc->send && !alloc->receive);
+    if (!find_partners(alloc, &partners))
+        return false;
+    if (partners.from >= 0)
+        receive_bid(alloc, partners.from);
+    if (partners.to >= 0)
+        send_bid(alloc, partners.to);
+    return true;
 }
 
 static void bid(struct weft_context_alloc *alloc)
@@ -92,8 +168,8 @@ static void bid(struct weft_context_alloc *alloc)
         alloc->words[0] |= (uint64_t)(alloc->assertions & WEFT_ASSERT_AGREED) << ASSERTIONS_SHIFT;
     }
     note(alloc, alloc->code);
-    alloc->step = 1;
-    exchange_bids(alloc);
+    alloc->round = 0;
+    start_round(alloc);
 }
 
 /* True if the request is complete, and frees it, or if there is none. */
@@ -106,8 +182,11 @@ static bool completed(struct weft_context_alloc *alloc, struct weft_request **re
     int code = (*request)->flags & WEFT_REQUEST_CANCELLED ? weft_comm_report_broken(alloc->over)
                                                           : (*request)->error;
     note(alloc, code);
-    if (request == &alloc->receive)
-        alloc->received = code == MPI_SUCCESS;
+    if (request == &alloc->receive && code == MPI_SUCCESS) {
+        uint64_t words[WEFT_CONTEXT_WORDS];
+        weft_bid_unpack(words, alloc->received, (*request)->bytes / sizeof *words);
+        weft_bid_combine(alloc->words, words);
+    }
     weft_request_put(*request);
     *request = NULL;
     return true;
@@ -184,21 +263,16 @@ static void cancel_round(struct weft_context_alloc *alloc)
 /* Advances one allocation. True if it has ended, and may be freed. */
 static bool advance_alloc(struct weft_context_alloc *alloc, int *events)
 {
-    while (alloc->step < alloc->size) {
+    for (;;) {
         cancel_round(alloc);
         bool received = completed(alloc, &alloc->receive);
         if (!completed(alloc, &alloc->send) || !received)
             return false;
         ++*events;
-        if (alloc->received)
-            weft_bid_combine(alloc->words, alloc->theirs);
-        alloc->step *= 2;
-        if (alloc->step < alloc->size)
-            exchange_bids(alloc);
-        else if (settle(alloc))
+        alloc->round++;
+        if (!start_round(alloc) && settle(alloc))
             return true;
     }
-    return false;
 }
 
 /* Takes a block for this process only, which needs no proposals. False if none is free. */
@@ -226,6 +300,8 @@ void weft_context_alloc_start(struct weft_context_alloc *alloc, uint64_t key, in
                                                                 : WEFT_BID_EXHAUSTED);
         return;
     }
+    if (alloc->use == WEFT_CONTEXT_MAKING && !alloc->over->local)
+        alloc->nodes = weft_nodes_of(alloc->over->group);
     weft_bid_open(&alloc->bid, key);
     bid(alloc);
     alloc->next = first;

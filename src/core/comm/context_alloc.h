@@ -4,8 +4,11 @@
  * messages that progress advances. A blocking call waits for the allocation; MPI_Comm_idup does
  * not.
  *
- * Members combine their proposals (core/comm/context.h) by dissemination: after round k each member
- * has the combination of the 2^(k+1) members before it, in which a member may be counted twice.
+ * Members combine their proposals (core/comm/context.h). If a communicator has several ranks on a
+ * node, those of a node combine theirs at the lowest rank, its leader, up a binomial tree; the
+ * leaders combine theirs by dissemination: after k rounds each one has the combination of the 2^k
+ * leaders before it, in which a member may be counted twice; the result goes down the trees. Else
+ * each member is a leader.
  *
  * Invariants:
  *  - A started allocation ends with the same result at all members.
@@ -21,6 +24,7 @@
 #include <stdbool.h>
 
 struct weft_request;
+struct weft_nodes;
 
 struct weft_context_alloc {
     /* Set by the caller */
@@ -43,10 +47,10 @@ struct weft_context_alloc {
 
     /* Private to context_alloc.c */
     struct weft_bid bid;
-    uint64_t theirs[WEFT_CONTEXT_WORDS];
-    int64_t step; /* the distance of the members that exchange messages in this round */
+    const struct weft_nodes *nodes; /* NULL: each member is a leader */
+    int round;
     struct weft_request *send, *receive;
-    bool received; /* `theirs` is what the last member sent */
+    uint64_t sent[WEFT_BID_PACKED], received[WEFT_BID_PACKED];
     struct weft_context_alloc *next;
 };
 

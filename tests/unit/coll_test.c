@@ -709,7 +709,7 @@ static void test_settings(void **unused)
 static void test_needs(void **unused)
 {
     (void)unused;
-    struct weft_choice odd = {WEFT_COLL_ALLGATHER, 5, 8, WEFT_NEED_EQUAL_BLOCKS, false};
+    struct weft_choice odd = {WEFT_COLL_ALLGATHER, 11, 8, WEFT_NEED_EQUAL_BLOCKS, false};
     struct weft_choice even = {WEFT_COLL_ALLGATHER, 8, 8, WEFT_NEED_EQUAL_BLOCKS, false};
     weft_settings.coll_allgather = 3;
     assert_int_equal(weft_coll_choose(&odd), WEFT_ALGORITHM_BRUCK);

@@ -126,18 +126,16 @@ const struct weft_setting weft_settings_table[] = {
     COLL(ALLREDUCE, allreduce, "auto|doubling|halving|nodes", "MPI_Allreduce" BY_SIZE),
     COLL(GATHER, gather, "auto|linear|binomial|nodes", "MPI_Gather" BY_SIZE),
     COLL(SCATTER, scatter, "auto|linear|binomial|nodes", "MPI_Scatter" BY_SIZE),
-    COLL(ALLGATHER, allgather, "auto|ring|bruck|doubling|nodes|quadnomial",
+    COLL(ALLGATHER, allgather, "auto|ring|bruck|doubling|nodes|quadnomial|linear",
          "MPI_Allgather and MPI_Allgatherv (doubling: MPI_Allgather, if the number of ranks is a "
          "power of two)" BY_SIZE),
     COLL(ALLTOALL, alltoall, "auto|linear|pairwise|bruck|nodes",
          "MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (bruck, nodes: MPI_Alltoall)" BY_SIZE),
-    COLL(REDUCE_SCATTER, reduce_scatter, "auto|halving|pairwise|nodes",
+    COLL(REDUCE_SCATTER, reduce_scatter, "auto|halving|pairwise|nodes|linear",
          "MPI_Reduce_scatter and MPI_Reduce_scatter_block (pairwise, nodes: if the operation is "
          "commutative)" BY_SIZE),
     COLL(SCAN, scan, "auto|doubling|nodes",
-         "MPI_Scan and MPI_Exscan (nodes: if the ranks of each node are consecutive); the same on "
-         "all "
-         "ranks; auto: by nodes"),
+         "MPI_Scan and MPI_Exscan; the same on all ranks; auto: by nodes and size"),
     {"WEFT_FILE_HINTS", WEFT_SETTING_STRING, FIELD(file_hints), "", 0, STRING_MAX, NULL,
      "hints of all files that the program opens and does not give itself, \"key=value;...\" "
      "(romio_cb_write=disable;cb_nodes=4); those of rank 0 are used",

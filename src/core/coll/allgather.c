@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * MPI_Allgather and MPI_Allgatherv: short blocks in log2(size) rounds, each of which doubles the
- * blocks of a rank (doubling, Bruck); long blocks around a ring.
+ * blocks of a rank (doubling, Bruck); longer ones of few ranks directly, of many ranks around a
+ * ring.
  *
  * Invariant: in Bruck's rounds, block i of a rank's packed form is the i-th after its own; the
  * packed form is rotated at the end.
@@ -34,6 +35,18 @@ static void ring(struct weft_schedule *s, struct weft_elements in, const struct 
     weft_build_ring(s, in, out, 0);
     weft_schedule_wait_for(s, begin);
     weft_schedule_copy(s, in, weft_block(out, s->rank));
+}
+
+/* Each rank sends its block to all others at once. */
+static void linear(struct weft_schedule *s, struct weft_elements own, const struct weft_blocks *all)
+{
+    for (int i = 1; i < s->size; i++) {
+        int to = (int)(((int64_t)s->rank + i) % s->size);
+        int from = (int)(((int64_t)s->rank + s->size - i) % s->size);
+        weft_schedule_receive(s, from, weft_block(all, from));
+        weft_schedule_send(s, to, own);
+    }
+    weft_schedule_copy(s, own, weft_block(all, s->rank)); /* overlaps with the messages */
 }
 
 /* Exchanges ranges of `out`: blocks have equal size, and the number of ranks is a power of two. */
@@ -111,6 +124,8 @@ void weft_build_allgather(struct weft_schedule *s, struct weft_elements in,
         weft_nodes_allgather(s, in, out);
     else if (algorithm == WEFT_ALGORITHM_BRUCK)
         bruck(s, in, out);
+    else if (algorithm == WEFT_ALGORITHM_LINEAR)
+        linear(s, in, out);
     else if (algorithm == WEFT_ALGORITHM_QUADNOMIAL)
         up_and_down(s, in, out);
     else if (algorithm == WEFT_ALGORITHM_DOUBLING)

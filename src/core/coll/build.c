@@ -59,7 +59,7 @@ static bool goes_through_nodes(const struct weft_schedule *s, enum weft_coll_kin
     if (!nodes)
         return false;
     if (kind == WEFT_COLL_SCAN || kind == WEFT_COLL_EXSCAN)
-        return nodes->in_order;
+        return true;
     if (kind == WEFT_COLL_REDUCE_SCATTER || kind == WEFT_COLL_REDUCE_SCATTER_BLOCK)
         return commutes && weft_nodes_scatter_sums(nodes);
     if (kind == WEFT_COLL_ALLTOALL)
@@ -79,7 +79,7 @@ enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum wef
     if (weft.crowded && !choice.by_rules)
         choice.gives |= WEFT_NEED_OVERSUBSCRIBED;
     if (goes_through_nodes(s, kind))
-        choice.gives |= WEFT_NEED_NODES;
+        choice.gives |= WEFT_NEED_NODES | (weft_nodes_among(s)->in_order ? WEFT_NEED_IN_ORDER : 0);
     return weft_coll_choose(&choice);
 }
 

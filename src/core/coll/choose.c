@@ -103,14 +103,21 @@ const struct weft_coll_family weft_coll_families[] = {
       {WEFT_ALGORITHM_BRUCK, 0},
       {WEFT_ALGORITHM_DOUBLING, WEFT_NEED_POWER_OF_TWO | WEFT_NEED_EQUAL_BLOCKS},
       {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES},
-      {WEFT_ALGORITHM_QUADNOMIAL, WEFT_NEED_EQUAL_BLOCKS | WEFT_NEED_OVERSUBSCRIBED}},
+      {WEFT_ALGORITHM_QUADNOMIAL, WEFT_NEED_EQUAL_BLOCKS | WEFT_NEED_OVERSUBSCRIBED},
+      {WEFT_ALGORITHM_LINEAR, 0}},
      /* Doubling and Bruck send log2(size) messages, the ring size - 1; Bruck copies all data twice
       * more. 4 blocks of 16 KiB, doubling against ring: 0.77 x the time; equal from 64 KiB.
       * Quadnomial: as for the barrier. A message of the ring takes as long as two copies of 25 KiB
-      * (10 us, 5 GB/s), so with more ranks longer data go in log2(size) messages. */
+      * (10 us, 5 GB/s), so with more ranks longer data go in log2(size) messages. Their last one
+      * has half of the data: above the eager limit, 64 KiB, it waits for two messages more, and few
+      * ranks send their blocks at once (linear) in the time of one message. */
      {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0, 0},
       {WEFT_ALGORITHM_RING, SIZE_MAX, 2, 0},
       {WEFT_ALGORITHM_QUADNOMIAL, 32 * KiB, 0, 0},
+      {WEFT_ALGORITHM_DOUBLING, 128 * KiB + 1, 0, 0},
+      {WEFT_ALGORITHM_LINEAR, SIZE_MAX, 9, 0},
+      {WEFT_ALGORITHM_BRUCK, 128 * KiB + 1, 0, 0},
+      {WEFT_ALGORITHM_LINEAR, 1024 * KiB, 32, 0},
       {WEFT_ALGORITHM_DOUBLING, SIZE_MAX, 0, 0},
       {WEFT_ALGORITHM_BRUCK, 256 * KiB, 0, 0},
       {WEFT_ALGORITHM_RING, SIZE_MAX, 16, 0},
@@ -138,22 +145,29 @@ const struct weft_coll_family weft_coll_families[] = {
     {FAMILY(reduce_scatter, "MPI_Reduce_scatter, MPI_Reduce_scatter_block", "one operand"),
      {{WEFT_ALGORITHM_HALVING, 0},
       {WEFT_ALGORITHM_PAIRWISE, WEFT_NEED_COMMUTATIVE},
-      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES}},
+      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES},
+      {WEFT_ALGORITHM_LINEAR, 0}},
      /* Both send size - 1 blocks; halving in log2(size) messages, few of them between nodes with
       * several ranks, but it needs twice the operand in memory, and copies. Pairwise against
       * halving: 3 ranks 0.5 to 1.0 x the time; 4 ranks 1.2 to 1.6 x up to 1 MiB, 0.76 x at 4 MiB;
       * 8 ranks 1.5 x up to 2 MiB, 0.7 x at 8 MiB. If the number of ranks is no power of two,
       * halving sends all of the operand once more, which takes longer than messages of 2 KiB to all
-      * ranks (bench/coll_cost). */
+      * ranks (bench/coll_cost): up to 9 ranks send short blocks at once, too (linear). Longer ones
+      * as in an allgather. */
      {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0, 0},
       {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 3, 0},
+      {WEFT_ALGORITHM_HALVING, 4096 * KiB, 8, WEFT_NEED_POWER_OF_TWO},
+      {WEFT_ALGORITHM_HALVING, 128 * KiB + 1, 0, WEFT_NEED_POWER_OF_TWO},
+      {WEFT_ALGORITHM_LINEAR, 1024 * KiB, 32, WEFT_NEED_POWER_OF_TWO},
       {WEFT_ALGORITHM_HALVING, 4096 * KiB, 0, WEFT_NEED_POWER_OF_TWO},
       {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 8, WEFT_NEED_POWER_OF_TWO},
       {WEFT_ALGORITHM_HALVING, SIZE_MAX, 0, WEFT_NEED_POWER_OF_TWO},
+      {WEFT_ALGORITHM_LINEAR, 1024 * KiB, 9, 0},
       {WEFT_ALGORITHM_HALVING, 8 * KiB, 0, 0},
       {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 8, 0},
+      {WEFT_ALGORITHM_LINEAR, 1024 * KiB, 16, 0},
       {WEFT_ALGORITHM_HALVING, 32 * KiB, 0, 0},
-      {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 16, 0},
+      {WEFT_ALGORITHM_LINEAR, 1024 * KiB, 32, 0},
       {WEFT_ALGORITHM_HALVING, 128 * KiB, 0, 0},
       {WEFT_ALGORITHM_PAIRWISE, SIZE_MAX, 64, 0},
       {WEFT_ALGORITHM_HALVING, 512 * KiB, 0, 0},
@@ -161,7 +175,12 @@ const struct weft_coll_family weft_coll_families[] = {
       {WEFT_ALGORITHM_HALVING, SIZE_MAX, 0, 0}}},
     {FAMILY(scan, "MPI_Scan, MPI_Exscan", "one operand"),
      {{WEFT_ALGORITHM_DOUBLING, 0}, {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES}},
-     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0, 0}, {WEFT_ALGORITHM_DOUBLING, SIZE_MAX, 0, 0}}},
+     /* If the ranks of a node are not consecutive, nodes gathers all operands everywhere: of 16
+      * ranks in as many bytes as doubling sends. */
+     {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0, WEFT_NEED_IN_ORDER},
+      {WEFT_ALGORITHM_NODES, 16 * KiB, 16, 0},
+      {WEFT_ALGORITHM_NODES, 256, 128, 0},
+      {WEFT_ALGORITHM_DOUBLING, SIZE_MAX, 0, 0}}},
     {"neighbor",
      "MPI_Neighbor_*",
      "none",

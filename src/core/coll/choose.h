@@ -36,14 +36,15 @@ enum weft_algorithm {
 /* Requirements of an algorithm. */
 enum weft_need {
     WEFT_NEED_COMMUTATIVE = 1,
-    WEFT_NEED_POWER_OF_TWO = 2,   /* ranks: follows from weft_choice.size */
-    WEFT_NEED_EQUAL_BLOCKS = 4,   /* not the v- and w-forms */
-    WEFT_NEED_NODES = 8,          /* several nodes, one of them with several ranks; the ranks of
-                                     each node are consecutive, or the operation is commutative.
-                                     Scan: consecutive; reduce_scatter: weft_nodes_scatter_sums;
-                                     alltoall: weft_nodes_are_equal */
-    WEFT_NEED_OVERSUBSCRIBED = 16 /* more ranks than cores, all on one node without shared memory;
-                                     an algorithm that a setting names runs without it */
+    WEFT_NEED_POWER_OF_TWO = 2,    /* ranks: follows from weft_choice.size */
+    WEFT_NEED_EQUAL_BLOCKS = 4,    /* not the v- and w-forms */
+    WEFT_NEED_NODES = 8,           /* several nodes, one of them with several ranks; the ranks of
+                                      each node are consecutive, or the operation is commutative.
+                                      Scan: no condition; reduce_scatter: weft_nodes_scatter_sums;
+                                      alltoall: weft_nodes_are_equal */
+    WEFT_NEED_OVERSUBSCRIBED = 16, /* more ranks than cores, all on one node without shared memory;
+                                      an algorithm that a setting names runs without it */
+    WEFT_NEED_IN_ORDER = 32 /* besides WEFT_NEED_NODES: the ranks of each node are consecutive */
 };
 
 /* The properties of a collective that the rules test. */
@@ -77,7 +78,7 @@ struct weft_coll_rule {
     unsigned needs; /* besides those of the algorithm */
 };
 
-enum { WEFT_COLL_OPTIONS = 5, WEFT_COLL_RULES = 14 };
+enum { WEFT_COLL_OPTIONS = 6, WEFT_COLL_RULES = 19 };
 
 /* Collectives with the same algorithms. */
 struct weft_coll_family {

@@ -286,11 +286,33 @@ void weft_nodes_reduce_scatter(struct weft_schedule *s, struct weft_elements in,
     leave(&v);
 }
 
+/* Where the ranks of a node are not consecutive: all ranks have all operands, and combine those
+ * before theirs. */
+static void scan_gathered(struct weft_schedule *s, struct weft_elements in, void *out,
+                          bool exclusive)
+{
+    struct weft_elements all = weft_schedule_elements(s, in.type, (size_t)s->size * in.count);
+    struct weft_blocks blocks = {.at = all.at, .count = in.count, .type = in.type};
+    int last = exclusive ? s->rank - 1 : s->rank;
+    weft_nodes_allgather(s, in, &blocks);
+    weft_schedule_fence(s);
+    if (s->failed || last < 0)
+        return;
+    weft_schedule_copy(s, weft_block(&blocks, last),
+                       (struct weft_elements){out, in.count, in.type});
+    while (last-- > 0)
+        weft_schedule_combine(s, weft_block(&blocks, last), out);
+}
+
 /* The last rank of each node has the sum of the node. The scan of these sums gives the next node
  * what the nodes before it have. */
 void weft_nodes_scan(struct weft_schedule *s, struct weft_elements in, void *out, bool exclusive)
 {
     struct view v = view_of(s, -1);
+    if (!s->failed && !v.nodes->in_order) {
+        scan_gathered(s, in, out, exclusive);
+        return;
+    }
     int *lasts = weft_schedule_memory(s, (size_t)v.nodes->count * sizeof *lasts);
     struct weft_elements result = {out, in.count, in.type}, partial = result;
     struct weft_elements earlier = weft_schedule_elements(s, in.type, in.count);

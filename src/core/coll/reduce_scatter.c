@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Reduce_scatter and MPI_Reduce_scatter_block: recursive halving, or a pairwise exchange of
- * blocks; within nodes and then among their ranks of equal index (nodes.c).
+ * MPI_Reduce_scatter and MPI_Reduce_scatter_block: recursive halving, a pairwise exchange of
+ * blocks, or one of all blocks at once; within nodes and then among their ranks of equal index
+ * (nodes.c).
  *
  * Invariant: halving starts with the adjacent rank, for the order of operands, so the blocks that
  * stay together belong to vranks with the same lowest bits. The vector is laid out by vranks with
@@ -135,6 +136,35 @@ static void by_pairs(struct weft_schedule *s, struct weft_elements in, struct we
     weft_schedule_copy(s, sum, out);
 }
 
+static struct weft_elements block_of(struct weft_elements blocks, int rank, size_t count)
+{
+    return weft_elements_slice(blocks, (size_t)rank * count, count);
+}
+
+/* Receives the blocks of all ranks at once, and combines them in the order of halving. */
+static void by_all(struct weft_schedule *s, struct weft_elements in, struct weft_elements out,
+                   const size_t *begin)
+{
+    struct weft_reduction r = {.s = s};
+    size_t n = out.count;
+    struct weft_elements blocks = weft_schedule_elements(s, in.type, (size_t)s->size * n);
+    weft_reduction_init(&r);
+    for (int i = 1; i < s->size; i++) {
+        int to = (s->rank + i) % s->size, from = (s->rank + s->size - i) % s->size;
+        weft_schedule_receive(s, from, block_of(blocks, from, n));
+        weft_schedule_send(s, to, weft_elements_slice(in, begin[to], begin[to + 1] - begin[to]));
+    }
+    weft_schedule_copy(s, weft_elements_slice(in, begin[s->rank], n), block_of(blocks, s->rank, n));
+    weft_schedule_fence(s);
+    for (int v = 0; v < r.extra; v++)
+        weft_schedule_combine(s, block_of(blocks, 2 * v, n), block_of(blocks, 2 * v + 1, n).at);
+    for (int half = 1; half < 1 << r.levels; half *= 2)
+        for (int v = 2 * half - 1; v < 1 << r.levels; v += 2 * half)
+            weft_schedule_combine(s, block_of(blocks, weft_reduction_rank(&r, v - half), n),
+                                  block_of(blocks, weft_reduction_rank(&r, v), n).at);
+    weft_schedule_copy(s, block_of(blocks, s->size - 1, n), out);
+}
+
 static void build(struct weft_schedule *s, struct weft_elements in, struct weft_elements out,
                   const size_t *begin, enum weft_algorithm algorithm)
 {
@@ -142,6 +172,8 @@ static void build(struct weft_schedule *s, struct weft_elements in, struct weft_
         weft_schedule_copy(s, in, out);
     else if (algorithm == WEFT_ALGORITHM_PAIRWISE)
         by_pairs(s, in, out, begin);
+    else if (algorithm == WEFT_ALGORITHM_LINEAR)
+        by_all(s, in, out, begin);
     else
         by_halving(s, in, out, begin);
 }

@@ -2,6 +2,7 @@
 /*
  * MPI_Scan and MPI_Exscan: in round k each rank sends to rank + 2^k. If the ranks of each node are
  * consecutive, within each node, then among the last ranks of the nodes, then within the nodes.
+ * Short operands of few ranks in another order are gathered everywhere.
  *
  * Invariant: before the round with distance d, `partial` is the combination, in order, of the
  * operands of the d ranks up to this one, or of all.

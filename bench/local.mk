@@ -157,9 +157,10 @@ bench_coll_cost_SOURCES = bench/coll_cost.c
 bench_coll_cost_LDADD = $(LIBRARY)
 
 # ---- A network in user space, and calls on it: ci/delaylab
-BENCHES += bench/weft_coll_rounds bench/delay_switch
+BENCHES += bench/weft_coll_rounds bench/weft_both_ways bench/delay_switch
 EXTRA_DIST += bench/idle_nap.c
 bench_weft_coll_rounds_SOURCES = bench/coll_rounds.c bench/delay_switch.h
+bench_weft_both_ways_SOURCES = bench/both_ways.c
 bench_delay_switch_SOURCES = bench/delay_switch.c bench/delay_switch.h
 bench_delay_switch_LDADD =
 

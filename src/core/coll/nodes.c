@@ -286,7 +286,7 @@ void weft_nodes_reduce_scatter(struct weft_schedule *s, struct weft_elements in,
     leave(&v);
 }
 
-/* Where the ranks of a node are not consecutive: all ranks have all operands, and combine those
+/* For nodes whose ranks are not consecutive: all ranks have all operands, and combine those
  * before theirs. */
 static void scan_gathered(struct weft_schedule *s, struct weft_elements in, void *out,
                           bool exclusive)

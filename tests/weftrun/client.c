@@ -539,18 +539,55 @@ static int do_heir(char **args)
     return 0;
 }
 
+/* orphan APP: spawns the program, which ends meanwhile, and dies. */
+static int do_orphan(char **args)
+{
+    pmix_app_t app;
+    pmix_nspace_t name;
+    join();
+    read_app(args, &app);
+    need(PMIx_Spawn(NULL, 0, &app, 1, name), "PMIx_Spawn");
+    sleep(1);
+    raise(SIGKILL);
+    return FAILED;
+}
+
+static volatile sig_atomic_t asked_to_end;
+
+static void note_term(int sig)
+{
+    (void)sig;
+    asked_to_end = 1;
+}
+
+/* outlive: rank 0 dies; the others finalize after SIGTERM. */
+static int do_outlive(char **args)
+{
+    (void)args;
+    join();
+    signal(SIGTERM, note_term);
+    need(fence(), "PMIx_Fence");
+    if (me.rank == 0)
+        raise(SIGKILL);
+    while (!asked_to_end)
+        usleep(10000);
+    leave();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         int (*run)(char **args);
         int args; /* at least */
-    } table[] = {{"exchange", do_exchange, 0}, {"keys", do_keys, 0},   {"end", do_end, 3},
-                 {"abort", do_abort, 2},       {"quit", do_quit, 1},   {"event", do_event, 1},
-                 {"lines", do_lines, 2},       {"wait", do_wait, 1},   {"proof", do_proof, 0},
-                 {"spawn", do_spawn, 3},       {"child", do_child, 0}, {"names", do_names, 0},
-                 {"part", do_part, 0},         {"heir", do_heir, 0},   {"nothing", do_nothing, 0},
-                 {"deserter", do_deserter, 0}};
+    } table[] = {
+        {"exchange", do_exchange, 0}, {"keys", do_keys, 0},     {"end", do_end, 3},
+        {"abort", do_abort, 2},       {"quit", do_quit, 1},     {"event", do_event, 1},
+        {"lines", do_lines, 2},       {"wait", do_wait, 1},     {"proof", do_proof, 0},
+        {"spawn", do_spawn, 3},       {"child", do_child, 0},   {"names", do_names, 0},
+        {"part", do_part, 0},         {"heir", do_heir, 0},     {"nothing", do_nothing, 0},
+        {"deserter", do_deserter, 0}, {"orphan", do_orphan, 2}, {"outlive", do_outlive, 0}};
     for (size_t i = 0; argc > 1 && i < sizeof table / sizeof table[0]; i++)
         if (strcmp(argv[1], table[i].name) == 0 && argc - 2 >= table[i].args)
             return table[i].run(argv + 2);

@@ -4,10 +4,10 @@
  *
  * Invariant: the first cause (a rank's failure, an abort, the timeout, a user's signal) sets the
  * exit code. If a job goes on after deaths within MPI, and those are the only causes, the code is 0
- * if a rank has outlived them: it has finalized MPI with status 0. Ends of ranks that follow from
- * stopping the job change nothing and are not reported. To stop the job, ranks get SIGTERM, and
- * SIGKILL after the grace period. After a user's signal the code is that of the signal, unless each
- * rank ends with status 0 and has finalized MPI or never joined it.
+ * if a rank of the first job has outlived them: it has finalized MPI with status 0. Ends of ranks
+ * that follow from stopping the job change nothing and are not reported. To stop the job, ranks get
+ * SIGTERM, and SIGKILL after the grace period. After a user's signal the code is that of the
+ * signal, unless each rank ends with status 0 and has finalized MPI or never joined it.
  */
 #include "policy.h"
 #include "debuggers.h"
@@ -49,7 +49,7 @@ static struct {
     int code;
     bool code_set;
     bool failed;       /* there is another cause than deaths within MPI while the job goes on */
-    bool outlived;     /* a rank has finalized MPI and ended with status 0 */
+    bool outlived;     /* a rank of it has finalized MPI and ended with status 0 */
     bool stopping;     /* weftrun has sent SIGTERM or SIGKILL */
     int user_signal;   /* the first INT, TERM or HUP, 0: none */
     double timeout_at; /* seconds of the monotonic clock; INFINITY: never */
@@ -330,6 +330,7 @@ void weft_policy_ended(struct rank *r, int status)
     bool deserted = code == 0 && phase == PHASE_JOINED;
     if (r->job->failed)
         return;
+    policy.outlived |= code == 0 && phase == PHASE_LEFT && r->job == policy.job;
     if (weft_policy_stopping()) {
         ended_while_stopping(r, status, code == 0 && !deserted);
         return;
@@ -341,7 +342,6 @@ void weft_policy_ended(struct rank *r, int status)
     }
     if (code == 0 && phase == PHASE_STARTED && isinf(policy.absent_at))
         policy.absent_at = weft_seconds() + ABSENT_PAUSE;
-    policy.outlived |= code == 0 && phase == PHASE_LEFT;
     if (code == 0 && !deserted)
         return;
     if (deserted && !policy.job->keep_going) {

@@ -77,7 +77,7 @@ struct weft_agree {
     uint32_t shrinks; /* so far: the keys of their bids */
     bool closing;     /* the last call has ended */
     bool by_words;    /* the next call begins with words, at all members */
-    bool awaits_word; /* counted in coll.shared of the VCI: a store there wakes nobody */
+    bool awaits_word; /* counted in coll.shared of the VCI, for short sleeps */
     uint32_t number;  /* of the last call by words */
 };
 
@@ -682,8 +682,8 @@ int weft_comm_agree_to_free(struct weft_comm *comm)
 int weft_comm_agree_made(struct weft_comm *comm)
 {
     int flag = 1, code = weft_comm_agree_flag(comm, &flag, NULL);
-    if (code != MPI_SUCCESS && !weft_failure_is_death(code))
-        return code;
+    if (code == MPI_ERR_NO_MEM) /* the others wait for this member */
+        weft_fatal(code, "no memory for an agreement");
     return flag                        ? MPI_SUCCESS
            : weft_comm_is_broken(comm) ? weft_comm_report_broken(comm)
                                        : weft_comm_report_revoked(comm);

@@ -108,21 +108,25 @@ int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
 
 void weft_comm_begin_object(struct weft_comm *over, struct weft_comm *made)
 {
-    weft_assert(!over->constructs && weft_vcis_hold_all());
-    over->constructs = made;
+    weft_assert(weft_vcis_hold_all());
+    if (over->size > 1) { /* else it waits for nobody, and threads may make several at once */
+        weft_assert(!over->constructs);
+        over->constructs = made;
+    }
     if (over->revoked)
         weft_comm_revoke(made);
 }
 
 int weft_comm_end_object(struct weft_comm *over, struct weft_comm *made, int code)
 {
-    weft_assert(over->constructs == made);
+    weft_assert(over->size == 1 || over->constructs == made);
     over->constructs = NULL;
-    if (code == MPI_SUCCESS)
-        return weft_settings.keep_going ? weft_comm_agree_made(made) : MPI_SUCCESS;
-    if (weft_comm_may_break(made))
+    if (code == MPI_SUCCESS && weft_settings.keep_going)
+        code = weft_comm_agree_made(made);
+    else if (code != MPI_SUCCESS && weft_comm_may_break(made))
         weft_comm_agree_not_made(made);
-    return code;
+    /* The program has no object yet that could be revoked. */
+    return code == MPIX_ERR_REVOKED ? weft_comm_report_revoked(over) : code;
 }
 
 int weft_comm_combine(struct weft_comm *over, uint64_t *words, int failed)
@@ -336,8 +340,10 @@ static int split_group(struct weft_comm *over, int color, int key, struct weft_s
     weft_context_alloc_start(&alloc, alloc_key, MPI_SUCCESS);
     int gathered = gather_splits(over, color, key, *all);
     int code = wait_beside(&alloc);
-    if (code == MPI_SUCCESS && gathered != MPI_SUCCESS)
+    if (code == MPI_SUCCESS && gathered != MPI_SUCCESS) {
         weft_context_free(alloc.block);
+        weft_revoke_not_opened();
+    }
     if (code != MPI_SUCCESS || gathered != MPI_SUCCESS)
         return code != MPI_SUCCESS ? code : gathered;
     struct weft_split *smaller = realloc(*all, (size_t)over->size * sizeof **all);

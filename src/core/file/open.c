@@ -21,6 +21,7 @@
 #include "core/base/info.h"
 #include "core/message/count.h"
 #include "core/message/process.h"
+#include "core/progress/failure.h"
 #include "core/progress/progress.h"
 #include "core/rma/win.h"
 
@@ -499,6 +500,8 @@ static int open_everywhere(struct weft_file *file, int code, const char *text,
         code = hints ? share_text(file, text, hints, info) : MPI_SUCCESS;
         code = open_others(file, code);
     }
+    if (agreed == MPI_SUCCESS && weft_failure_is_death(code) && weft_comm_learns_late(file->comm))
+        weft_coll_refuse(file->comm, false, code); /* others may be in the first collective on it */
     if (agreed == MPI_SUCCESS)
         code = weft_comm_end_object(over, file->comm, code);
     if (code != MPI_SUCCESS && created)

@@ -14,6 +14,20 @@ static void leave(MPI_Comm *comm, int *code, ...)
     longjmp(back, 1);
 }
 
+/* Their frames are below that of the call that was left. */
+static void call_deeper(int depth)
+{
+    volatile char room[1000];
+    int data = 0;
+    room[0] = (char)depth;
+    if (depth > 0)
+        call_deeper(depth - 1);
+    else
+        MPI_Sendrecv(&data, 1, MPI_INT, 0, 0, &data, 1, MPI_INT, 0, 0, MPI_COMM_SELF,
+                     MPI_STATUS_IGNORE);
+    (void)room[0];
+}
+
 int main(int argc, char **argv)
 {
     MPI_Errhandler handler;
@@ -31,8 +45,7 @@ int main(int argc, char **argv)
     if (!setjmp(back))
         MPI_Send(&data, 1, MPI_INT, -9, 0, MPI_COMM_WORLD);
     for (int i = 0; i < AFTER; i++)
-        MPI_Sendrecv(&data, 1, MPI_INT, 0, 0, &data, 1, MPI_INT, 0, 0, MPI_COMM_SELF,
-                     MPI_STATUS_IGNORE);
+        call_deeper(3);
     MPI_Finalize();
     return class != MPI_ERR_COMM;
 }

@@ -34,10 +34,14 @@ static unsigned needs_of(const struct weft_coll_family *family, enum weft_algori
 
 static void add_needs(char *line, unsigned needs)
 {
-    static const char *const words[] = {"a commutative operation", "2^n ranks", "equal blocks",
-                                        "nodes of several ranks", "more ranks than cores"};
+    static const char *const words[] = {"a commutative operation",
+                                        "2^n ranks",
+                                        "equal blocks",
+                                        "nodes of several ranks",
+                                        "more ranks than cores",
+                                        "consecutive ranks on each node"};
     const char *separator = " (with ";
-    for (int i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (needs >> i & 1) {
             add(line, "%s%s", separator, words[i]);
             separator = ", ";

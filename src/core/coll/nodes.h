@@ -29,6 +29,8 @@ void weft_nodes_reduce(struct weft_schedule *s, struct weft_elements in, void *o
 void weft_nodes_allreduce(struct weft_schedule *s, struct weft_elements in, void *out);
 void weft_nodes_reduce_scatter(struct weft_schedule *s, struct weft_elements in,
                                struct weft_elements out, const size_t *begin);
+/* Bytes of the operands of all ranks, at most, if the ranks of each node are not consecutive. */
+enum { WEFT_SCAN_GATHERED = 256 << 10 };
 void weft_nodes_scan(struct weft_schedule *s, struct weft_elements in, void *out, bool exclusive);
 void weft_nodes_allgather(struct weft_schedule *s, struct weft_elements in,
                           const struct weft_blocks *out);

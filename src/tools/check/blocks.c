@@ -28,7 +28,7 @@ enum {
 };
 
 struct region {
-    unsigned char chunks[CHUNKS], units[UNITS];
+    unsigned char chunks[CHUNKS], units[UNITS], freed[UNITS]; /* 1: a block that started there */
 };
 
 static struct {
@@ -180,6 +180,17 @@ bool check_block_find(uintptr_t address, uintptr_t *low, uintptr_t *high)
     return false;
 }
 
+static void note_freed(uintptr_t at)
+{
+    region_of(at)->freed[unit_of(at)] = 1;
+}
+
+bool check_block_was_freed(uintptr_t address)
+{
+    const struct region *region = address % (1 << UNIT_BITS) ? NULL : region_of(address);
+    return region && region->freed[unit_of(address)];
+}
+
 /* ---- The definitions of the C library */
 
 EXPORT void *malloc(size_t size)
@@ -196,7 +207,8 @@ EXPORT void free(void *block)
 {
     if (!block || is_early(block) || !resolve())
         return;
-    drop(block);
+    if (drop(block))
+        note_freed((uintptr_t)block);
     next.free(block);
 }
 
@@ -213,6 +225,8 @@ EXPORT void *realloc(void *block, size_t size)
     void *moved = next.realloc(block, size);
     if (!moved && size && kept) /* the block is as it was */
         region_of((uintptr_t)block)->units[unit_of((uintptr_t)block)] = kept;
+    if (moved && moved != block && kept)
+        note_freed((uintptr_t)block);
     return add(moved, size);
 }
 

@@ -65,6 +65,7 @@ struct search {
     uintptr_t address;
     uintptr_t site;       /* 0: the frame is that which has the address; else that of this call */
     uintptr_t code, base; /* of the frame: an instruction and the frame address */
+    int line;             /* of the call */
     int frames;
     int pointers, alike; /* that have been found, and those to elements of one type */
 };
@@ -210,6 +211,13 @@ static bool is_alike(const struct check_extent *a, const struct check_extent *b)
     return alike;
 }
 
+/* A variable that is declared later has no value yet. */
+static bool is_later(Dwarf_Die *variable, const struct search *search)
+{
+    int line;
+    return dwarf_decl_line(variable, &line) == 0 && search->line && line > search->line;
+}
+
 /* Counts the variable if it is a pointer with the value. */
 static void count_pointer(Dwarf_Die *variable, struct search *search, struct check_extent *extent)
 {
@@ -217,7 +225,7 @@ static void count_pointer(Dwarf_Die *variable, struct search *search, struct che
     Dwarf_Die type;
     uintptr_t at, value;
     if (!find_address(variable, search, &at) || !resolve_type(variable, false, &type) ||
-        dwarf_tag(&type) != DW_TAG_pointer_type)
+        dwarf_tag(&type) != DW_TAG_pointer_type || is_later(variable, search))
         return;
     memcpy(&value, (const void *)at, sizeof value);
     if (value != search->address)
@@ -284,6 +292,9 @@ static bool find_in_frame(struct search *search, struct check_extent *extent)
         unit = dwfl_module_addrdie(module, code, &bias);
     if (!unit || !is_c(unit))
         return false;
+    Dwfl_Line *line = dwfl_module_getsrc(module, code);
+    if (line)
+        dwfl_lineinfo(line, NULL, &search->line, NULL, NULL, NULL);
     const int n = dwarf_getscopes(unit, code - bias, &scopes);
     int function = 0;
     while (function < n && dwarf_tag(&scopes[function]) != DW_TAG_subprogram)
@@ -306,6 +317,8 @@ static bool find_local(uintptr_t address, struct check_extent *extent)
 static bool find_pointers(uintptr_t site, uintptr_t address, struct check_extent *extent)
 {
     struct search search = {.address = address, .site = site};
+    if (check_block_was_freed(address)) /* pointers to the one before may be left */
+        return false;
     find_in_frame(&search, extent);
     return search.alike > 0 && search.alike == search.pointers;
 }

@@ -171,7 +171,9 @@ void check_members(const struct weft_call *call, int parameter, const struct che
     const void *site = weft_site_of(call->site);
     struct check_contents contents;
     struct check_extent extent = *object;
-    if (data->about[1] < 0)
+    /* one datatype, of memory at the buffer's address: with MPI_BOTTOM it is elsewhere */
+    if (data->about[1] < 0 || call->function->parameter[data->about[1]].length != WEFT_LENGTH_ONE ||
+        address < object->low || address >= object->high)
         return;
     if (!object->name[0] &&
         (!may_find_pointers(site) || !check_extent_find_pointers(site, address, &extent)))

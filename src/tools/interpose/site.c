@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -195,6 +194,29 @@ const void *weft_site_unwind(const void *returns, const void *frame, int32_t *of
             *offset = (int32_t)(at - (const char *)frame);
     }
     return (const void *)walk.found;
+}
+
+struct live {
+    uintptr_t frame;
+    uintptr_t code, stack; /* of the frame before */
+    bool found;
+};
+
+static _Unwind_Reason_Code compare_frame(struct _Unwind_Context *context, void *arg)
+{
+    struct live *live = arg;
+    uintptr_t stack = _Unwind_GetCFA(context);
+    live->found = live->frame >= live->stack && live->frame < stack && in_library(live->code);
+    live->code = _Unwind_GetIP(context);
+    live->stack = stack;
+    return stack > live->frame ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+bool weft_site_is_in_call(const void *frame)
+{
+    struct live live = {.frame = (uintptr_t)frame, .stack = UINTPTR_MAX};
+    _Unwind_Backtrace(compare_frame, &live);
+    return live.found;
 }
 
 /* ---- Lookup */

@@ -12,6 +12,7 @@
 #ifndef WEFT_TOOLS_SITE_H
 #define WEFT_TOOLS_SITE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,10 @@ const void *weft_site_of(const void *returns);
  * address to the program in the stack from frame, an address in the frame of the wrapper; 0: it is
  * not there. */
 const void *weft_site_unwind(const void *returns, const void *frame, int32_t *offset);
+
+/* True if the wrapper or the MPI library that had this address in its frame is still in that call:
+ * longjmp may have left it. */
+bool weft_site_is_in_call(const void *frame);
 
 /* The programs of a job may differ. The path of this one, and those of others, whose sites can be
  * looked up then; at most 16. */

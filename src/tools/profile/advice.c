@@ -68,7 +68,7 @@ void profile_sums_make(const struct profile_job *job, struct profile_sums *sums)
     sums->compute /= job->reported ? job->reported : 1;
     for (int i = 0; i < job->n; i++)
         for (int cause = 0; cause < PROFILE_LATES; cause++)
-            profile_vote(&sums->late_most[cause], job->sites[i].late_most.rank,
+            profile_vote(&sums->late_most[cause], job->sites[i].late_most[cause].rank,
                          job->sites[i].late[cause]);
     for (int i = 0; i < PROFILE_SIZES; i++) {
         sums->messages.n += job->sizes[0][i].n;
@@ -111,7 +111,7 @@ static int advise_late(const struct profile_job *job, const struct profile_sums 
         "sends (MPI_Isend) before work that they do not depend on, or give it less work",
         "post receives earlier at rank %d: late receivers take %.0f %% of the time, most in %s; "
         "post them (MPI_Irecv) before its work, or send with MPI_Isend",
-        "let messages go on while rank %d works: others wait %.0f %% of the time for it to call "
+        "let messages go on while rank %d works: ranks wait %.0f %% of the time for others to call "
         "MPI, most in %s, though send and receive have begun; set WEFT_PROGRESS_THREAD=on, or call "
         "MPI_Test during its work"};
     char where[160];
@@ -121,7 +121,7 @@ static int advise_late(const struct profile_job *job, const struct profile_sums 
         if (n == PROFILE_ADVICE || !site || sums->late[cause] <= 0.05 * all)
             continue;
         profile_text_site(site, where, sizeof where);
-        snprintf(list[n++], PROFILE_SENTENCE, begins[cause], site->late_most.rank,
+        snprintf(list[n++], PROFILE_SENTENCE, begins[cause], site->late_most[cause].rank,
                  sums->late[cause] / all * 100, where);
     }
     return n;

@@ -24,7 +24,7 @@ struct record {
     uint32_t function;
     uint64_t calls, bytes;
     double seconds, most, wait, late[PROFILE_LATES];
-    struct profile_vote late_most;
+    struct profile_vote late_most[PROFILE_LATES];
 };
 
 struct report {
@@ -99,9 +99,10 @@ static void add_slot(struct report *report, const struct profile_slot *slot)
     record->seconds += seconds_of(slot->ticks);
     record->most = most > record->most ? most : record->most;
     record->wait += slot->wait;
-    for (int i = 0; i < PROFILE_LATES; i++)
+    for (int i = 0; i < PROFILE_LATES; i++) {
         record->late[i] += slot->late[i];
-    profile_vote(&record->late_most, slot->late_most.rank, slot->late_most.weight);
+        profile_vote(&record->late_most[i], slot->late_most[i].rank, slot->late_most[i].weight);
+    }
 }
 
 static void add_counts(struct profile_count *to, const struct profile_count *from, int n)
@@ -260,9 +261,10 @@ static void add_record(struct profile_job *job, int rank, const struct record *r
     site->bytes += record->bytes;
     site->sum += record->seconds;
     site->wait += record->wait;
-    for (int i = 0; i < PROFILE_LATES; i++)
+    for (int i = 0; i < PROFILE_LATES; i++) {
         site->late[i] += record->late[i];
-    profile_vote(&site->late_most, record->late_most.rank, record->late_most.weight);
+        profile_vote(&site->late_most[i], record->late_most[i].rank, record->late_most[i].weight);
+    }
     site->longest = record->most > site->longest ? record->most : site->longest;
 }
 

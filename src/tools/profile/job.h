@@ -124,9 +124,18 @@ struct profile_site {
     double longest;             /* one call */
     double wait;                /* of sum, for other ranks in collectives */
     double late[PROFILE_LATES]; /* of sum, in messages */
-    struct profile_vote late_most;
+    struct profile_vote late_most[PROFILE_LATES];
     struct weft_site text;
 };
+
+/* The cause of the longest waiting in messages. */
+static inline enum profile_late profile_late_main(const struct profile_site *site)
+{
+    enum profile_late most = PROFILE_LATE_SENDER;
+    for (int i = 1; i < PROFILE_LATES; i++)
+        most = site->late[i] > site->late[most] ? (enum profile_late)i : most;
+    return most;
+}
 
 /* A function of MPI, over all its sites. */
 struct profile_function {

@@ -56,8 +56,9 @@ static void put_site(FILE *file, const struct profile_site *site)
             site->sum, site->least, site->least_rank, site->most, site->most_rank, site->longest,
             site->wait, site->late[PROFILE_LATE_SENDER], site->late[PROFILE_LATE_RECEIVER],
             site->late[PROFILE_LATE_PROGRESS]);
-    if (site->late[0] + site->late[1] + site->late[2] > 0)
-        fprintf(file, ", \"late_rank\": %d", site->late_most.rank);
+    enum profile_late cause = profile_late_main(site);
+    if (site->late[cause] > 0)
+        fprintf(file, ", \"late_rank\": %d", site->late_most[cause].rank);
     fputs("}", file);
 }
 

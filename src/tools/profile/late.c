@@ -104,7 +104,8 @@ static int absences_before(double time)
  * before it. */
 static struct answer answer(const struct asked *asked)
 {
-    struct answer answer = {.began = began(asked)};
+    bool known = asked->message >> 32 < PROFILE_ENDS;
+    struct answer answer = {.began = known ? began(asked) : (double)NAN};
     if (isnan(answer.began))
         return answer;
     double least =
@@ -236,7 +237,7 @@ static void add_late(const struct profile_long *call, enum profile_late cause, i
 {
     call->slot->late[cause] += seconds;
     late[peer / profile.fold] += seconds;
-    profile_vote(&call->slot->late_most, peer, seconds);
+    profile_vote(&call->slot->late_most[cause], peer, seconds);
 }
 
 /* Adds the time until the last other end that began inside the call, and after it the longest

@@ -36,7 +36,7 @@ static void print_site(const struct profile_job *job, const struct profile_sums 
     for (int i = 0; i < PROFILE_LATES; i++)
         if (site->late[i] > 0.01 * site->sum)
             fprintf(stderr, ", %.0f %% of it waiting for %s, rank %d%s",
-                    site->late[i] / site->sum * 100, profile_text_late[i], site->late_most.rank,
+                    site->late[i] / site->sum * 100, profile_text_late[i], site->late_most[i].rank,
                     site->ranks > 1 ? " most" : "");
     fprintf(stderr, "\n");
 }

@@ -96,10 +96,17 @@ static enum step step_of(const struct weft_function *f, const struct plan *plan)
     return f->does & WEFT_DOES_PERSISTENT ? INIT : MESSAGE;
 }
 
-void profile_messages_begin(void)
+static bool makes_progress(const struct weft_function *f)
 {
     const int only_starts = WEFT_DOES_LOCAL | WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT |
                             WEFT_DOES_START | WEFT_DOES_RMA;
+    bool readies = f->plain == WEFT_CALL_Pready || f->plain == WEFT_CALL_Pready_range ||
+                   f->plain == WEFT_CALL_Pready_list;
+    return f->plain == WEFT_CALL_Parrived || !(f->does & only_starts || readies);
+}
+
+void profile_messages_begin(void)
+{
     for (int i = 0; i < WEFT_CALLS; i++) {
         const struct weft_function *f = &weft_functions[i];
         struct plan plan = {.dest = find(f, WEFT_KIND_RANK, 0),
@@ -109,7 +116,7 @@ void profile_messages_begin(void)
                             .message = find_object(f, WEFT_OBJECT_MESSAGE),
                             .status = find(f, WEFT_KIND_STATUS, 0),
                             .blocks = !(f->does & WEFT_DOES_NONBLOCKING),
-                            .progresses = !(f->does & only_starts),
+                            .progresses = makes_progress(f),
                             .partitioned = f->plain == WEFT_CALL_Psend_init ||
                                            f->plain == WEFT_CALL_Precv_init};
         if (plan.partitioned && f->does & WEFT_DOES_RECEIVE) { /* its source may not be any */

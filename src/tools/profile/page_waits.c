@@ -129,7 +129,7 @@ static void put_late_bars(FILE *file, const struct profile_job *job,
         profile_text_site(site, text, sizeof text);
         snprintf(bars[i].label, sizeof bars[i].label, "%.*s", 60, text);
         snprintf(bars[i].note, sizeof bars[i].note, "%.0f %%, rank %d",
-                 share(late_of(site), site->sum), site->late_most.rank);
+                 share(late_of(site), site->sum), site->late_most[profile_late_main(site)].rank);
         for (int cause = 0; cause < PROFILE_LATES; cause++)
             bars[i].segments[cause] = site->late[cause] / job->reported;
         bars[i].segments[PROFILE_LATES] = (site->sum - late_of(site)) / job->reported;

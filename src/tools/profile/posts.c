@@ -49,7 +49,6 @@ void profile_posts_begin(void)
     m->longest = kept.longs;
     m->query = kept.queries;
     m->absence = kept.absences;
-    m->left = profile.clock->end;
 }
 
 /* ---- Channels */

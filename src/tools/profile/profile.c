@@ -23,8 +23,8 @@ char profile_page[4096], profile_json[4096];
 static __thread struct profile_now unseen __attribute__((tls_model("initial-exec")));
 
 /* The frame of the call that this thread is in; 0: none. A call of a callback has its frame further
- * below it than arguments on the stack take. Another one is made after an error handler has left
- * the call by longjmp. */
+ * below it than arguments on the stack take, while it is still in use: an error handler may have
+ * left the call by longjmp. */
 static __thread uintptr_t outer __attribute__((tls_model("initial-exec")));
 enum { ARGUMENTS = 128 };
 
@@ -189,7 +189,7 @@ static void begin_job(void)
     struct profile_clock *clock = profile.clock;
     clock->difference_begin = clock->difference_end = difference;
     read_clocks(&clock->seconds_begin, &clock->begin);
-    clock->end = clock->begin;
+    clock->end = profile_messages.left = clock->begin;
     profile.running = true;
 }
 
@@ -211,7 +211,8 @@ bool weft_call_begin(struct weft_call *call)
         stop();
         return true;
     }
-    if (__builtin_expect((uintptr_t)call->frame + ARGUMENTS < outer, 0)) {
+    if (__builtin_expect((uintptr_t)call->frame + ARGUMENTS < outer, 0) &&
+        weft_site_is_in_call((const void *)outer)) {
         call->state = &profile;
         return true;
     }

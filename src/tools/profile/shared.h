@@ -79,9 +79,9 @@ struct profile_slot {
     int32_t offset; /* of the program's return address in the stack: table.c; 0: not known */
     uint64_t calls, ticks, most, bytes;
     /* Seconds, set at the end: for other ranks in collectives; in messages, and the rank that was
-     * late. */
+     * late most. */
     double wait, late[PROFILE_LATES];
-    struct profile_vote late_most;
+    struct profile_vote late_most[PROFILE_LATES];
 };
 
 /* Ranks that a message goes to: this one, one of its node, one of another node. */
@@ -135,7 +135,7 @@ struct profile_clock {
 /* The time on the clock of rank 0. */
 static inline double profile_time(const struct profile_clock *clock, uint64_t ticks)
 {
-    double since = (double)(ticks - clock->begin);
+    double since = (double)(int64_t)(ticks - clock->begin);
     double fraction = since / (double)(clock->end - clock->begin + 1);
     return clock->seconds_begin + since * clock->seconds_a_tick + clock->difference_begin +
            (clock->difference_end - clock->difference_begin) * fraction;

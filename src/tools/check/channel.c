@@ -3,13 +3,9 @@
  * The channel: see channel.h.
  */
 #include "tools/check/channel.h"
-#include "tools/check/buffering.h"
 #include "tools/check/check.h"
 #include "tools/check/deadlocks.h"
-#include "tools/check/files.h"
-#include "tools/check/matching.h"
 #include "tools/check/repeats.h"
-#include "tools/check/windows.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -31,18 +27,7 @@ static struct {
     int received;
 } channel = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .end = &channel.first};
 
-static void (*const take[CHECK_RECORDS])(const struct check_record *record) = {
-    [CHECK_RECORD_COLLECTIVE] = check_collectives_take,
-    [CHECK_RECORD_MESSAGE] = check_matching_take,
-    [CHECK_RECORD_ACCESS] = check_windows_take,
-    [CHECK_RECORD_FILE] = check_files_take,
-    [CHECK_RECORD_POST] = check_windows_take_post,
-    [CHECK_RECORD_QUESTION] = check_deadlocks_take,
-    [CHECK_RECORD_REPLY] = check_deadlocks_take,
-    [CHECK_RECORD_EDGE] = check_deadlocks_take,
-    [CHECK_RECORD_LOG] = check_log_take,
-    [CHECK_RECORD_END] = check_deadlocks_take,
-};
+void (*check_channel_take[CHECK_RECORDS])(const struct check_record *record);
 
 static void post(void)
 {
@@ -64,7 +49,7 @@ void check_channel_send(int rank, struct check_record *record)
     if (record->kind != CHECK_RECORD_MESSAGE || record->message.is_void)
         check_repeats_flush_to(rank);
     if (rank == check.rank) {
-        take[record->kind](record);
+        check_channel_take[record->kind](record);
         return;
     }
     struct outgoing *outgoing = tool_allocate(1, sizeof *outgoing);
@@ -109,7 +94,7 @@ void check_channel_poll(void)
         channel.received++;
         post();
         if (record.kind < CHECK_RECORDS)
-            take[record.kind](&record);
+            check_channel_take[record.kind](&record);
     }
     pthread_mutex_unlock(&channel.lock);
 }

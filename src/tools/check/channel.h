@@ -3,8 +3,8 @@
  * Records between ranks, on a duplicate of MPI_COMM_WORLD that only the checker uses.
  *
  * A record is sent nonblocking, and received when a rank polls: at each call of the program. A
- * module takes the records of its kind by a function in channel.c's table. Records of one sender
- * arrive in order.
+ * module takes the records of its kind by a function in a table, which dispatch.c fills: so this
+ * module refers to few others. Records of one sender arrive in order.
  *
  * Invariants:
  *  - Sending and polling never wait for another rank; only check_channel_finish does.
@@ -104,6 +104,8 @@ static inline struct check_location check_location_in(const struct check_record 
 {
     return (struct check_location){&weft_functions[record->call], weft_site_unpack(record->site)};
 }
+
+extern void (*check_channel_take[CHECK_RECORDS])(const struct check_record *record);
 
 enum { CHECK_RECORD_TAG = 1, CHECK_LOG_TAG };
 

@@ -61,6 +61,7 @@ struct check {
     bool fail;            /* exit code 1 after findings */
     bool shuffles;        /* shuffle.h */
     uint64_t seed;        /* 0: any */
+    bool repeats;         /* the order of a record (order.h), perhaps of another program */
     bool began;           /* MPI_Init has returned, and the end has not come */
     int rank, size;       /* in MPI_COMM_WORLD */
     bool several_threads; /* MPI_THREAD_MULTIPLE, in a process of the job */

@@ -8,7 +8,6 @@
 #include "tools/check/comms.h"
 #include "tools/check/graph.h"
 #include "tools/check/matching.h"
-#include "tools/check/order.h"
 #include "tools/check/windows.h"
 
 #include <stdlib.h>
@@ -414,7 +413,7 @@ static void report(void)
     if (edge->other_epoch == IN_FINALIZE && length < TEXT)
         snprintf(text + length, TEXT - length, "; rank %d is in MPI_Finalize", rank);
     length = strlen(text);
-    if (check_order_is_repeated() && length < TEXT)
+    if (check.repeats && length < TEXT)
         snprintf(text + length, TEXT - length,
                  " (the order is that of the record, from which the run differs)");
     check_report_of(first, CHECK_DEADLOCK, &location, true, "%s", text);

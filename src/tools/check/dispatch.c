@@ -9,6 +9,7 @@
 #include "tools/check/channel.h"
 #include "tools/check/check.h"
 #include "tools/check/comms.h"
+#include "tools/check/deadlocks.h"
 #include "tools/check/files.h"
 #include "tools/check/matching.h"
 #include "tools/check/messages.h"
@@ -38,6 +39,20 @@ static const struct {
     {"races", CHECK_RACES},
     {"fail", 0},
     {"shuffle", 0}, /* and its seed */
+};
+
+/* The takers of records, by their kinds. */
+static void (*const take[CHECK_RECORDS])(const struct check_record *record) = {
+    [CHECK_RECORD_COLLECTIVE] = check_collectives_take,
+    [CHECK_RECORD_MESSAGE] = check_matching_take,
+    [CHECK_RECORD_ACCESS] = check_windows_take,
+    [CHECK_RECORD_FILE] = check_files_take,
+    [CHECK_RECORD_POST] = check_windows_take_post,
+    [CHECK_RECORD_QUESTION] = check_deadlocks_take,
+    [CHECK_RECORD_REPLY] = check_deadlocks_take,
+    [CHECK_RECORD_EDGE] = check_deadlocks_take,
+    [CHECK_RECORD_LOG] = check_log_take,
+    [CHECK_RECORD_END] = check_deadlocks_take,
 };
 
 /* ---- The start */
@@ -116,6 +131,7 @@ __attribute__((constructor)) static void start(void)
     const char *list = getenv("WEFT_CHECK");
     weft_next_resolve();
     weft_site_read_modules();
+    memcpy(check_channel_take, take, sizeof take);
     for (int i = 0; i < WEFT_CALLS; i++)
         check_functions[i] = read_parameters(&weft_functions[i]);
     for (const char *word = list ? list : ""; *word; word += strspn(word, ",")) {

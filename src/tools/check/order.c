@@ -48,6 +48,7 @@ void check_order_read(void)
 {
     state.record = getenv("WEFT_CHECK_RECORD");
     state.replay = getenv("WEFT_CHECK_REPLAY");
+    check.repeats = state.replay != NULL;
 }
 
 static void open_file(const char *name, bool is_read)
@@ -91,11 +92,6 @@ void check_order_begin_job(void)
 static const char *name_of(const struct check_choice *choice)
 {
     return choice->call <= WEFT_CALLS ? weft_functions[choice->call - 1].name : "an unknown call";
-}
-
-bool check_order_is_repeated(void)
-{
-    return state.replay != NULL;
 }
 
 void check_order_finish(void)

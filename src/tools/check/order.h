@@ -37,9 +37,6 @@ void check_order_read(void);
 /* MPI_Init has returned: opens the files. Ends the job if a file cannot be used. */
 void check_order_begin_job(void);
 
-/* A record is repeated: a deadlock may come from a program that differs from the recorded one. */
-bool check_order_is_repeated(void);
-
 /* After the begin of all modules. True: the call has been made, and call->result is set. */
 bool check_order_begin(struct weft_call *call);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* check: ranks=3 rule=deadlock
+/* check: ranks=3 rule=deadlock kinds=deadlocks
  * Each rank locks its own memory and then that of the next one; in the corrected program all lock
  * in the order of the ranks. */
 #include <mpi.h>

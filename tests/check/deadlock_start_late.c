@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* check: ranks=2 rule=deadlock
+/* check: ranks=2 rule=deadlock kinds=deadlocks
  * The first MPI_Win_start waits long for its post; the second one waits for a rank that waits for
  * this one. */
 #include <mpi.h>

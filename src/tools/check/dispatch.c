@@ -262,10 +262,10 @@ bool weft_call_begin(struct weft_call *call)
     check_changes_keep(call);
     if (check.kinds & CHECK_OBJECTS)
         check_objects_begin(call);
-    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS)) {
+    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS | CHECK_DEADLOCKS))
         check_windows_begin(call);
+    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS))
         check_buffers_begin(call);
-    }
     if (check.kinds & CHECK_FILES)
         check_files_begin(call);
     if (check.kinds & CHECK_ACROSS)
@@ -296,10 +296,10 @@ void weft_call_end(struct weft_call *call)
     check_order_end(call);
     if (check.kinds & CHECK_OBJECTS)
         check_objects_end(call);
-    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS)) {
+    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS | CHECK_DEADLOCKS))
         check_windows_end(call);
+    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS))
         check_buffers_end(call);
-    }
     if (check.kinds & CHECK_FOLLOW)
         check_messages_end(call);
     if ((check.kinds & CHECK_ACROSS) && call->result == MPI_SUCCESS)

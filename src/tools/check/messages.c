@@ -9,6 +9,7 @@
 #include "tools/check/deadlocks.h"
 #include "tools/check/gathering.h"
 #include "tools/check/matching.h"
+#include "tools/check/order_persistent.h"
 #include "tools/check/repeats.h"
 
 #include <stdlib.h>
@@ -484,7 +485,7 @@ void check_messages_end(struct weft_call *call)
 
 static bool is_received(const struct pending *pending)
 {
-    return pending->posted && check_request_has_ended((MPI_Request)pending->handle);
+    return pending->posted && check_request_has_ended(check_persistent_made(pending->handle));
 }
 
 void check_messages_stop(const struct weft_call *call)
@@ -551,6 +552,18 @@ void check_messages_make_with(const struct weft_call *call, int source)
     check_comm_find_peer(&comm, source, &frames->posted->made_with);
 }
 
+void check_messages_start_with(const void *request, int source)
+{
+    const struct pending *pending = find_pending(request);
+    if (!pending || !pending->posted)
+        return;
+    check_lock();
+    const struct check_comm *comm = check_comm_find_key(pending->posted->comm);
+    if (comm)
+        check_comm_find_peer(comm, source, &pending->posted->made_with);
+    check_unlock();
+}
+
 void check_messages_want_receive(const struct weft_call *call, struct check_wants *wants)
 {
     if (frames && frames->call == call && frames->posted)
@@ -575,7 +588,7 @@ void check_messages_want_send(const struct weft_call *call, struct check_wants *
 
 void check_messages_want_request(const void *handle, struct check_wants *wants)
 {
-    const struct pending *pending = find_pending(handle);
+    const struct pending *pending = find_pending(check_persistent_of(handle));
     if (pending && pending->posted) {
         want_posted(pending->posted, wants);
     } else if (pending && pending->is_sending) {

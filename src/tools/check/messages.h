@@ -32,6 +32,7 @@ bool check_messages_are_followed(const struct weft_call *call);
 
 /* A receive from any source is made with this one: it waits for no other. */
 void check_messages_make_with(const struct weft_call *call, int source);
+void check_messages_start_with(const void *request, int source); /* that is started */
 
 /* True if the request is complete in the library, or in error. */
 static inline bool check_request_has_ended(MPI_Request request)

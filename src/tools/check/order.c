@@ -6,6 +6,7 @@
 #include "tools/check/changes.h"
 #include "tools/check/channel.h"
 #include "tools/check/deadlocks.h"
+#include "tools/check/messages.h"
 #include "tools/check/objects.h"
 #include "tools/check/order_file.h"
 #include "tools/check/order_persistent.h"
@@ -516,6 +517,8 @@ static bool start_all(struct weft_call *call)
         const struct check_choice *choice = NULL;
         if (check_persistent_is_wild(request) && state.read.file >= 0)
             choice = next_choice(call);
+        if (choice && choice->source >= 0)
+            check_messages_start_with(request, choice->source);
         if (choice && (choice->source >= 0 || choice->source == CANCELLED))
             call->result = check_persistent_start(request, choice->source);
         else
@@ -532,7 +535,7 @@ bool check_order_begin(struct weft_call *call)
         return start_all(call);
     if (state.read.file < 0 || call->function->plain == WEFT_CALL_Recv_init ||
         (!has_choice(call) && !has_any_source(call)))
-        return false;
+        return check_persistent_query(call);
     const struct check_choice *choice = next_choice(call);
     if (!choice || choice->value == FAILED)
         return false;

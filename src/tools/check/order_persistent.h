@@ -22,8 +22,17 @@ void check_persistent_add(const struct weft_call *call);
 /* True for such a request. */
 bool check_persistent_is_wild(const void *handle);
 
+/* The receive that replaces such a request now, and the request that a receive replaces; else the
+ * same handle. */
+MPI_Request check_persistent_made(const void *handle);
+const void *check_persistent_of(const void *request);
+
 /* Starts one: receives from a rank of its communicator; below 0: as a message that never comes. */
 int check_persistent_start(const void *handle, int source);
+
+/* Makes MPI_Request_get_status_all, _any or _some with a copy of the array, which the call does not
+ * change; false: it is none of them, or there are no such requests. */
+bool check_persistent_query(struct weft_call *call);
 
 /* Before and after the real call. */
 void check_persistent_begin(struct weft_call *call);

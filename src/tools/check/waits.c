@@ -13,7 +13,7 @@
 #include "tools/check/windows.h"
 
 static const double record_seconds = 0.5; /* for the record of a message that is there */
-static const double post_seconds = 5, lock_seconds = 60;
+static const double post_seconds = 5, lock_seconds = 5;
 static const double differ_seconds = 2; /* for the proof that calls that differ wait */
 
 /* A wait: what it is for is asked when it lasts. */
@@ -319,12 +319,14 @@ static void want_posts(const struct wait *wait, struct check_wants *wants)
 static void await_posts(struct weft_call *call)
 {
     const struct wait wait = {.call = call, .add = want_posts, .requests = -1};
-    const double limit = weft_seconds() + post_seconds;
+    const double late = weft_seconds() + record_seconds;
     struct check_wants wants = {.n = 0};
+    for (int round = 0; check_windows_lack_posts(call) && weft_seconds() < late; round++)
+        check_channel_pause(round);
     for (int round = 0; check_windows_want_post(call, &wants); round++) {
         next_round(&wait, round);
         wants.n = 0;
-        if (weft_seconds() < limit)
+        if (weft_seconds() < late + post_seconds)
             continue;
         check_windows_leave_posts(call);
         break;
@@ -337,7 +339,8 @@ static void want_unlock(const struct wait *wait, struct check_wants *wants)
     check_windows_want_unlock(wait->call, wants);
 }
 
-/* A process that calls PMPI_Win_unlock keeps its word: the real call waits then, too. */
+/* A word may not become free although the lock does: its process has died, or called
+ * PMPI_Win_unlock, or others take it again and again. After a long wait the real calls wait. */
 static void await_lock(struct weft_call *call)
 {
     const struct wait wait = {.call = call, .add = want_unlock, .requests = -1};
@@ -345,8 +348,10 @@ static void await_lock(struct weft_call *call)
     for (int round = 0; !check_windows_take_word(call); round++) {
         next_round(&wait, round);
         limit = round == 0 ? weft_seconds() + lock_seconds : limit;
-        if (weft_seconds() > limit)
-            break;
+        if (weft_seconds() < limit)
+            continue;
+        check_windows_leave_word(call);
+        break;
     }
     check_deadlocks_leave();
 }

@@ -8,7 +8,7 @@
  * one with an exclusive lock, plus 1, in the upper half. MPI_Win_lock takes the word first, by
  * MPI_Compare_and_swap, which does not wait, and receives records while another process has it; the
  * real call finds the lock free then. MPI_Win_lock_all and locks with MPI_MODE_NOCHECK have no
- * word.
+ * word. A process that has waited long for a word takes none of that target any more.
  */
 #include "tools/check/deadlocks.h"
 #include "tools/check/windows_internal.h"
@@ -73,12 +73,27 @@ static void want_post(struct check_window *window, int rank, void *arg)
         add_want(arg, CHECK_WANT_POST, window, peer, peer->starts);
 }
 
+static bool lacks_posts(const struct check_window *window)
+{
+    bool lacks = false;
+    for (int i = 0; window && window->posts_are_late && i < window->size; i++)
+        lacks |= window->peers[i].exposures < window->peers[i].starts;
+    return lacks;
+}
+
+bool check_windows_lack_posts(const struct weft_call *call)
+{
+    check_mutex_lock(&check_windows.lock);
+    const bool lack = lacks_posts(check_window_find(weft_call_handle(call, WEFT_OBJECT_WIN)));
+    check_mutex_unlock(&check_windows.lock);
+    return lack;
+}
+
 /* In the first call after one that has waited long: if records of earlier posts are still missing,
  * these were made by the name PMPI_Win_post, and none will come. */
 static void check_late_posts(struct check_window *window)
 {
-    for (int i = 0; i < window->size; i++)
-        window->posts_are_unseen |= window->peers[i].exposures < window->peers[i].starts;
+    window->posts_are_unseen |= lacks_posts(window);
     window->posts_are_late = false;
 }
 
@@ -141,6 +156,7 @@ void check_window_words_make(struct check_window *window, MPI_Comm comm)
                                &window->words) != MPI_SUCCESS)
         return;
     window->words_held = tool_allocate((size_t)window->size, sizeof *window->words_held);
+    window->words_left = tool_allocate((size_t)window->size, sizeof *window->words_left);
     weft_next.Win_set_errhandler(window->words, MPI_ERRORS_RETURN);
     *word = 0;
     weft_next.Win_lock_all(MPI_MODE_NOCHECK, window->words);
@@ -163,7 +179,7 @@ static struct check_window *find_for_lock(const struct weft_call *call)
     const int target = check_window_rank_argument(call);
     const bool takes = window && window->words != MPI_WIN_NULL && !window->is_started &&
                        check_window_is_target(window, target) &&
-                       !check_window_is_locked(window, target) &&
+                       !check_window_is_locked(window, target) && !window->words_left[target] &&
                        !(check_window_assertion(call) & MPI_MODE_NOCHECK);
     return takes ? window : NULL;
 }
@@ -196,6 +212,13 @@ bool check_windows_take_word(const struct weft_call *call)
     }
     window->words_held[target] = is_exclusive(call) ? CHECK_EXCLUSIVE : CHECK_SHARED;
     return true;
+}
+
+void check_windows_leave_word(const struct weft_call *call)
+{
+    struct check_window *window = find_for_lock(call);
+    if (window)
+        window->words_left[check_window_rank_argument(call)] = true;
 }
 
 void check_window_words_release(struct check_window *window, int target)

@@ -183,6 +183,7 @@ static void erase(struct check_window *window)
     free(window->peers);
     free(window->locks);
     free(window->words_held);
+    free(window->words_left);
     free(window->started);
     free(window);
 }
@@ -212,6 +213,8 @@ static void forget(struct check_window *window)
 /* MPI_Win_free has returned: all processes free the words, too. */
 static void free_words(int result)
 {
+    if (check.several_threads) /* there are none, and others may change the list */
+        return;
     for (int i = 0; i < check_windows.n; i++) {
         struct check_window *window = check_windows.list[i];
         if (window->handle == MPI_WIN_NULL && result == MPI_SUCCESS)
@@ -308,9 +311,11 @@ void check_windows_end(const struct weft_call *call)
     if (window && function->plain == WEFT_CALL_Win_post && call->result == MPI_SUCCESS &&
         (check.kinds & CHECK_DEADLOCKS) && !check.several_threads)
         check_window_waits_posted(call, window);
+    const int target = check_window_rank_argument(call);
     if (window && (function->plain == WEFT_CALL_Win_unlock ||
-                   (function->plain == WEFT_CALL_Win_lock && call->result != MPI_SUCCESS)))
-        check_window_words_release(window, check_window_rank_argument(call));
+                   (function->plain == WEFT_CALL_Win_lock && call->result != MPI_SUCCESS &&
+                    !check_window_is_locked(window, target))))
+        check_window_words_release(window, target);
     if (function->plain == WEFT_CALL_Win_free)
         free_words(call->result);
     if (window && check_epochs_completed_locally(call) != CHECK_NO_TARGET)

@@ -33,9 +33,14 @@ void check_windows_take_post(const struct check_record *record);
 /* MPI_Win_start has waited long: records of the posts have not come, and may never. */
 void check_windows_leave_posts(const struct weft_call *call);
 
+/* True if such a call has been before this one, and records of its posts have not come until now.
+ */
+bool check_windows_lack_posts(const struct weft_call *call);
+
 /* The same for MPI_Win_lock and the processes that hold the lock: takes its word; false: another
  * process has it. The number of a want has the target, and whether the lock is exclusive. */
 bool check_windows_take_word(const struct weft_call *call);
+void check_windows_leave_word(const struct weft_call *call); /* takes it no more */
 void check_windows_want_unlock(const struct weft_call *call, struct check_wants *wants);
 bool check_windows_holds_word(uint64_t key, uint64_t number);
 

@@ -63,6 +63,7 @@ struct check_window {
     bool posts_are_late, posts_are_unseen; /* window_waits.c */
     MPI_Win words;                         /* of the locks; MPI_WIN_NULL: there are none */
     unsigned char *words_held;             /* of each target, as in locks */
+    bool *words_left;                      /* of each target: it is taken no more */
     int holder;                            /* of the word that was seen last; -1: several */
 };
 

@@ -71,7 +71,8 @@ struct weft_file {
     struct weft_object object;
     MPI_File handle;
     struct weft_comm *comm;
-    int fd; /* -1: closed */
+    int fd;      /* -1: closed */
+    bool opened; /* MPI_File_open has returned it */
     int amode;
     bool unreadable; /* MPI_MODE_WRONLY, and this process may not read it */
     char *name;      /* without a prefix for the file system */

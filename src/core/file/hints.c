@@ -122,10 +122,9 @@ static int set_hint(const struct weft_file *file, const struct hint *hint, const
 int weft_file_take_hints(struct weft_file *file, const struct weft_info *info)
 {
     int code = MPI_SUCCESS;
-    bool opened = file->object.kind == WEFT_KIND_FILE;
     for (size_t i = 0; i < sizeof hints / sizeof *hints && code == MPI_SUCCESS; i++) {
         const char *value = given(info, &hints[i]);
-        if (value && !(opened && hints[i].form & AT_OPEN))
+        if (value && !(file->opened && hints[i].form & AT_OPEN))
             code = set_hint(file, &hints[i], value);
     }
     use_hints(file);

@@ -538,6 +538,7 @@ int weft_file_open(struct weft_comm *over, const char *name, int amode,
     }
     weft_file_default_view(file);
     weft_comm_set_name(file->comm, file->name); /* for reports; without memory: no name */
+    file->opened = true;
     file->next = weft.files;
     weft.files = file;
     weft_count_add(&weft_counts.file_opens, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Both ends of each message have begun, and the rank that the transfer needs works for 0.3 s before
+/* Both ends of each message have begun, and the rank that the transfer needs works for 0.5 s before
  * it calls MPI: rank 1 for a receive that it has posted, then rank 0 for a send that is pushed in
  * pieces. The argument -test: it calls MPI_Test during its work. */
 #include <mpi.h>
@@ -15,7 +15,7 @@ static bool tests;
 static void work(MPI_Request *request)
 {
     struct timespec time = {0, 1000000};
-    double end = MPI_Wtime() + 0.3;
+    double end = MPI_Wtime() + 0.5;
     for (int done = 0; MPI_Wtime() < end;) {
         nanosleep(&time, NULL);
         if (tests)
@@ -40,6 +40,7 @@ int main(int argc, char **argv)
         MPI_Send(buffer, LONG, MPI_CHAR, 1, 0, MPI_COMM_WORLD); // for rank 1
     else
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD); /* the first transfer may take long on a busy host */
     if (rank == 0) {
         MPI_Isend(buffer, LONG, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
         work(&request);

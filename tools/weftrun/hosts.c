@@ -73,18 +73,22 @@ static bool is_name(const char *name, size_t len)
     return len > 0 && len < HOST_NAME_SIZE && *name != '-' && strspn(name, letters) >= len;
 }
 
+/* The number between two addresses. False if there is another text. */
+static bool read_slots(const char *text, const char *behind, int *slots)
+{
+    char *end;
+    strtol(text, &end, 10);
+    *slots = read_number(text);
+    return *slots > 0 && end == behind;
+}
+
 /* Adds "NAME" or "NAME:N" of len characters. False if it has another form. */
 static bool read_host(struct host_list *list, const char *text, size_t len, int slots)
 {
     size_t name = strcspn(text, ":,");
     name = name < len ? name : len;
-    if (name < len) {
-        char *end;
-        slots = read_number(text + name + 1);
-        strtol(text + name + 1, &end, 10);
-        if (slots == 0 || end != text + len)
-            return false;
-    }
+    if (name < len && !read_slots(text + name + 1, text + len, &slots))
+        return false;
     if (!is_name(text, name))
         return false;
     add_host(list, text, name, slots);
@@ -118,7 +122,7 @@ int weft_hosts_read_words(struct host_list *list, const char *text)
 static bool read_line(struct host_list *list, char *line)
 {
     static const char slots_is[] = "slots=";
-    char *rest = NULL, *end;
+    char *rest = NULL;
     int slots = 0;
     line[strcspn(line, "#")] = 0;
     const char *name = strtok_r(line, " \t\r\n", &rest);
@@ -130,9 +134,7 @@ static bool read_line(struct host_list *list, char *line)
         if (strncmp(word, slots_is, strlen(slots_is)) != 0)
             return false;
         word += strlen(slots_is);
-        slots = read_number(word);
-        strtol(word, &end, 10);
-        if (slots == 0 || *end)
+        if (!read_slots(word, word + strlen(word), &slots))
             return false;
     }
     return !name || read_host(list, name, strlen(name), slots);

@@ -51,14 +51,11 @@ static size_t bytes_of(const struct weft_schedule *s, const struct weft_coll_arg
     }
 }
 
-/* WEFT_NEED_NODES. */
-static bool goes_through_nodes(const struct weft_schedule *s, enum weft_coll_kind kind,
-                               size_t bytes)
+/* The condition of WEFT_NEED_NODES. */
+static bool goes_through(const struct weft_nodes *nodes, const struct weft_schedule *s,
+                         enum weft_coll_kind kind, size_t bytes)
 {
-    const struct weft_nodes *nodes = weft_nodes_among(s);
     bool commutes = !s->op || s->op->commutative;
-    if (!nodes)
-        return false;
     if (kind == WEFT_COLL_SCAN || kind == WEFT_COLL_EXSCAN)
         return nodes->in_order || bytes <= WEFT_SCAN_GATHERED / (size_t)s->size;
     if (kind == WEFT_COLL_REDUCE_SCATTER || kind == WEFT_COLL_REDUCE_SCATTER_BLOCK)
@@ -79,8 +76,9 @@ enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum wef
     choice.by_rules = weft_unlikely(weft_comm_is_foreign(s->comm));
     if (weft.crowded && !choice.by_rules)
         choice.gives |= WEFT_NEED_OVERSUBSCRIBED;
-    if (goes_through_nodes(s, kind, bytes))
-        choice.gives |= WEFT_NEED_NODES | (weft_nodes_among(s)->in_order ? WEFT_NEED_IN_ORDER : 0);
+    const struct weft_nodes *nodes = weft_nodes_among(s);
+    if (nodes && goes_through(nodes, s, kind, bytes))
+        choice.gives |= WEFT_NEED_NODES | (nodes->in_order ? WEFT_NEED_IN_ORDER : 0);
     return weft_coll_choose(&choice);
 }
 

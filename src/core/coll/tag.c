@@ -54,7 +54,7 @@ bool weft_coll_is_persistent(int tag)
 
 int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool persistent)
 {
-    number &= SEQUENCE_MASK & (uint32_t)weft.tag_ub >> SEQUENCE_SHIFT;
+    number &= weft_coll_numbers() - 1;
     return (int)(number << SEQUENCE_SHIFT) | (comm->local ? INTER_BIT : 0) |
            (persistent ? PERSISTENT_BIT : 0) | kind;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Calls that fail: on MPI_COMM_NULL, whose error returns (with an argument: ends the job), and one
- * whose error handler leaves it by longjmp. The calls behind it are counted. */
+/* Calls that fail: on MPI_COMM_NULL, whose error returns (with an argument: ends the job), and on
+ * no communicator and no rank, whose error handler leaves them by longjmp. The calls behind them
+ * are counted. */
 #include <mpi.h>
 #include <setjmp.h>
 
@@ -31,6 +32,7 @@ static void call_deeper(int depth)
 int main(int argc, char **argv)
 {
     MPI_Errhandler handler;
+    MPI_Comm copy;
     int data = 0, class = MPI_SUCCESS;
     MPI_Init(&argc, &argv);
     if (argc == 1) {
@@ -44,6 +46,11 @@ int main(int argc, char **argv)
     MPI_Errhandler_free(&handler);
     if (!setjmp(back))
         MPI_Send(&data, 1, MPI_INT, -9, 0, MPI_COMM_WORLD);
+    if (!setjmp(back))
+        MPI_Barrier((MPI_Comm)MPI_INFO_ENV);
+    MPI_Comm_dup(MPI_COMM_SELF, &copy); /* the profile looks it up */
+    MPI_Barrier(copy);
+    MPI_Comm_free(&copy);
     for (int i = 0; i < AFTER; i++)
         call_deeper(3);
     MPI_Finalize();

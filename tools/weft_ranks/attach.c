@@ -173,7 +173,7 @@ static void add_thread(struct job *job, struct counts *counts, const struct prof
     counts->ticks += running;
     if (function < WEFT_CALLS)
         job->functions[1][function] += running;
-    for (int i = 0; i <= PROFILE_SLOTS && thread->n; i++) {
+    for (int i = 0; i < profile_slots_of(thread) && thread->n; i++) {
         const struct profile_slot *slot = &thread->slots[i];
         if (!slot->calls)
             continue;
@@ -344,8 +344,7 @@ static void print_functions(const struct job *job)
         }
         if (!most)
             break;
-        printf("%s%s %.0f %%", shown ? ", " : "time in MPI: ",
-               of == PROFILE_REST ? "other call sites" : weft_functions[of].name,
+        printf("%s%s %.0f %%", shown ? ", " : "time in MPI: ", weft_functions[of].name,
                (double)most / (double)all * 100);
         below = most;
     }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Communicators and windows: their ranks as ranks of MPI_COMM_WORLD. One is looked up at its first
- * message or access, and gets an attribute whose delete callback removes it here when the program
- * frees it.
+ * Communicators and windows: their ranks as ranks of MPI_COMM_WORLD. One is read after its first
+ * call that succeeded, and gets an attribute whose delete callback removes it here when the program
+ * frees it. Before a call only those that are known are looked up: the handle may not be valid, and
+ * an error would be raised in the name of another function.
+ *
+ * Invariant: the handle of an entry is written last, and cleared before the entry changes, so that
+ * profile_comm_known needs no lock. No other call may use an object while it is freed.
  */
 #include "tools/profile/profile.h"
 #include "core/base/assert.h"
@@ -11,7 +15,9 @@
 #include <stdlib.h>
 
 enum {
-    COMMS = 256,             /* a power of 2; more are not known */
+    COMMS = 1024,            /* a power of 2 */
+    COMMS_USED = 768,        /* at most; more are not known */
+    RECENT = 64,             /* a power of 2 */
     WORLD_RANKS = 256 * 1024 /* of all communicators: 1 MiB */
 };
 
@@ -19,18 +25,55 @@ static struct {
     pthread_mutex_t lock;
     int keyval, win_keyval;
     int ranks; /* of all that have a list */
+    int passed_n;
     struct profile_comm world, self, at[COMMS];
-    bool used[COMMS]; /* the handle is known, or was not usable */
+    bool passed[COMMS]; /* a search goes on behind it: it is in use, or was when one was added */
+    struct profile_comm *recent[RECENT]; /* entries by their handles, without the lock */
 } comms = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static unsigned index_of(const void *handle)
+{
+    return (unsigned)((uintptr_t)handle * 0x9e3779b97f4a7c15U >> 32) % COMMS;
+}
+
+/* The entry of a handle; else a free one for it. Under the lock. */
+static struct profile_comm *search(const void *handle)
+{
+    struct profile_comm *hole = NULL;
+    unsigned i = index_of(handle);
+    weft_assert(handle && comms.passed_n <= COMMS_USED);
+    for (; comms.passed[i]; i = (i + 1) % COMMS) {
+        struct profile_comm *entry = &comms.at[i];
+        if (entry->handle == handle)
+            return entry;
+        hole = entry->handle || hole ? hole : entry;
+    }
+    return hole ? hole : &comms.at[i];
+}
+
+/* A search ends at the last entry of a row. */
+static void end_searches(unsigned i)
+{
+    if (comms.passed[(i + 1) % COMMS])
+        return;
+    for (; comms.passed[i] && !comms.at[i].handle; i = (i - 1) % COMMS) {
+        comms.passed[i] = false;
+        comms.passed_n--;
+    }
+}
 
 static int forget(struct profile_comm *entry)
 {
+    struct profile_comm old = *entry;
     pthread_mutex_lock(&comms.lock);
-    comms.ranks -= entry->world ? entry->size : 0;
-    free(entry->world);
-    free(entry->neighbors);
+    weft_assert(entry >= comms.at && entry < comms.at + COMMS && entry->handle);
+    __atomic_store_n(&entry->handle, NULL, __ATOMIC_RELEASE);
     *entry = (struct profile_comm){0};
+    comms.ranks -= old.size;
+    end_searches((unsigned)(entry - comms.at));
     pthread_mutex_unlock(&comms.lock);
+    free(old.world);
+    free(old.neighbors);
     return MPI_SUCCESS;
 }
 
@@ -61,21 +104,18 @@ void profile_comms_begin(void)
     weft_next.Win_create_keyval(MPI_WIN_NULL_COPY_FN, forget_win, &comms.win_keyval, NULL);
 }
 
-/* Ranks of a group in MPI_COMM_WORLD; the group is freed. False: no memory. */
-static bool read_ranks(struct profile_comm *entry, MPI_Group group)
+/* Ranks of a group in MPI_COMM_WORLD; the group is freed. */
+static void read_ranks(struct profile_comm *entry, MPI_Group group)
 {
     MPI_Group world;
     int n = entry->size, found = 0;
-    int *ranks = n <= WORLD_RANKS - comms.ranks ? calloc((size_t)n * 2 + 1, sizeof *ranks) : NULL;
-    for (int i = 0; ranks && i < n; i++)
+    int *ranks = tool_allocate((size_t)n * 2, sizeof *ranks);
+    for (int i = 0; i < n; i++)
         ranks[n + i] = i;
     weft_next.Comm_group(MPI_COMM_WORLD, &world);
-    if (ranks)
-        weft_next.Group_translate_ranks(group, n, ranks + n, world, ranks);
+    weft_next.Group_translate_ranks(group, n, ranks + n, world, ranks);
     weft_next.Group_free(&group);
     weft_next.Group_free(&world);
-    if (!ranks)
-        return false;
     for (int i = 0; i < n; i++) {
         ranks[i] = ranks[i] >= 0 ? ranks[i] : -1;
         found += ranks[i] >= 0;
@@ -84,8 +124,6 @@ static bool read_ranks(struct profile_comm *entry, MPI_Group group)
     entry->id =
         entry->inter ? 1 : weft_hash_bytes(WEFT_HASH_BEGIN, ranks, (size_t)n * sizeof *ranks);
     entry->world = ranks;
-    comms.ranks += n;
-    return true;
 }
 
 /* The ranks that neighborhood collectives send to, MPI_PROC_NULL included. */
@@ -114,85 +152,141 @@ static void read_neighbors(struct profile_comm *entry, MPI_Comm comm)
     entry->n_neighbors = n;
 }
 
-static bool fill_comm(struct profile_comm *entry, const void *handle)
+static void fill_comm(struct profile_comm *entry, const void *handle)
 {
     MPI_Comm comm = (MPI_Comm)(uintptr_t)handle;
     MPI_Group group;
     int inter = 0;
-    if (weft_next.Comm_test_inter(comm, &inter))
-        return false;
+    weft_next.Comm_test_inter(comm, &inter);
     entry->inter = inter;
     weft_next.Comm_rank(comm, &entry->rank);
-    int failed = inter ? weft_next.Comm_remote_size(comm, &entry->size)
-                       : weft_next.Comm_size(comm, &entry->size);
-    if (!failed)
-        failed =
-            inter ? weft_next.Comm_remote_group(comm, &group) : weft_next.Comm_group(comm, &group);
-    if (failed || !read_ranks(entry, group))
-        return false;
-    if (!inter)
+    if (inter) {
+        weft_next.Comm_remote_size(comm, &entry->size);
+        weft_next.Comm_remote_group(comm, &group);
+    } else {
+        weft_next.Comm_size(comm, &entry->size);
+        weft_next.Comm_group(comm, &group);
         read_neighbors(entry, comm);
-    return weft_next.Comm_set_attr(comm, comms.keyval, entry) == MPI_SUCCESS;
+    }
+    read_ranks(entry, group);
 }
 
-static bool fill_win(struct profile_comm *entry, const void *handle)
+static void fill_win(struct profile_comm *entry, const void *handle)
 {
-    MPI_Win win = (MPI_Win)(uintptr_t)handle;
     MPI_Group group;
-    if (weft_next.Win_get_group(win, &group))
-        return false;
+    weft_next.Win_get_group((MPI_Win)(uintptr_t)handle, &group);
     weft_next.Group_size(group, &entry->size);
     weft_next.Group_rank(group, &entry->rank);
-    return read_ranks(entry, group) &&
-           weft_next.Win_set_attr(win, comms.win_keyval, entry) == MPI_SUCCESS;
+    read_ranks(entry, group);
 }
 
-static const struct profile_comm *find(const void *handle,
-                                       bool (*fill)(struct profile_comm *entry, const void *handle))
+static void drop_lists(struct profile_comm *entry)
 {
-    const struct profile_comm *found = NULL;
-    unsigned first = (unsigned)(((uintptr_t)handle * 0x9e3779b97f4a7c15U) >> 32);
+    free(entry->world);
+    free(entry->neighbors);
+    entry->world = entry->neighbors = NULL;
+    entry->size = entry->n_neighbors = 0;
+    entry->all = false;
+}
+
+/* Adds an entry, unless another thread did. If there are too many ranks, it has none. */
+static struct profile_comm *add(const struct profile_comm *made, const void *handle, bool *added)
+{
+    struct profile_comm copy = *made;
     pthread_mutex_lock(&comms.lock);
-    struct profile_comm *hole = NULL;
-    for (unsigned i = 0; i < COMMS && !found; i++) {
-        struct profile_comm *entry = &comms.at[(first + i) % COMMS];
-        if (entry->handle == handle)
-            found = entry;
-        else if (!entry->handle && !hole)
-            hole = entry;
-        if (!entry->handle && !comms.used[(first + i) % COMMS])
-            break;
+    struct profile_comm *entry = search(handle);
+    *added = !entry->handle && comms.passed_n < COMMS_USED;
+    if (*added && copy.size > WORLD_RANKS - comms.ranks)
+        drop_lists(&copy);
+    if (*added) {
+        unsigned i = (unsigned)(entry - comms.at);
+        comms.passed_n += !comms.passed[i];
+        comms.passed[i] = true;
+        comms.ranks += copy.size;
+        *entry = copy;
+        __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);
     }
-    if (!found && hole) {
-        comms.used[hole - comms.at] = true;
-        *hole = (struct profile_comm){.handle = handle};
-        if (fill(hole, handle)) {
-            found = hole;
-        } else {
-            comms.ranks -= hole->world ? hole->size : 0;
-            free(hole->world);
-            free(hole->neighbors);
-            *hole = (struct profile_comm){0};
-        }
-    }
-    weft_assert((!found || (found->handle == handle && found->world)) &&
-                comms.ranks <= WORLD_RANKS);
+    weft_assert(comms.ranks >= 0 && comms.ranks <= WORLD_RANKS);
+    entry = entry->handle ? entry : NULL;
     pthread_mutex_unlock(&comms.lock);
-    return found;
+    if (!*added)
+        drop_lists(&copy);
+    return entry;
+}
+
+static struct profile_comm *find_recent(const void *handle)
+{
+    struct profile_comm *entry =
+        __atomic_load_n(&comms.recent[index_of(handle) % RECENT], __ATOMIC_RELAXED);
+    return entry && __atomic_load_n(&entry->handle, __ATOMIC_ACQUIRE) == handle ? entry : NULL;
+}
+
+/* NULL: it is not known. is_full: and cannot be added. */
+static struct profile_comm *find(const void *handle, bool *is_full)
+{
+    struct profile_comm *entry = find_recent(handle);
+    *is_full = false;
+    if (entry)
+        return entry;
+    pthread_mutex_lock(&comms.lock);
+    entry = search(handle);
+    entry = entry->handle ? entry : NULL;
+    *is_full = comms.passed_n == COMMS_USED;
+    pthread_mutex_unlock(&comms.lock);
+    if (entry)
+        __atomic_store_n(&comms.recent[index_of(handle) % RECENT], entry, __ATOMIC_RELAXED);
+    return entry;
+}
+
+/* Without the list of ranks it is of no use. */
+static const struct profile_comm *usable(const struct profile_comm *entry)
+{
+    return entry && entry->size ? entry : NULL;
+}
+
+static const struct profile_comm *predefined(MPI_Comm handle)
+{
+    return handle == MPI_COMM_WORLD ? &comms.world : handle == MPI_COMM_SELF ? &comms.self : NULL;
+}
+
+const struct profile_comm *profile_comm_known(MPI_Comm handle)
+{
+    bool is_full;
+    if (weft_object_is_predefined((const void *)handle))
+        return predefined(handle);
+    return usable(find(handle, &is_full));
 }
 
 const struct profile_comm *profile_comm_of(MPI_Comm handle)
 {
-    if (handle == MPI_COMM_WORLD)
-        return &comms.world;
-    if (handle == MPI_COMM_SELF)
-        return &comms.self;
+    struct profile_comm made = {0};
+    bool is_full, added;
     if (weft_object_is_predefined((const void *)handle))
-        return NULL; /* MPI_COMM_NULL: the error is that of the call */
-    return find(handle, fill_comm);
+        return predefined(handle);
+    struct profile_comm *entry = find(handle, &is_full);
+    if (entry || is_full)
+        return usable(entry);
+    fill_comm(&made, handle);
+    entry = add(&made, handle, &added);
+    if (added && weft_next.Comm_set_attr(handle, comms.keyval, entry)) {
+        forget(entry);
+        return NULL;
+    }
+    return usable(entry);
 }
 
 const struct profile_comm *profile_comm_of_win(MPI_Win handle)
 {
-    return find(handle, fill_win);
+    struct profile_comm made = {0};
+    bool is_full, added;
+    struct profile_comm *entry = find(handle, &is_full);
+    if (entry || is_full)
+        return usable(entry);
+    fill_win(&made, handle);
+    entry = add(&made, handle, &added);
+    if (added && weft_next.Win_set_attr(handle, comms.win_keyval, entry)) {
+        forget(entry);
+        return NULL;
+    }
+    return usable(entry);
 }

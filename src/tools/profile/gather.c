@@ -2,7 +2,7 @@
 /*
  * The tables of all ranks, added up at rank 0.
  *
- * Each rank adds up its threads, and sends one message of at most 64 KiB. Rank 0 receives them in
+ * Each rank adds up its threads, and sends one message of at most 160 KiB. Rank 0 receives them in
  * the order of ranks; a rank sends when rank 0 has received that of AHEAD ranks before, so that
  * rank 0 keeps few messages. Then rank 0 looks up files and lines of the call sites that cost most:
  * those of its own program itself, others by a request to the first rank that has the site. A
@@ -11,6 +11,7 @@
  * A rank that died before MPI_Finalize is left out: the communicator's errors are returned.
  */
 #include "tools/profile/messages.h"
+#include "core/base/assert.h"
 #include "core/base/hash.h"
 
 #include <stdlib.h>
@@ -35,7 +36,8 @@ struct report {
     double late[PROFILE_BINS];
     struct profile_algorithm algorithms[PROFILE_ALGORITHMS];
     int32_t n_algorithms;
-    struct record records[PROFILE_RECORDS]; /* at most; as many as there are are sent */
+    struct record
+        records[PROFILE_RECORDS + WEFT_CALLS]; /* at most; as many as there are are sent */
 };
 
 struct request {
@@ -75,21 +77,28 @@ static bool split_waits(int *calls)
     return ok;
 }
 
-static void add_slot(struct report *report, const struct profile_slot *slot)
+/* The record of a call site, or the one behind the last; NULL: there is none, and for sites that
+ * are known no space. */
+static struct record *find_record(struct report *report, struct weft_portable_site where,
+                                  uint32_t function)
 {
     struct record *record = report->records;
-    struct weft_portable_site where = weft_site_pack(slot->site);
-    struct record *last = report->records + PROFILE_RECORDS - 1;
     const struct record *end = report->records + report->rank.records;
-    while (record < end &&
-           (record->where.offset != where.offset || record->where.module != where.module ||
-            record->function != slot->function))
+    while (record < end && (record->where.offset != where.offset ||
+                            record->where.module != where.module || record->function != function))
         record++;
-    if (record > last) {
-        record = last;
-        record->where = (struct weft_portable_site){0};
-        record->function = PROFILE_REST;
-    } else if (record == end) {
+    return record == end && where.offset && report->rank.records >= PROFILE_RECORDS ? NULL : record;
+}
+
+static void add_slot(struct report *report, const struct profile_slot *slot)
+{
+    struct weft_portable_site where = weft_site_pack(slot->site);
+    struct record *record = find_record(report, where, slot->function);
+    if (!record) {
+        where = (struct weft_portable_site){0};
+        record = find_record(report, where, slot->function);
+    }
+    if (record == report->records + report->rank.records) {
         report->rank.records++;
         *record = (struct record){.where = where, .function = slot->function};
     }
@@ -133,7 +142,7 @@ static void add_open(struct profile_open *to, const struct profile_open *from)
 static void add_thread(struct report *report, const struct profile_thread *thread)
 {
     bool called = false;
-    for (int i = 0; i <= PROFILE_SLOTS; i++) {
+    for (int i = 0; i < profile_slots_of(thread); i++) {
         const struct profile_slot *slot = &thread->slots[i];
         if (!slot->calls)
             continue;
@@ -222,6 +231,8 @@ static void send_report(const struct report *report)
 
 /* ---- Rank 0 */
 
+/* NULL: there is no space for sites that are known. Those that are not are of no program, so that
+ * each function has one. */
 static struct profile_site *site_of(struct profile_job *job, const struct record *record,
                                     uint64_t program)
 {
@@ -232,8 +243,9 @@ static struct profile_site *site_of(struct profile_job *job, const struct record
             site->program == program)
             return site;
     }
-    if (job->n == PROFILE_SITES)
+    if (record->where.offset && job->n >= PROFILE_SITES)
         return NULL;
+    weft_assert(job->n < PROFILE_SITES + WEFT_CALLS);
     struct profile_site *site = &job->sites[job->n++];
     *site = (struct profile_site){
         .where = record->where, .program = program, .function = record->function, .first = -1};
@@ -243,9 +255,12 @@ static struct profile_site *site_of(struct profile_job *job, const struct record
 static void add_record(struct profile_job *job, int rank, const struct record *record,
                        uint64_t program)
 {
-    struct profile_site *site = site_of(job, record, program);
+    struct record other = *record;
+    struct profile_site *site =
+        record->where.offset ? site_of(job, record, program) : site_of(job, record, 0);
+    other.where = (struct weft_portable_site){0};
     if (!site)
-        return; /* the sums of the rank have it */
+        site = site_of(job, &other, 0);
     if (site->first < 0)
         site->first = rank;
     if (site->ranks == 0 || record->seconds < site->least) {

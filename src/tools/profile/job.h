@@ -10,9 +10,8 @@
 #include "tools/profile/shared.h"
 
 enum {
-    PROFILE_SLOTS_USED = 448,  /* at most: so that searches end soon */
-    PROFILE_RECORDS = 512,     /* call sites that a rank reports */
-    PROFILE_SITES = 2048,      /* call sites of the job */
+    PROFILE_RECORDS = 512,     /* call sites that a rank reports; and one for each function */
+    PROFILE_SITES = 2048,      /* call sites of the job; and one for each function */
     PROFILE_DURATIONS = 32768, /* collectives whose duration is kept */
     PROFILE_SMALL = 64 * 1024, /* bytes: accesses to files below it are small */
     PROFILE_ALIGNED = 4096,    /* bytes: a page, and a block of most file systems */
@@ -113,7 +112,7 @@ struct profile_rank {
 };
 
 struct profile_site {
-    struct weft_portable_site where;
+    struct weft_portable_site where; /* offset 0: other lines, or one that is not known */
     uint64_t program;
     uint32_t function;
     int first; /* the lowest rank */
@@ -161,7 +160,7 @@ struct profile_job {
     struct profile_count accesses[PROFILE_BINS][PROFILE_BINS]; /* of windows: [origin][target] */
     double late[PROFILE_BINS][PROFILE_BINS]; /* seconds: [rank that waits][rank that is late] */
     int n;
-    struct profile_site sites[PROFILE_SITES]; /* in the order of their time */
+    struct profile_site sites[PROFILE_SITES + WEFT_CALLS]; /* in the order of their time */
 };
 
 /* Sums over ranks that reported, for lines and pages */
@@ -196,9 +195,6 @@ int profile_advice(const struct profile_job *job, const struct profile_sums *sum
 enum { PROFILE_TEXT = 32 };
 const char *profile_text_bytes(double bytes, char *text);
 const char *profile_text_seconds(double seconds, char *text);
-
-/* "MPI_Send"; of PROFILE_REST "other call sites". */
-const char *profile_text_function(uint32_t function);
 
 /* "a late sender", "late senders" */
 extern const char *const profile_text_late[PROFILE_LATES], *const profile_text_lates[PROFILE_LATES];

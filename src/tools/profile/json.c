@@ -43,7 +43,7 @@ static void put_ranks(FILE *file, const struct profile_job *job)
 
 static void put_site(FILE *file, const struct profile_site *site)
 {
-    fprintf(file, "{\"call\": \"%s\", \"file\": ", profile_text_function(site->function));
+    fprintf(file, "{\"call\": \"%s\", \"file\": ", weft_functions[site->function].name);
     weft_json_put_string(file, site->text.file);
     fprintf(file, ", \"line\": %d, \"function\": ", site->text.line);
     weft_json_put_string(file, site->text.function);

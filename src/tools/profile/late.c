@@ -66,8 +66,8 @@ static int by_channel(const void *a, const void *b)
     return (x->n > y->n) - (x->n < y->n);
 }
 
-/* The last post of the channel that is not behind the message; NAN: there is none. */
-static double began(const struct asked *asked)
+/* The last post of the channel that is not behind the message; NULL: there is none. */
+static const struct profile_post *find_post(const struct asked *asked)
 {
     enum profile_end end = (enum profile_end)(asked->message >> 32);
     uint32_t number = (uint32_t)asked->message;
@@ -81,9 +81,7 @@ static double began(const struct asked *asked)
         else
             high = middle;
     }
-    return low > 0 && posts[low - 1].key == asked->key
-               ? profile_time(profile.clock, posts[low - 1].ticks)
-               : (double)NAN;
+    return low > 0 && posts[low - 1].key == asked->key ? &posts[low - 1] : NULL;
 }
 
 /* Absences that begin before a time. */
@@ -100,13 +98,29 @@ static int absences_before(double time)
     return low;
 }
 
+/* Messages that this rank sends without the progress of either side after their begin. */
+static bool is_eager(uint32_t bytes)
+{
+    if (bytes == UINT32_MAX || profile.counters[PROFILE_SHM_CREDIT_WAITS] ||
+        profile.counters[PROFILE_NET_CREDIT_WAITS])
+        return false;
+    for (int i = 0; i <= profile_size_index(bytes); i++)
+        for (int lane = 0; lane < PROFILE_RENDEZVOUS_LANES; lane++)
+            if (profile.rendezvous[lane][i].n)
+                return false;
+    return true;
+}
+
 /* The other end began at most a gap after the time that is known, so a shorter absence may be one
  * before it. */
 static struct answer answer(const struct asked *asked)
 {
-    bool known = asked->message >> 32 < PROFILE_ENDS;
-    struct answer answer = {.began = known ? began(asked) : (double)NAN};
-    if (isnan(answer.began))
+    const struct profile_post *post = asked->message >> 32 < PROFILE_ENDS ? find_post(asked) : NULL;
+    struct answer answer = {.began = (double)NAN};
+    if (!post)
+        return answer;
+    answer.began = profile_time(profile.clock, post->ticks);
+    if (asked->message >> 32 == PROFILE_SENDER && is_eager(post->bytes))
         return answer;
     double least =
         (double)profile_messages.gap[asked->message >> 32] * profile.clock->seconds_a_tick;
@@ -253,11 +267,15 @@ static void split(const struct profile_long *call, const struct answer *answers,
             last = answers[i].began;
             late_end = &profile_messages.query[i];
         }
-    for (int i = call->first; i < call->first + call->queries; i++)
+    for (int i = call->first; i < call->first + call->queries; i++) {
+        const struct profile_query *query = &profile_messages.query[i];
+        if (query->asks_for == PROFILE_RECEIVER && is_eager(query->bytes))
+            continue;
         if (answers[i].back - fmax(last, answers[i].left) > absent) {
             absent = answers[i].back - fmax(last, answers[i].left);
-            absentee = &profile_messages.query[i];
+            absentee = query;
         }
+    }
     if (late_end)
         add_late(call, (enum profile_late)late_end->asks_for, late_end->peer, last - begin, late);
     if (absentee)

@@ -15,15 +15,16 @@ enum {
 };
 
 /* The step of this module at the end of a call. */
-enum step { NONE, MESSAGE, INIT, START, PROBE, MATCHED, COMPLETE, OTHER };
+enum step { NONE, MESSAGE, INIT, START, PROBE, MATCHED, COMPLETE, CREATE, OTHER };
 
 static struct plan {
     uint8_t step;
     bool blocks;     /* the call returns when the message is complete */
     bool progresses; /* it looks for messages of others: their transfers go on */
-    bool partitioned;
+    bool partitioned, synchronous;
     int16_t dest, send_tag, source, receive_tag; /* parameters; -1: none */
     int16_t comm, request, message, status;
+    int16_t created; /* a new communicator */
 } plans[WEFT_CALLS];
 
 /* An operation that a later call completes, or a message that MPI_Mprobe returned. */
@@ -31,11 +32,11 @@ struct operation {
     const void *handle; /* NULL: free */
     uint64_t key, posted;
     const struct profile_comm *comm; /* of a receive whose source or tag is not known yet */
-    uint64_t bytes;                  /* of a persistent send */
+    uint64_t bytes;                  /* of a send */
     int32_t peer;
     uint32_t n;
     uint8_t asks_for;
-    bool active, persistent, partitioned;
+    bool active, persistent, partitioned, synchronous;
     bool other; /* it has no message of this rank alone: only its time is kept */
 };
 
@@ -69,6 +70,15 @@ static int16_t find_object(const struct weft_function *f, enum weft_object_kind 
     return -1;
 }
 
+/* The communicator that a blocking call makes. */
+static int16_t find_created(const struct weft_function *f)
+{
+    for (int i = 0; i < f->parameters; i++)
+        if (f->parameter[i].object == WEFT_OBJECT_COMM && f->parameter[i].flow == WEFT_FLOW_OUT)
+            return f->does & WEFT_DOES_NONBLOCKING ? -1 : (int16_t)i;
+    return -1;
+}
+
 static enum step step_of(const struct weft_function *f, const struct plan *plan)
 {
     bool has_ends = plan->comm >= 0 && (plan->dest >= 0 || plan->source >= 0);
@@ -83,6 +93,8 @@ static enum step step_of(const struct weft_function *f, const struct plan *plan)
     default:
         break;
     }
+    if (plan->created >= 0)
+        return CREATE;
     if (f->does & WEFT_DOES_START)
         return plan->request >= 0 ? START : NONE;
     if (f->does & WEFT_DOES_COMPLETE)
@@ -105,6 +117,12 @@ static bool makes_progress(const struct weft_function *f)
     return f->plain == WEFT_CALL_Parrived || !(f->does & only_starts || readies);
 }
 
+static bool is_synchronous(const struct weft_function *f)
+{
+    return f->plain == WEFT_CALL_Ssend || f->plain == WEFT_CALL_Issend ||
+           f->plain == WEFT_CALL_Ssend_init;
+}
+
 void profile_messages_begin(void)
 {
     for (int i = 0; i < WEFT_CALLS; i++) {
@@ -115,8 +133,10 @@ void profile_messages_begin(void)
                             .request = find_object(f, WEFT_OBJECT_REQUEST),
                             .message = find_object(f, WEFT_OBJECT_MESSAGE),
                             .status = find(f, WEFT_KIND_STATUS, 0),
+                            .created = find_created(f),
                             .blocks = !(f->does & WEFT_DOES_NONBLOCKING),
                             .progresses = makes_progress(f),
+                            .synchronous = is_synchronous(f),
                             .partitioned = f->plain == WEFT_CALL_Psend_init ||
                                            f->plain == WEFT_CALL_Precv_init};
         if (plan.partitioned && f->does & WEFT_DOES_RECEIVE) { /* its source may not be any */
@@ -206,14 +226,19 @@ static void add(const struct operation *operation)
     weft_assert(state.wild >= 0 && state.wild <= state.operations_used);
 }
 
+static uint32_t clipped(uint64_t bytes)
+{
+    return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
+
 /* The operation begins: a send or a receive from a known source is numbered. */
 static void activate(struct operation *operation, uint64_t begin)
 {
     weft_assert(operation->comm || operation->key);
     operation->posted = begin;
     operation->active =
-        operation->comm ||
-        profile_post_number(1 - operation->asks_for, operation->key, begin, &operation->n);
+        operation->comm || profile_post_number(1 - operation->asks_for, operation->key, begin,
+                                               clipped(operation->bytes), &operation->n);
     if (__builtin_expect(profile_traces, 0) && operation->active &&
         operation->asks_for == PROFILE_RECEIVER)
         profile_trace_message(state.thread, PROFILE_SENDER, operation->key, operation->n, begin);
@@ -231,7 +256,7 @@ static void settle(struct operation *operation, const MPI_Status *status)
         key_of(comm, operation->peer, profile.rank, status->MPI_TAG, operation->partitioned);
     operation->active =
         operation->peer >= 0 &&
-        profile_post_number(PROFILE_RECEIVER, operation->key, operation->posted, &operation->n);
+        profile_post_number(PROFILE_RECEIVER, operation->key, operation->posted, 0, &operation->n);
 }
 
 /* ---- Parameters of calls */
@@ -254,6 +279,7 @@ static bool read_send(const struct weft_call *call, const struct plan *plan,
     *operation =
         (struct operation){.peer = peer,
                            .asks_for = PROFILE_RECEIVER,
+                           .synchronous = plan->synchronous,
                            .key = key_of(comm, profile.rank, peer,
                                          call->values[plan->send_tag].number, plan->partitioned)};
     return true;
@@ -319,7 +345,7 @@ static inline void expect(struct profile_now *now, int peer)
 static void expect_ends(struct profile_now *now, const struct weft_call *call,
                         const struct plan *plan)
 {
-    const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
+    const struct profile_comm *comm = profile_comm_known(call->values[plan->comm].pointer);
     if (!comm)
         return;
     if (plan->dest >= 0 && call->values[plan->dest].number >= 0)
@@ -371,6 +397,17 @@ static const MPI_Status *status_at(const struct weft_call *call, const struct pl
     return statuses ? statuses + i : NULL;
 }
 
+/* The call has waited for the operation. */
+static void ask(const struct operation *operation)
+{
+    profile_long_ask(&(struct profile_query){
+        .key = operation->key,
+        .n = operation->n,
+        .bytes = operation->synchronous ? UINT32_MAX : clipped(operation->bytes),
+        .peer = operation->peer,
+        .asks_for = operation->asks_for});
+}
+
 static void end_operation(struct operation *operation, const MPI_Status *status)
 {
     if (operation->active && operation->comm) {
@@ -380,7 +417,7 @@ static void end_operation(struct operation *operation, const MPI_Status *status)
     }
     if (!operation->active)
         return;
-    profile_long_ask(operation->asks_for, operation->key, operation->n, operation->peer);
+    ask(operation);
     if (__builtin_expect(profile_traces, 0) && operation->asks_for == PROFILE_SENDER)
         profile_trace_message(state.thread, PROFILE_RECEIVER, operation->key, operation->n,
                               state.end);
@@ -399,11 +436,14 @@ static void add_message(const struct weft_call *call, const struct plan *plan,
     }
 }
 
-static void end_message(const struct weft_call *call, const struct plan *plan, uint64_t begin)
+static void end_message(const struct weft_call *call, const struct plan *plan, uint64_t begin,
+                        uint64_t bytes)
 {
     struct operation operation;
-    if (plan->dest >= 0 && read_send(call, plan, &operation))
+    if (plan->dest >= 0 && read_send(call, plan, &operation)) {
+        operation.bytes = bytes;
         add_message(call, plan, &operation, begin);
+    }
     if (plan->source >= 0 && read_receive(call, plan, &operation))
         add_message(call, plan, &operation, begin);
 }
@@ -456,9 +496,10 @@ static void end_probe(const struct weft_call *call, const struct plan *plan, uin
     if (operation.comm)
         operation.key =
             key_of(operation.comm, operation.peer, profile.rank, status->MPI_TAG, false);
-    if (operation.peer >= 0)
-        profile_long_ask(PROFILE_SENDER, operation.key,
-                         profile_post_next(PROFILE_RECEIVER, operation.key), operation.peer);
+    if (operation.peer < 0)
+        return;
+    operation.n = profile_post_next(PROFILE_RECEIVER, operation.key);
+    ask(&operation);
 }
 
 static void end_matched(const struct weft_call *call, const struct plan *plan)
@@ -469,7 +510,7 @@ static void end_matched(const struct weft_call *call, const struct plan *plan)
     struct operation message = *operation;
     drop(operation);
     if (plan->blocks) {
-        profile_long_ask(message.asks_for, message.key, message.n, message.peer);
+        ask(&message);
     } else {
         message.handle = new_request(call, plan);
         add(&message);
@@ -518,7 +559,8 @@ static void end_completion(const struct weft_call *call, const struct plan *plan
 }
 
 void profile_message_after(const struct weft_call *call, struct profile_thread *thread,
-                           struct profile_slot *slot, uint64_t begin, uint64_t ticks)
+                           struct profile_slot *slot, uint64_t begin, uint64_t ticks,
+                           uint64_t bytes)
 {
     const struct plan *plan = &plans[call->function - weft_functions];
     if (plan->progresses)
@@ -531,7 +573,7 @@ void profile_message_after(const struct weft_call *call, struct profile_thread *
     profile_long_open(slot, begin, ticks);
     switch ((enum step)plan->step) {
     case MESSAGE:
-        end_message(call, plan, begin);
+        end_message(call, plan, begin, bytes);
         break;
     case INIT:
         end_init(call, plan);
@@ -547,6 +589,9 @@ void profile_message_after(const struct weft_call *call, struct profile_thread *
         break;
     case COMPLETE:
         end_completion(call, plan, begin, ticks);
+        break;
+    case CREATE: /* so that its first call has peers */
+        profile_comm_of(weft_call_element(call, plan->created, 0));
         break;
     case OTHER:
         end_other(call, plan, begin);

@@ -16,8 +16,10 @@
  * Late progress. A rank also keeps when it was absent: the times between two calls that look for
  * messages of others. If both ends of a message had begun, and the call had not returned when the
  * other rank came back from an absence, the time from the later begin to its return is waiting for
- * its progress. A call that returned before did not need the other rank. Of several absences and
- * ranks the longest counts. Waiting in nonblocking collectives is not split.
+ * its progress. A call that returned before did not need the other rank, and neither does an eager
+ * message: one below the smallest that its sender has sent by rendezvous, if it never waited for
+ * credits. Of several absences and ranks the longest counts. Waiting in nonblocking collectives is
+ * not split.
  *
  * Clocks. On a node all ranks read CLOCK_MONOTONIC. Nodes are aligned in MPI_Init and MPI_Finalize
  * by messages to rank 0 (clocks.c); between them the difference is taken as linear.
@@ -35,6 +37,8 @@
  *    that were posted later and have its source and tag.
  *  - Canceled receives are numbered like others. Probes that poll (MPI_Iprobe, MPI_Test) do not
  *    wait.
+ *  - Of a call that completes several rendezvous, one that ended early may count as the one that
+ *    was waited for.
  *  - A transfer that the network makes alone, and that ends after the other rank has come back from
  *    an absence, counts as late progress for at most that absence.
  *  - CHANNELS channels in each direction, REQUESTS active requests: messages of others are left
@@ -49,7 +53,8 @@
 struct profile_post {
     uint64_t key; /* of the channel, the same at both ranks */
     uint64_t ticks;
-    uint32_t n; /* of the message in its channel */
+    uint32_t n;     /* of the message in its channel */
+    uint32_t bytes; /* of a send; UINT32_MAX: as many or more */
 };
 
 /* A time in which the rank made no call that looks for messages of others. */
@@ -68,6 +73,7 @@ struct profile_long {
 struct profile_query {
     uint64_t key;
     uint32_t n;
+    uint32_t bytes; /* of a send; UINT32_MAX: as many or more, or it waits for its match */
     int32_t peer;
     enum profile_end asks_for; /* the other end */
 };
@@ -88,18 +94,20 @@ extern struct profile_messages profile_messages;
 
 void profile_messages_begin(void);
 
-/* Both halves of a call. now: gets the ranks that it may wait for; ticks: its begin and its
- * duration. */
+/* Both halves of a call. now: gets the ranks that it may wait for; ticks: its duration; bytes: that
+ * it sends. */
 void profile_message_before(struct weft_call *call, struct profile_now *now);
 void profile_message_after(const struct weft_call *call, struct profile_thread *thread,
-                           struct profile_slot *slot, uint64_t begin, uint64_t ticks);
+                           struct profile_slot *slot, uint64_t begin, uint64_t ticks,
+                           uint64_t bytes);
 
 /* ---- What is kept: posts.c */
 
 void profile_posts_begin(void);
 
 /* Numbers a message. Returns false if it has no channel. */
-bool profile_post_number(enum profile_end end, uint64_t key, uint64_t ticks, uint32_t *n);
+bool profile_post_number(enum profile_end end, uint64_t key, uint64_t ticks, uint32_t bytes,
+                         uint32_t *n);
 
 /* The number of the next message. */
 uint32_t profile_post_next(enum profile_end end, uint64_t key);
@@ -107,7 +115,7 @@ uint32_t profile_post_next(enum profile_end end, uint64_t key);
 /* The call that ends, and the messages that it waited for. It is kept if it took long and has
  * any. */
 void profile_long_open(struct profile_slot *slot, uint64_t begin, uint64_t ticks);
-void profile_long_ask(enum profile_end asks_for, uint64_t key, uint32_t n, int peer);
+void profile_long_ask(const struct profile_query *query);
 void profile_long_close(void);
 
 void profile_absence_add(uint64_t back);

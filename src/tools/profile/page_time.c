@@ -136,8 +136,7 @@ void page_put_calls(FILE *file, const struct profile_job *job, const struct prof
         return;
     for (int i = 0; i < n; i++) {
         const struct profile_function *f = &job->functions[order[i]];
-        snprintf(bars[i].label, sizeof bars[i].label, "%s",
-                 profile_text_function((uint32_t)order[i]));
+        snprintf(bars[i].label, sizeof bars[i].label, "%s", weft_functions[order[i]].name);
         snprintf(bars[i].note, sizeof bars[i].note, "%.1f %%", share(f->sum, sums->all_wall));
         bars[i].segments[0] = f->sum / job->reported;
         bars[i].from = f->ranks < job->reported ? 0 : f->least;
@@ -147,8 +146,7 @@ void page_put_calls(FILE *file, const struct profile_job *job, const struct prof
             "</section><section><h2>Time by call</h2><p>%s takes %.1f %% of the time. A bar is the "
             "mean of the ranks; "
             "the line goes from the rank with the least to that with the most.</p>\n",
-            profile_text_function((uint32_t)order[0]),
-            share(job->functions[order[0]].sum, sums->all_wall));
+            weft_functions[order[0]].name, share(job->functions[order[0]].sum, sums->all_wall));
     struct picture_bars picture = {
         .n = n, .segments = 1, .colours = one_colour, .left = 190, .height = 16};
     picture_put_bars(file, &picture, bars);

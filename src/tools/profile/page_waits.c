@@ -62,7 +62,7 @@ void page_put_algorithms(FILE *file, const struct profile_job *job)
     for (int i = 0; i < job->n_algorithms; i++) {
         const struct profile_algorithm *a = &job->algorithms[i];
         fprintf(file, "<tr><td>%s</td><td>%s</td><td>%llu</td><td>%s</td></tr>\n",
-                profile_text_function(a->function), profile_algorithm_name(a->number),
+                weft_functions[a->function].name, profile_algorithm_name(a->number),
                 (unsigned long long)a->n,
                 profile_text_bytes((double)a->bytes / (double)a->n, bytes));
     }

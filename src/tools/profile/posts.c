@@ -100,7 +100,8 @@ static void thin_posts(enum profile_end end)
     }
 }
 
-bool profile_post_number(enum profile_end end, uint64_t key, uint64_t ticks, uint32_t *n)
+bool profile_post_number(enum profile_end end, uint64_t key, uint64_t ticks, uint32_t bytes,
+                         uint32_t *n)
 {
     struct channel *channel = channel_of(end, key);
     if (!channel) {
@@ -113,7 +114,7 @@ bool profile_post_number(enum profile_end end, uint64_t key, uint64_t ticks, uin
             thin_posts(end);
         weft_assert(profile_messages.n[end] < POSTS);
         kept.posts[end][profile_messages.n[end]++] =
-            (struct profile_post){.key = key, .ticks = ticks, .n = *n};
+            (struct profile_post){.key = key, .ticks = ticks, .n = *n, .bytes = bytes};
     }
     return true;
 }
@@ -162,14 +163,13 @@ void profile_long_open(struct profile_slot *slot, uint64_t begin, uint64_t ticks
         (struct profile_long){.slot = slot, .begin = begin, .ticks = ticks, .first = m->queries};
 }
 
-void profile_long_ask(enum profile_end asks_for, uint64_t key, uint32_t n, int peer)
+void profile_long_ask(const struct profile_query *query)
 {
     if (!kept.open || kept.open->queries == QUERIES_OF_CALL)
         return;
     weft_assert(kept.open->first + kept.open->queries == profile_messages.queries);
     kept.open->queries++;
-    kept.queries[profile_messages.queries++] =
-        (struct profile_query){.key = key, .n = n, .peer = peer, .asks_for = asks_for};
+    kept.queries[profile_messages.queries++] = *query;
 }
 
 void profile_long_close(void)

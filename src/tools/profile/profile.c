@@ -103,6 +103,17 @@ static void set_names(void)
              (int)length, value);
 }
 
+static bool has_sessions; /* MPI_Session_init was called outside of MPI_Init and MPI_Finalize */
+
+/* A job without MPI_Init has no channel: one of its processes states that. */
+static void end_process(void)
+{
+    const char *rank = getenv("PMIX_RANK");
+    if (has_sessions && !profile.shared && (!rank || strcmp(rank, "0") == 0))
+        fputs("weft profile: the program uses sessions without MPI_Init, and is not measured\n",
+              stderr);
+}
+
 __attribute__((constructor)) static void start(void)
 {
     weft_next_resolve();
@@ -112,6 +123,7 @@ __attribute__((constructor)) static void start(void)
     set_names();
     profile_trace_begin();
     read_clocks(&start_of_program.seconds_begin, &start_of_program.begin);
+    atexit(end_process);
 }
 
 static void write_files(void)
@@ -205,8 +217,10 @@ static void stop(void)
 
 bool weft_call_begin(struct weft_call *call)
 {
-    if (!profile.running)
+    if (!profile.running) {
+        has_sessions |= call->function->plain == WEFT_CALL_Session_init;
         return true;
+    }
     if (call->function->plain == WEFT_CALL_Finalize) {
         stop();
         return true;
@@ -264,9 +278,9 @@ void weft_call_end(struct weft_call *call)
         profile_trace_call(thread, (uint32_t)(call->function - weft_functions),
                            (uintptr_t)call->state, ticks, bytes);
     if (profile.one_thread) {
-        if (profile_is_synchronizing(call))
+        if (call->result == MPI_SUCCESS && profile_is_synchronizing(call))
             keep_duration(call, slot, ticks);
-        profile_message_after(call, thread, slot, (uintptr_t)call->state, ticks);
+        profile_message_after(call, thread, slot, (uintptr_t)call->state, ticks, bytes);
     }
     profile_thread_leave(thread);
 }

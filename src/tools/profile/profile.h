@@ -143,9 +143,12 @@ struct profile_comm {
 
 void profile_comms_begin(void);
 
-/* NULL: not known, because there are too many or it is of another job. */
+/* NULL: not known, because there are too many. The object is one of a call that succeeded. */
 const struct profile_comm *profile_comm_of(MPI_Comm handle);
 const struct profile_comm *profile_comm_of_win(MPI_Win handle);
+
+/* NULL also: it has not been in a call that succeeded, and may be no communicator. */
+const struct profile_comm *profile_comm_known(MPI_Comm handle);
 
 /* ---- Bindings */
 

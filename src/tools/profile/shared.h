@@ -22,20 +22,17 @@
 #include <stdio.h>
 
 enum {
-    PROFILE_SLOTS = 512,  /* of a thread's hash table */
-    PROFILE_THREADS = 64, /* that have a table of their own at one time */
-    PROFILE_BINS = 64,    /* of the matrix of ranks: each is one rank, or several */
-    PROFILE_SIZES = 48,   /* of a histogram: powers of two */
-    PROFILE_PEERS = 4,    /* of a call that runs: as many are kept */
+    PROFILE_SLOTS = 512,      /* of a thread's hash table */
+    PROFILE_SLOTS_USED = 448, /* at most: so that searches end soon */
+    PROFILE_THREADS = 64,     /* that have a table of their own at one time */
+    PROFILE_BINS = 64,        /* of the matrix of ranks: each is one rank, or several */
+    PROFILE_SIZES = 48,       /* of a histogram: powers of two */
+    PROFILE_PEERS = 4,        /* of a call that runs: as many are kept */
     PROFILE_PAGE = 4096,
     PROFILE_EVENTS = 65536, /* of a buffer, a power of 2; 2 MiB */
     PROFILE_BUFFERS = 16,   /* threads that have one */
     PROFILE_HOST = 64
 };
-
-/* The function of call sites that found no slot or record of their own. A call of MPI_Abort has no
- * end, so it has none. */
-enum { PROFILE_REST = WEFT_CALL_Abort };
 
 struct profile_count {
     uint64_t n, bytes;
@@ -114,14 +111,21 @@ struct profile_thread {
     bool used;
     int n; /* slots in use */
     struct profile_now now;
-    struct profile_slot slots[PROFILE_SLOTS + 1]; /* the last one: sites that found no other */
-    struct profile_count sizes[2][PROFILE_SIZES]; /* messages; collectives */
+    /* Behind the hash table a slot for each function: of sites that found no other. */
+    struct profile_slot slots[PROFILE_SLOTS + WEFT_CALLS];
+    struct profile_count sizes[2][PROFILE_SIZES];                    /* messages; collectives */
     struct profile_count peers[PROFILE_BINS], targets[PROFILE_BINS]; /* messages; windows */
     struct profile_count distances[PROFILE_DISTANCES];
     struct profile_access reads, writes;
     struct profile_open open[PROFILE_OPENS];
     uint64_t rma;
 } __attribute__((aligned(PROFILE_PAGE)));
+
+/* Slots that may be in use. */
+static inline int profile_slots_of(const struct profile_thread *thread)
+{
+    return thread->n < PROFILE_SLOTS_USED ? PROFILE_SLOTS : PROFILE_SLOTS + WEFT_CALLS;
+}
 
 /* The clock of a rank: ticks since MPI_Init as seconds, and what is to be added for the clock of
  * rank 0. */

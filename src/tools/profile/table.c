@@ -92,8 +92,9 @@ static struct profile_slot *find(struct profile_thread *thread, const void *site
     if (slot->site)
         return slot;
     if (thread->n == PROFILE_SLOTS_USED) {
-        thread->slots[PROFILE_SLOTS].function = PROFILE_REST;
-        return &thread->slots[PROFILE_SLOTS];
+        slot = &thread->slots[PROFILE_SLOTS + function];
+        slot->function = function;
+        return slot;
     }
     thread->n++;
     *slot = (struct profile_slot){.site = site, .function = function};

@@ -43,11 +43,6 @@ const char *const profile_text_late[PROFILE_LATES] = {"a late sender", "a late r
 const char *const profile_text_lates[PROFILE_LATES] = {"late senders", "late receivers",
                                                        "late progress"};
 
-const char *profile_text_function(uint32_t function)
-{
-    return function == PROFILE_REST ? "other call sites" : weft_functions[function].name;
-}
-
 void profile_text_site(const struct profile_site *site, char *text, size_t size)
 {
     const char *slash = strrchr(site->text.file, '/');
@@ -55,7 +50,10 @@ void profile_text_site(const struct profile_site *site, char *text, size_t size)
     char line[16] = "";
     if (site->text.line)
         snprintf(line, sizeof line, ":%d", site->text.line);
-    snprintf(text, size, "%s%s%s%s%s%s%s", profile_text_function(site->function),
-             *file ? " at " : "", file, line, site->text.function[0] ? " (" : "",
-             site->text.function, site->text.function[0] ? ")" : "");
+    snprintf(text, size, "%s%s%s%s%s%s%s", weft_functions[site->function].name,
+             !site->where.offset ? " at other lines"
+             : *file             ? " at "
+                                 : "",
+             file, line, site->text.function[0] ? " (" : "", site->text.function,
+             site->text.function[0] ? ")" : "");
 }

@@ -25,7 +25,8 @@ static int read_number(const char *text)
     return n > 0 && n <= SLOTS_MAX ? (int)n : 0;
 }
 
-static void add_host(struct host_list *list, const char *name, size_t len, int slots)
+/* limit: the most ranks, or 0 */
+static void add_host(struct host_list *list, const char *name, size_t len, int slots, int limit)
 {
     int i = 0;
     if (len == 0 || len >= HOST_NAME_SIZE)
@@ -48,6 +49,8 @@ static void add_host(struct host_list *list, const char *name, size_t len, int s
     host->counted = host->counted || slots > 0 || host->slots > 0;
     if (host->slots < SLOTS_MAX)
         host->slots += slots > 0 ? slots : 1;
+    if (host->limit < SLOTS_MAX)
+        host->limit += limit;
 }
 
 int weft_hosts_slots(const struct host_list *list, int per_node)
@@ -60,8 +63,34 @@ int weft_hosts_slots(const struct host_list *list, int per_node)
 
 int weft_hosts_slots_of(const struct host *host, int per_node)
 {
-    bool limited = per_node > 0 && (!host->counted || host->slots > per_node);
-    return limited ? per_node : host->slots;
+    bool fewer = per_node > 0 && (!host->counted || host->slots > per_node);
+    int slots = fewer ? per_node : host->slots;
+    return host->limit > 0 && slots > host->limit ? host->limit : slots;
+}
+
+bool weft_hosts_have_limits(const struct host_list *list)
+{
+    for (int i = 0; i < list->n; i++)
+        if (list->hosts[i].limit > 0)
+            return true;
+    return false;
+}
+
+int weft_hosts_raise_slots(struct host_list *list, int ranks)
+{
+    int all = weft_hosts_slots(list, 0);
+    for (bool any = true; any && all < ranks;) {
+        any = false;
+        for (int i = 0; i < list->n && all < ranks; i++) {
+            struct host *host = &list->hosts[i];
+            if (host->limit > 0 && host->slots >= host->limit)
+                continue;
+            host->slots++;
+            all++;
+            any = true;
+        }
+    }
+    return all;
 }
 
 /* Characters of names. Others have a meaning in the lists of launchers or in the shell of ssh, and
@@ -83,15 +112,15 @@ static bool read_slots(const char *text, const char *behind, int *slots)
 }
 
 /* Adds "NAME" or "NAME:N" of len characters. False if it has another form. */
-static bool read_host(struct host_list *list, const char *text, size_t len, int slots)
+static bool read_host(struct host_list *list, const char *text, size_t len, int slots, int limit)
 {
     size_t name = strcspn(text, ":,");
     name = name < len ? name : len;
     if (name < len && !read_slots(text + name + 1, text + len, &slots))
         return false;
-    if (!is_name(text, name))
+    if (!is_name(text, name) || (limit > 0 && limit < slots))
         return false;
-    add_host(list, text, name, slots);
+    add_host(list, text, name, slots, limit);
     return true;
 }
 
@@ -107,7 +136,7 @@ int weft_hosts_read_words(struct host_list *list, const char *text)
     *list = (struct host_list){0};
     for (size_t len; *text; text += len + (text[len] == ',')) {
         len = strcspn(text, ",");
-        if (len == 0 || read_host(list, text, len, 0))
+        if (len == 0 || read_host(list, text, len, 0, 0))
             continue;
         weft_lines_print("The host \"%.*s\" is not of the form NAME or NAME:N, for N ranks; an "
                          "address of IPv6 needs a name.",
@@ -117,27 +146,27 @@ int weft_hosts_read_words(struct host_list *list, const char *text)
     return check_memory(list);
 }
 
-/* Reads a line, and changes it: "NAME", "NAME:N" or "NAME slots=N", which max_slots=N may follow.
+/* Reads a line, and changes it: "NAME", "NAME:N" or "NAME slots=N", which max_slots=M may follow.
  */
 static bool read_line(struct host_list *list, char *line)
 {
-    static const char slots_is[] = "slots=";
+    static const char *const keys[] = {"slots=", "max_slots=", "max-slots="};
+    enum { KEYS = sizeof keys / sizeof keys[0] };
     char *rest = NULL;
-    int slots = 0;
+    int slots = 0, limit = 0;
     line[strcspn(line, "#")] = 0;
     const char *name = strtok_r(line, " \t\r\n", &rest);
     for (const char *word; name && (word = strtok_r(NULL, " \t\r\n", &rest));) {
-        bool is_limit =
-            strncmp(word, "max_slots=", 10) == 0 || strncmp(word, "max-slots=", 10) == 0;
-        if (is_limit)
-            continue;
-        if (strncmp(word, slots_is, strlen(slots_is)) != 0)
+        int key = 0;
+        while (key < KEYS && strncmp(word, keys[key], strlen(keys[key])) != 0)
+            key++;
+        if (key == KEYS)
             return false;
-        word += strlen(slots_is);
-        if (!read_slots(word, word + strlen(word), &slots))
+        const char *number = word + strlen(keys[key]);
+        if (!read_slots(number, number + strlen(number), key == 0 ? &slots : &limit))
             return false;
     }
-    return !name || read_host(list, name, strlen(name), slots);
+    return !name || read_host(list, name, strlen(name), slots, limit);
 }
 
 int weft_hosts_read_file(struct host_list *list, const char *path)
@@ -155,7 +184,7 @@ int weft_hosts_read_file(struct host_list *list, const char *path)
         if (read_line(list, line))
             continue;
         weft_lines_print("Line %d of the file of hosts %s is not of the form NAME, NAME:N or NAME "
-                         "slots=N.",
+                         "slots=N, which max_slots=M with M of N or more may follow.",
                          number, path);
         status = -1;
     }
@@ -235,7 +264,7 @@ static void read_lsf(struct allocation *a)
     while (text && *text) {
         size_t name = strcspn(text, " ");
         const char *slots = text + name + strspn(text + name, " ");
-        add_host(&list, text, name, read_number(slots));
+        add_host(&list, text, name, read_number(slots), 0);
         text = slots + strcspn(slots, " ");
         text += strspn(text, " ");
     }

@@ -10,6 +10,7 @@
 struct host {
     char name[HOST_NAME_SIZE];
     int slots;
+    int limit;    /* the most ranks (max_slots), or 0 */
     bool counted; /* the list states its slots */
 };
 
@@ -22,7 +23,8 @@ struct host_list {
 /* Reads "a,b:4". Returns 0, or -1 after printing what is wrong. */
 int weft_hosts_read_words(struct host_list *list, const char *text);
 
-/* Reads a file with a line for each slot, or with "HOST slots=N" or "HOST:N". Returns the same. */
+/* Reads a file with a line for each slot, or with "HOST slots=N" or "HOST:N", and max_slots=M
+ * behind them. Returns the same. */
 int weft_hosts_read_file(struct host_list *list, const char *path);
 
 /* The slots of all hosts. With per_node > 0 a host has as many, unless the list states fewer. */
@@ -30,6 +32,12 @@ int weft_hosts_slots(const struct host_list *list, int per_node);
 
 /* The same of one host. */
 int weft_hosts_slots_of(const struct host *host, int per_node);
+
+bool weft_hosts_have_limits(const struct host_list *list);
+
+/* Gives the hosts more slots in turn, up to their limits, until there is one for each rank. Returns
+ * the slots of all hosts. */
+int weft_hosts_raise_slots(struct host_list *list, int ranks);
 
 /* A host of the list that is not this one, or NULL. */
 const char *weft_hosts_elsewhere(const struct host_list *list);

@@ -8,14 +8,13 @@
  * here.
  */
 #include "options.h"
-#include "bind.h"
 #include "config_file.h"
 #include "hosts.h"
 #include "lines.h"
 #include "option_table.h"
 #include "other_launchers.h"
 #include "output_files.h"
-#include "rank_file.h"
+#include "rank_count.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,8 +33,7 @@
 #define PACKAGE_VERSION "unconfigured"
 #endif
 
-#define RANKS_MAX    100000 /* more than one machine runs; products of it do not overflow */
-#define SET_NAME_MAX 256    /* below the limits of libpmix and MPI */
+#define SET_NAME_MAX 256 /* below the limits of libpmix and MPI */
 
 static int read_count(int *count, const char *option, const char *text)
 {
@@ -70,15 +69,8 @@ static int read_timeout(struct job *job, const char *from, const char *text)
     return 0;
 }
 
-static int read_env(struct variables *env, const char *text)
+static int add_variable(struct variables *env, const char *text)
 {
-    const char *eq = strchr(text, '=');
-    if (!eq || eq == text) {
-        weft_lines_print("-x needs VARIABLE=VALUE, not \"%s\" (variables that are already in the "
-                         "environment reach every rank without it).",
-                         text);
-        return -1;
-    }
     const char **more = realloc(env->list, (size_t)(env->n + 1) * sizeof *more);
     if (!more) {
         weft_lines_print("No memory for the option -x.");
@@ -87,6 +79,17 @@ static int read_env(struct variables *env, const char *text)
     env->list = more;
     env->list[env->n++] = text;
     return 0;
+}
+
+static int read_env(struct variables *env, const char *text)
+{
+    const char *eq = strchr(text, '=');
+    if (eq && eq != text)
+        return add_variable(env, text);
+    weft_lines_print("-x needs VARIABLE=VALUE, not \"%s\" (variables that are already in the "
+                     "environment reach every rank without it).",
+                     text);
+    return -1;
 }
 
 /* The hosts of --host, or of a file. */
@@ -146,7 +149,7 @@ static int apply_placement(struct job *job, struct app *app, enum option_id id, 
     case OPT_BIND:
         return weft_placement_read_bind(&job->placement, value);
     case OPT_MAP:
-        job->by_node = strncmp(value, "node", 4) == 0;
+        job->by_node = strncasecmp(value, "node", 4) == 0;
         return weft_placement_read_map(&job->placement, &app->per_node, value);
     case OPT_RANK_BY:
         return weft_placement_read_rank_by(&job->placement, value);
@@ -248,12 +251,13 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
     case OPT_ONE_EACH:
         job->one_each = true;
         return 0;
-    case OPT_EXPORT: /* "-x VAR" of Open MPI: ranks inherit the environment anyway */
+    case OPT_EXPORT: /* "-x VAR" of Open MPI: ranks on this host inherit the environment anyway */
         if (strchr(value, '='))
             return apply_variable(job, &app->env, value);
-        if (!getenv(value))
-            weft_lines_print("-x %s has no effect: the variable is not set; use -x %s=VALUE.",
-                             value, value);
+        if (getenv(value))
+            return add_variable(&app->exports, value);
+        weft_lines_print("-x %s has no effect: the variable is not set; use -x %s=VALUE.", value,
+                         value);
         return 0;
     case OPT_ENV:
         return apply_variable(job, &app->env, value);
@@ -447,127 +451,6 @@ static int read_app(struct job *job, struct app *app, int argc, char **argv, int
     return 0;
 }
 
-/* A job in an allocation of several nodes has ranks on all of them: by srun, or on the hosts of the
- * list. The other systems have no list, so the job is not started on one node. */
-static int check_allocation(struct job *job, const struct allocation *allocation)
-{
-    const struct app *app = &job->apps[0];
-    char count[32] = "", host[256] = "";
-    int n = 0;
-    if (job->slurm_step)
-        job->elsewhere = ELSEWHERE_SLURM;
-    if (job->here)
-        job->elsewhere = ELSEWHERE_NOT;
-    if (job->slurm_step || job->here || !allocation->nodes[0] || (job->elsewhere && job->starter))
-        return 0;
-    if (strcmp(allocation->system, "Slurm") == 0) {
-        job->elsewhere = ELSEWHERE_SLURM;
-        job->slurm_tasks = allocation->all_tasks;
-        return 0;
-    }
-    if (job->elsewhere)
-        return 0;
-    if (allocation->list.n > 0) {
-        job->elsewhere = ELSEWHERE_HOSTS;
-        job->hosts = allocation->list;
-        return 0;
-    }
-    for (int i = 0; i < job->napps; i++)
-        n += job->apps[i].count;
-    if (n > 0)
-        snprintf(count, sizeof count, " -n %d", n);
-    gethostname(host, sizeof host - 1);
-    bool prterun = strncmp(allocation->command, "prterun", 7) == 0;
-    weft_lines_print(
-        "The allocation of %s has other nodes (%s), and weftrun starts ranks on %s only: "
-        "use \"%s%s %s%s\"%s, or add --here.",
-        allocation->system, allocation->nodes, host, allocation->command, count, app->argv[0],
-        app->argv[1] || job->napps > 1 ? " ..." : "",
-        prterun ? " of PRRTE or Open MPI" : " or PRRTE's prterun");
-    return -1;
-}
-
-/* The default of -n for a line with one program. -1 after printing why there is none. */
-static int default_count(const struct job *job, int tasks)
-{
-    const struct placement *p = &job->placement;
-    if (job->elsewhere == ELSEWHERE_SLURM && job->hosts.n == 0)
-        return job->apps[0].count; /* srun's default */
-    if (job->elsewhere)
-        return weft_hosts_slots(&job->hosts, job->apps[0].per_node);
-    if (p->rank_file)
-        return weft_rank_file_count(p->rank_file);
-    if (p->per_object) {
-        int objects = weft_bind_count(job, p->map);
-        return objects < 0 ? -1 : objects * p->per_object;
-    }
-    return job->apps[0].per_node ? job->apps[0].per_node : job->slots ? job->slots : tasks;
-}
-
-/* The limits that --nooversubscribe and ppr:N:OBJECT set. */
-static int check_cores(const struct job *job)
-{
-    const struct placement *p = &job->placement;
-    int most = RANKS_MAX;
-    if (p->per_object && !p->overload) {
-        int objects = weft_bind_count(job, p->map);
-        if (objects < 0)
-            return -1;
-        most = objects * p->per_object;
-        if (job->size > most)
-            weft_lines_print("%d ranks are more than %d on each %s, of which %s has %d: start at "
-                             "most %d, or leave out --map-by.",
-                             job->size, p->per_object, weft_placement_name(p->map), "this machine",
-                             objects, most);
-    } else if (job->one_each) {
-        most = job->slots ? job->slots : weft_bind_count(job, OBJECT_CORE);
-        if (most < 0)
-            return -1;
-        if (job->size > most)
-            weft_lines_print("%d ranks are more than this machine's %d %s, and the line has "
-                             "--nooversubscribe: leave it out, or start fewer.",
-                             job->size, most, job->slots ? "slots" : "cores");
-    }
-    return job->size > most ? -1 : 0;
-}
-
-/* Numbers the ranks, with the default of -n, when all options are read. */
-static int count_ranks(struct job *job)
-{
-    struct allocation allocation;
-    weft_hosts_allocation(&allocation);
-    if (check_allocation(job, &allocation) || weft_placement_finish(&job->placement))
-        return -1;
-    if (job->napps == 1 && job->apps[0].count == 0)
-        job->apps[0].count = default_count(job, allocation.tasks);
-    if (job->apps[0].count < 0)
-        return -1;
-    for (int i = 0; i < job->napps; i++) {
-        struct app *app = &job->apps[i];
-        if (job->elsewhere != ELSEWHERE_SLURM || job->napps > 1)
-            app->count = app->count ? app->count : app->per_node ? app->per_node : 1;
-        if (!job->elsewhere && app->per_node && app->count > app->per_node) {
-            weft_lines_print("%d ranks with at most %d on each node need several machines, and "
-                             "the line names this one only; name the hosts by -H or --hostfile, or "
-                             "leave out the number per node.",
-                             app->count, app->per_node);
-            return -1;
-        }
-        app->first = job->size;
-        job->size += app->count;
-        if (job->size > RANKS_MAX) {
-            weft_lines_print("%d ranks in all are more than weftrun's %d.", job->size, RANKS_MAX);
-            return -1;
-        }
-    }
-    if (job->joined_fd && job->elsewhere && !job->slurm_step) {
-        weft_lines_print("Processes cannot be spawned on other hosts by a program without a "
-                         "launcher: start it by prterun or srun, or leave out the info key host.");
-        return -1;
-    }
-    return job->elsewhere ? 0 : check_cores(job);
-}
-
 int weft_options_read(struct job *job, int argc, char **argv, bool *done)
 {
     *done = false;
@@ -592,5 +475,5 @@ int weft_options_read(struct job *job, int argc, char **argv, bool *done)
         if (read_app(job, &job->apps[job->napps++], argc, argv, &at, done))
             return -1;
     } while (!*done && at < argc);
-    return *done ? 0 : count_ranks(job);
+    return *done ? 0 : weft_ranks_count(job);
 }

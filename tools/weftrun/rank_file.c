@@ -6,13 +6,12 @@
 #include "rank_file.h"
 #include "hosts.h"
 #include "lines.h"
+#include "rank_count.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define RANKS_MAX 100000
 
 struct entry {
     int rank;

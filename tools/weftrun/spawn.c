@@ -17,11 +17,10 @@
 #include "lines.h"
 #include "phases.h"
 #include "policy.h"
+#include "rank_count.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define RANKS_MAX 100000 /* as on the command line */
 
 /* All hosts must be this one. 0, or -1 after printing why. */
 static int check_hosts(const struct job *job, const struct spawn_app *app)

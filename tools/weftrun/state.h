@@ -50,6 +50,7 @@ struct app {
     char *front_library; /* path of the front end that the program uses, or NULL */
     char *preload;       /* libraries for LD_PRELOAD, or NULL */
     struct variables env;
+    struct variables exports; /* names of -x alone */
     int first, count; /* world ranks first .. first + count - 1; while options are read 0: no -n */
     int per_node;     /* 0: no limit */
 };

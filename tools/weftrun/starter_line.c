@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The line of another launcher: see starter_line.h. Variables of ranks (-x, front ends, --check)
+ * are set by env(1) in front of the program, so that the launcher itself runs without them.
+ *
+ * Invariant: every option of weftrun is translated or refused.
+ */
+#include "starter_line.h"
+#include "front_end.h"
+#include "installed.h"
+#include "lines.h"
+#include "rank_parent.h"
+#include "pmix/job_file.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- Options that only ranks of one host can have */
+
+/* True if no host may have more ranks than slots. */
+static bool has_limits(const struct job *job)
+{
+    return job->one_each || weft_hosts_have_limits(&job->hosts);
+}
+
+static const char *find_untranslated(const struct job *job, enum starter_kind kind)
+{
+    const struct placement *p = &job->placement;
+    const struct output *output = &job->output;
+    for (int i = 0; i < job->napps; i++)
+        if (job->apps[i].set)
+            return "--pset";
+    return job->debug                                               ? "--debug"
+           : job->top                                               ? "--top"
+           : p->rank_file                                           ? "--rankfile"
+           : p->cpus                                                ? "--cpu-set"
+           : p->elements > 1 || p->objects > 1                      ? "a number of cores"
+           : p->map || p->per_object                                ? "--map-by"
+           : p->rank_by || p->fills                                 ? "--rank-by"
+           : output->out || output->err || output->dir              ? "--output-filename"
+           : job->reader != 0                                       ? "--stdin"
+           : job->stamp && kind != OPEN_MPI                         ? "--timestamp-output"
+           : job->prints_codes && kind != HYDRA                     ? "--print-all-exitcodes"
+           : job->universe && kind != HYDRA                         ? "--usize"
+           : job->report_bindings && !job->plans && kind == HYDRA   ? "--report-bindings"
+           : job->by_node && kind == HYDRA && job->apps[0].per_node ? "--map-by node with --ppn"
+           : job->by_node && kind == HYDRA && has_limits(job) ? "--map-by node with limits of hosts"
+           : kind == SLURM && weft_hosts_have_limits(&job->hosts) ? "max_slots"
+           : job->remote_shell && kind == SLURM                   ? "--launcher-exec"
+                                                                  : NULL;
+}
+
+int weft_starter_check(const struct job *job, const char *name, enum starter_kind kind)
+{
+    const char *option = find_untranslated(job, kind);
+    if (option) {
+        weft_lines_print("weftrun does not translate %s for %s, which starts ranks on other hosts: "
+                         "leave it out, or add %s's own option to the line that weftrun "
+                         "--do-not-launch prints.",
+                         option, name, name);
+        return -1;
+    }
+    for (int i = 0; job->hosts.n > 0 && i < job->napps; i++) {
+        const struct app *app = &job->apps[i];
+        if (!app->per_node || app->count <= app->per_node * job->hosts.n)
+            continue;
+        weft_lines_print(
+            "%d ranks with at most %d on each host need %d hosts, and the line has %d.", app->count,
+            app->per_node, (app->count - 1) / app->per_node + 1, job->hosts.n);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- The line */
+
+struct line {
+    char **words; /* NULL-terminated */
+    int n;
+    bool failed; /* no memory */
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
+{
+    char **more = realloc(line->words, (size_t)(line->n + 2) * sizeof *more);
+    va_list args;
+    va_start(args, format);
+    if (more)
+        line->words = more;
+    if (!more || vasprintf(&line->words[line->n], format, args) < 0)
+        line->failed = true;
+    else
+        line->words[++line->n] = NULL;
+    va_end(args);
+}
+
+static void add_option(struct line *line, const char *option, const char *value)
+{
+    add(line, "%s", option);
+    add(line, "%s", value);
+}
+
+/* "a:4,b:4". Hydra goes round the hosts if each has one slot. */
+static void add_hosts(struct line *line, const struct job *job, enum starter_kind kind)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *list = open_memstream(&text, &size);
+    bool in_turn = kind == HYDRA && job->by_node;
+    for (int i = 0; list && i < job->hosts.n; i++) {
+        const struct host *host = &job->hosts.hosts[i];
+        int slots = in_turn ? 1 : weft_hosts_slots_of(host, job->apps[0].per_node);
+        fprintf(list, kind == SLURM ? "%s%s" : "%s%s:%d", i ? "," : "", host->name, slots);
+    }
+    if (!list || fclose(list))
+        line->failed = true;
+    else
+        add_option(line, kind == HYDRA ? "-hosts" : kind == SLURM ? "--nodelist" : "--host", text);
+    free(text);
+}
+
+static const char *object_name(enum object object, enum starter_kind kind)
+{
+    switch (object) {
+    case OBJECT_NONE:
+        return "none";
+    case OBJECT_HWTHREAD:
+        return kind == SLURM ? "threads" : "hwthread";
+    case OBJECT_CORE:
+        return kind == SLURM ? "cores" : "core";
+    case OBJECT_PACKAGE:
+        return kind == SLURM ? "sockets" : kind == PRRTE ? "package" : "socket";
+    case OBJECT_NUMA:
+        return kind == SLURM ? "ldoms" : "numa";
+    default:
+        return weft_placement_name(object);
+    }
+}
+
+/* True if all ranks have slots on the hosts of the line. */
+static bool has_slots(const struct job *job)
+{
+    int slots = 0;
+    for (int i = 0; i < job->hosts.n; i++)
+        slots += weft_hosts_slots_of(&job->hosts.hosts[i], job->apps[0].per_node);
+    return job->size <= slots;
+}
+
+/* prterun begins again at the first host with each program if ranks may share slots. */
+static void add_prrte(struct line *line, const struct job *job)
+{
+    bool shares = !has_limits(job) && (job->napps == 1 || !has_slots(job));
+    add(line, "--map-by");
+    add(line, "%s%s", job->by_node ? "node" : "slot", shares ? ":OVERSUBSCRIBE" : "");
+    if (job->remote_shell) {
+        add_option(line, "--prtemca", "plm_ssh_agent");
+        add(line, "%s", job->remote_shell);
+    }
+    if (job->tag)
+        add_option(line, "--output", "tag");
+    if (job->keep_going)
+        add_option(line, "--runtime-options", "recoverable");
+    if (job->report_bindings && !job->plans)
+        add_option(line, "--display", "bind");
+}
+
+static void add_open_mpi(struct line *line, const struct job *job)
+{
+    add(line, "%s", has_limits(job) ? "--nooversubscribe" : "--oversubscribe");
+    if (job->by_node)
+        add_option(line, "--map-by", "node");
+    if (job->remote_shell) {
+        add_option(line, "--mca", "plm_rsh_agent");
+        add(line, "%s", job->remote_shell);
+    }
+    if (job->tag)
+        add(line, "--tag-output");
+    if (job->stamp)
+        add(line, "--timestamp-output");
+    if (job->keep_going)
+        add(line, "--enable-recovery");
+    if (job->report_bindings && !job->plans)
+        add(line, "--report-bindings");
+}
+
+static void add_hydra(struct line *line, const struct job *job)
+{
+    if (job->remote_shell)
+        add_option(line, "-launcher-exec", job->remote_shell);
+    if (job->tag)
+        add(line, "-prepend-rank");
+    if (job->keep_going)
+        add(line, "-disable-auto-cleanup");
+    if (job->prints_codes)
+        add(line, "-print-all-exitcodes");
+    if (job->universe)
+        add(line, "-usize=%d", job->universe);
+}
+
+/* The slots of each host if all have as many, else 0. */
+static int common_slots(const struct job *job)
+{
+    const struct host_list *list = &job->hosts;
+    int slots = list->n > 0 ? weft_hosts_slots_of(&list->hosts[0], job->apps[0].per_node) : 0;
+    for (int i = 1; i < list->n; i++)
+        if (weft_hosts_slots_of(&list->hosts[i], job->apps[0].per_node) != slots)
+            return 0;
+    return job->size == slots * list->n ? slots : 0;
+}
+
+/* The processors of the allocation: "4(x2),3" is 11. */
+static int count_processors(void)
+{
+    const char *at = getenv("SLURM_JOB_CPUS_PER_NODE");
+    int n = 0;
+    for (char *end; at && *at; at = end + (*end == ',')) {
+        long number = strtol(at, &end, 10), times = 1;
+        if (end == at)
+            return 0;
+        if (strncmp(end, "(x", 2) == 0)
+            times = strtol(end + 2, &end, 10);
+        end += *end == ')';
+        n += (int)(number * times);
+    }
+    return n;
+}
+
+static void add_slurm(struct line *line, const struct job *job)
+{
+    add(line, "--mpi=%s", job->slurm_step ? job->slurm_step : "pmix");
+    if (job->slurm_step)
+        add(line, "--overlap");
+    add(line, "--kill-on-bad-exit=%d", !job->keep_going);
+    if (job->keep_going)
+        add(line, "--no-kill");
+    add(line, "--input=0");
+    if (job->hosts.n > 0)
+        add(line, "--nodes=%d", job->hosts.n);
+    int most = job->slurm_step ? count_processors() : job->slurm_tasks;
+    if (most > 0 && job->size > most && !job->one_each)
+        add(line, "--overcommit");
+    if (job->by_node)
+        add(line, "--distribution=cyclic");
+    if (job->tag)
+        add(line, "--label");
+    if (job->placement.bind)
+        add(line, "--cpu-bind=%s%s", job->report_bindings && !job->plans ? "verbose," : "",
+            object_name(job->placement.bind, SLURM));
+}
+
+/* The options of the job. */
+static void add_job(struct line *line, const struct job *job, enum starter_kind kind)
+{
+    if (job->hosts.n > 0)
+        add_hosts(line, job, kind);
+    if (kind == SLURM) {
+        add_slurm(line, job);
+        return;
+    }
+    add_option(line, kind == HYDRA ? "-bind-to" : "--bind-to",
+               object_name(job->placement.bind, kind));
+    if (kind == HYDRA) {
+        add_hydra(line, job);
+        return;
+    }
+    if (geteuid() == 0)
+        add(line, "--allow-run-as-root");
+    if (kind == PRRTE)
+        add_prrte(line, job);
+    else
+        add_open_mpi(line, job);
+}
+
+/* Variables that describe this host, this shell or an outer job. */
+static bool is_local(const char *name, size_t len)
+{
+    static const char *const names[] = {
+        "_",    "HOME",   "HOSTNAME", "LOGNAME",  "OLDPWD",   "PWD",    "SHELL",   "SHLVL",
+        "USER", "TMPDIR", "MAIL",     "PMI_RANK", "PMI_SIZE", "PMI_FD", "DISPLAY", "XAUTHORITY"};
+    static const char *const groups[] = {"SSH_", "BASH_FUNC_", "XDG_",  "DBUS_",
+                                         "PMIX", "OMPI_",      "PRTE_", "SLURM"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strlen(names[i]) == len && strncmp(names[i], name, len) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        if (strncmp(groups[i], name, strlen(groups[i])) == 0)
+            return true;
+    return false;
+}
+
+/* True if a variable of this process is one of the ranks of an application. */
+static bool is_passed(const struct app *app, const char *setting)
+{
+    size_t len = strcspn(setting, "=");
+    for (int i = 0; i < app->exports.n; i++)
+        if (strlen(app->exports.list[i]) == len && !strncmp(app->exports.list[i], setting, len))
+            return true;
+    return len > 0 && !is_local(setting, len);
+}
+
+/* The launchers of PRRTE and Open MPI join the variables that are named to one text, by ';'. */
+static bool is_named(const char *setting)
+{
+    return !strpbrk(setting, "\n;");
+}
+
+/* These launchers pass the variables only that are named. */
+static void add_environment(struct line *line, const struct app *app)
+{
+    for (char **e = environ; *e; e++) {
+        if (!is_named(*e) || !is_passed(app, *e))
+            continue;
+        add(line, "-x");
+        add(line, "%.*s", (int)strcspn(*e, "="), *e);
+    }
+}
+
+/* The variables that cannot be named. */
+static void add_values(struct line *line, const struct app *app)
+{
+    for (char **e = environ; *e; e++)
+        if (!is_named(*e) && is_passed(app, *e))
+            add(line, "%s", *e);
+}
+
+static void add_variables(struct line *line, const struct variables *variables)
+{
+    for (int i = 0; i < variables->n; i++)
+        add(line, "%s", variables->list[i]);
+}
+
+/* The variables of an application and its program. */
+static void add_program(struct line *line, const struct job *job, const struct app *app,
+                        enum starter_kind kind)
+{
+    char *settings[2];
+    int env = line->n;
+    add(line, "env");
+    if (kind == PRRTE || kind == OPEN_MPI)
+        add_values(line, app);
+    if (!weft_front_end_settings(app, settings))
+        line->failed = true;
+    for (int i = 0; i < 2; i++) {
+        if (settings[i])
+            add(line, "%s", settings[i]);
+        free(settings[i]);
+    }
+    if (job->check)
+        add(line, "WEFT_CHECK=%s", *job->check ? job->check : "all");
+    if (job->record)
+        add(line, "WEFT_CHECK_RECORD=%s", job->record);
+    if (job->replay)
+        add(line, "WEFT_CHECK_REPLAY=%s", job->replay);
+    if (job->profile)
+        add(line, "WEFT_PROFILE=%s", *job->profile ? job->profile : "1");
+    if (job->trace)
+        add(line, "WEFT_TRACE=%s", *job->trace ? job->trace : "1");
+    if (job->trace_last)
+        add(line, "WEFT_TRACE_LAST=%s", job->trace_last);
+    if (job->keep_going)
+        add(line, "WEFT_KEEP_GOING=1");
+    add_variables(line, &job->env);
+    add_variables(line, &app->env);
+    if (line->n == env + 1 && !line->failed) {
+        free(line->words[env]); /* no variable needs it */
+        line->n = env;
+    } else if (strchr(app->path, '=')) { /* which env would take for a variable */
+        add_option(line, "/bin/sh", "-c");
+        add_option(line, "exec \"$@\"", "sh");
+    }
+    add(line, "%s", app->path);
+    for (int i = 1; app->argv[i]; i++)
+        add(line, "%s", app->argv[i]);
+}
+
+void weft_starter_print(char **words, FILE *out)
+{
+    for (int i = 0; words[i]; i++) {
+        const char *word = words[i];
+        fputs(i ? " " : "", out);
+        if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                        "0123456789_-+./:,=@%")]) {
+            fputs(word, out);
+            continue;
+        }
+        fputc('\'', out);
+        for (; *word; word++)
+            fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, out);
+        fputc('\'', out);
+    }
+}
+
+/* True if srun's line cannot express a step: it takes a word ":" for the end of a program, and a
+ * step has one program. */
+static bool needs_shell(const struct job *job)
+{
+    bool colon = false;
+    for (int i = 1; job->apps[0].argv[i]; i++)
+        colon |= strcmp(job->apps[0].argv[i], ":") == 0;
+    return job->slurm_step && (colon || job->napps > 1);
+}
+
+/* The shell of each task executes the program of that task. */
+static void add_shell(struct line *line, const struct job *job)
+{
+    char *script = NULL;
+    size_t size;
+    int below = 0;
+    FILE *out = open_memstream(&script, &size);
+    for (int i = 0; out && i < job->napps; i++) {
+        struct line program = {0};
+        char *folder[] = {job->apps[i].dir ? (char *)job->apps[i].dir : (char *)".", NULL};
+        below += job->apps[i].count;
+        add_program(&program, job, &job->apps[i], SLURM);
+        line->failed |= program.failed;
+        fprintf(out, "if [ $SLURM_PROCID -lt %d ]; then export %s=%d; CDPATH= cd -- ", below,
+                WEFT_APPNUM_VARIABLE, i);
+        weft_starter_print(folder, out);
+        fputs(" || exit 1; exec ", out);
+        weft_starter_print(program.words, out);
+        fputs("; fi\n", out);
+    }
+    line->failed |= !out || fclose(out);
+    add(line, "-n");
+    add(line, "%d", below);
+    add(line, "/bin/sh");
+    add(line, "-c");
+    add(line, "%s", script ? script : "");
+    free(script);
+}
+
+static void add_apps(struct line *line, const struct job *job, enum starter_kind kind)
+{
+    for (int i = 0; i < job->napps; i++) {
+        const struct app *app = &job->apps[i];
+        if (i > 0)
+            add(line, ":");
+        if (kind == PRRTE || kind == OPEN_MPI)
+            add_environment(line, app);
+        if (app->count) {
+            add(line, "-n");
+            add(line, "%d", app->count);
+        }
+        int per_node = app->per_node ? app->per_node : common_slots(job);
+        if (kind == SLURM && per_node > 0)
+            add(line, "--ntasks-per-node=%d", per_node);
+        if (app->dir)
+            add_option(line,
+                       kind == HYDRA   ? "-wdir"
+                       : kind == SLURM ? "--chdir"
+                                       : "--wdir",
+                       app->dir);
+        if (kind == HYDRA) {
+            char self[4096];
+            weft_installed_self(self, sizeof self);
+            add_option(line, self, RANK_PARENT_OPTION);
+        }
+        add_program(line, job, app, kind);
+    }
+}
+
+char **weft_starter_line(const struct job *job, const char *path, enum starter_kind kind)
+{
+    struct line line = {0};
+    add(&line, "%s", path);
+    add_job(&line, job, kind);
+    if (needs_shell(job))
+        add_shell(&line, job);
+    else
+        add_apps(&line, job, kind);
+    return line.failed ? NULL : line.words;
+}

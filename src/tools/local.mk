@@ -51,7 +51,9 @@ libcheck_a_SOURCES = src/tools/check/check.c src/tools/check/check.h \
     src/tools/check/graph.c src/tools/check/graph.h \
     src/tools/check/matching.c src/tools/check/matching.h \
     src/tools/check/members.c src/tools/check/members.h \
-    src/tools/check/messages.c src/tools/check/messages.h \
+    src/tools/check/messages.c src/tools/check/messages.h src/tools/check/messages_internal.h \
+    src/tools/check/message_arguments.c src/tools/check/message_requests.c \
+    src/tools/check/message_waits.c \
     src/tools/check/objects.c src/tools/check/objects.h \
     src/tools/check/races.c src/tools/check/races.h \
     src/tools/check/ranges.c src/tools/check/ranges.h \

@@ -7,8 +7,12 @@
 
 #include <stdlib.h>
 
-static struct persistent {
-    struct persistent *next;
+enum { TABLE = 1024 };
+enum { BY_HANDLE, BY_ACTIVE };
+
+/* In two tables: by the handle, and by the receive that replaces it, if there is one. */
+struct persistent {
+    struct persistent *next[2];
     const void *handle;
     void *buffer;
     MPI_Count count;
@@ -16,14 +20,50 @@ static struct persistent {
     int tag;
     MPI_Comm comm;      /* MPI_COMM_NULL: the program has freed it */
     MPI_Request active; /* MPI_REQUEST_NULL: it has not been started by check_persistent_start */
-} * list;
+};
+
+static struct {
+    struct persistent *slots[2][TABLE];
+    int64_t n; /* entries */
+} table;
+
+static struct persistent **slot_of(int by, const void *handle)
+{
+    return &table.slots[by][check_mix((uintptr_t)handle, 0) % TABLE];
+}
 
 static struct persistent *find(const void *handle)
 {
-    struct persistent *persistent = list;
+    struct persistent *persistent = table.n ? *slot_of(BY_HANDLE, handle) : NULL;
     while (persistent && persistent->handle != handle)
-        persistent = persistent->next;
+        persistent = persistent->next[BY_HANDLE];
     return persistent;
+}
+
+static void link_entry(int by, const void *handle, struct persistent *persistent)
+{
+    struct persistent **slot = slot_of(by, handle);
+    persistent->next[by] = *slot;
+    *slot = persistent;
+}
+
+static void unlink_entry(int by, const void *handle, const struct persistent *persistent)
+{
+    struct persistent **at = slot_of(by, handle);
+    while (*at != persistent) {
+        weft_assert(*at);
+        at = &(*at)->next[by];
+    }
+    *at = persistent->next[by];
+}
+
+static void set_active(struct persistent *persistent, MPI_Request active)
+{
+    if (persistent->active != MPI_REQUEST_NULL)
+        unlink_entry(BY_ACTIVE, persistent->active, persistent);
+    persistent->active = active;
+    if (active != MPI_REQUEST_NULL)
+        link_entry(BY_ACTIVE, active, persistent);
 }
 
 /* Attributes are not copied, unlike by MPI_Type_dup. */
@@ -49,18 +89,19 @@ void check_persistent_add(const struct weft_call *call)
     struct persistent *persistent = find(handle);
     if (!persistent) {
         persistent = tool_allocate(1, sizeof *persistent);
-        persistent->next = list;
-        list = persistent;
+        persistent->handle = handle;
+        persistent->active = MPI_REQUEST_NULL;
+        link_entry(BY_HANDLE, handle, persistent);
+        table.n++;
     } else {
         free_type(persistent);
     }
-    persistent->handle = handle;
     persistent->buffer = v[0].pointer;
     persistent->count = v[1].number;
     persistent->type = keep_type(v[2].pointer);
     persistent->tag = (int)v[4].number;
     persistent->comm = v[5].pointer;
-    persistent->active = MPI_REQUEST_NULL;
+    set_active(persistent, MPI_REQUEST_NULL);
 }
 
 bool check_persistent_is_wild(const void *handle)
@@ -77,10 +118,10 @@ MPI_Request check_persistent_made(const void *handle)
 
 const void *check_persistent_of(const void *request)
 {
-    const struct persistent *persistent = list;
+    const struct persistent *persistent = table.n ? *slot_of(BY_ACTIVE, request) : NULL;
     while (persistent && persistent->active != request)
-        persistent = persistent->next;
-    return persistent && request != MPI_REQUEST_NULL ? persistent->handle : request;
+        persistent = persistent->next[BY_ACTIVE];
+    return persistent ? persistent->handle : request;
 }
 
 int check_persistent_start(const void *handle, int source)
@@ -92,18 +133,20 @@ int check_persistent_start(const void *handle, int source)
         return weft_next.Start(&p->active);
     if (p->comm == MPI_COMM_NULL && source >= 0)
         return weft_next.Start(&request);
-    return source < 0 ? weft_next.Irecv_c(p->buffer, p->count, p->type, check.rank,
-                                          CHECK_TAG_NEVER_SENT, check.channel, &p->active)
-                      : weft_next.Irecv_c(p->buffer, p->count, p->type, source, p->tag, p->comm,
-                                          &p->active);
+    const int result = source < 0 ? weft_next.Irecv_c(p->buffer, p->count, p->type, check.rank,
+                                                      CHECK_TAG_NEVER_SENT, check.channel, &request)
+                                  : weft_next.Irecv_c(p->buffer, p->count, p->type, source, p->tag,
+                                                      p->comm, &request);
+    if (result == MPI_SUCCESS)
+        set_active(p, request);
+    return result;
 }
 
 static void drop(struct persistent *persistent)
 {
-    struct persistent **at = &list;
-    while (*at != persistent)
-        at = &(*at)->next;
-    *at = persistent->next;
+    set_active(persistent, MPI_REQUEST_NULL);
+    unlink_entry(BY_HANDLE, persistent->handle, persistent);
+    table.n--;
     free_type(persistent);
     free(persistent);
 }
@@ -126,15 +169,22 @@ static MPI_Request *element_of(const struct weft_call *call, const struct check_
 
 static void forget_comm(const void *comm)
 {
-    for (struct persistent *persistent = list; persistent; persistent = persistent->next)
-        if (persistent->comm == comm)
-            persistent->comm = MPI_COMM_NULL;
+    for (int i = 0; i < TABLE; i++)
+        for (struct persistent *at = table.slots[BY_HANDLE][i]; at; at = at->next[BY_HANDLE])
+            at->comm = at->comm == comm ? MPI_COMM_NULL : at->comm;
+}
+
+static void free_active(struct persistent *persistent)
+{
+    MPI_Request request = persistent->active;
+    set_active(persistent, MPI_REQUEST_NULL);
+    weft_next.Request_free(&request);
 }
 
 void check_persistent_begin(struct weft_call *call)
 {
     const struct check_changes *changes = call->state;
-    if (!list)
+    if (!table.n)
         return;
     if (call->function->plain == WEFT_CALL_Request_get_status)
         call->values[0].pointer = check_persistent_made(call->values[0].pointer);
@@ -144,7 +194,7 @@ void check_persistent_begin(struct weft_call *call)
     for (int64_t i = 0; changes && i < changes->n; i++) {
         struct persistent *persistent = find_active(call, &changes->list[i]);
         if (persistent && call->function->plain == WEFT_CALL_Request_free)
-            weft_next.Request_free(&persistent->active);
+            free_active(persistent);
         else if (persistent)
             *element_of(call, &changes->list[i]) = persistent->active;
     }
@@ -153,11 +203,11 @@ void check_persistent_begin(struct weft_call *call)
 void check_persistent_end(struct weft_call *call)
 {
     const struct check_changes *changes = call->state;
-    for (int64_t i = 0; list && changes && i < changes->n; i++) {
+    for (int64_t i = 0; table.n && changes && i < changes->n; i++) {
         const struct check_change *change = &changes->list[i];
         struct persistent *persistent = find_active(call, change);
         if (persistent && *element_of(call, change) != change->handle) { /* not in its start */
-            persistent->active = *element_of(call, change);              /* or MPI_REQUEST_NULL */
+            set_active(persistent, *element_of(call, change));           /* or MPI_REQUEST_NULL */
             *element_of(call, change) = (MPI_Request)change->handle;
         } else if (call->function->plain == WEFT_CALL_Request_free && find(change->handle)) {
             drop(find(change->handle));
@@ -175,7 +225,7 @@ static bool is_query(const struct weft_call *call)
 bool check_persistent_query(struct weft_call *call)
 {
     const union weft_value *v = call->values;
-    const int64_t n = list && is_query(call) && v[1].pointer ? weft_call_length(call, 1) : 0;
+    const int64_t n = table.n && is_query(call) && v[1].pointer ? weft_call_length(call, 1) : 0;
     if (n <= 0)
         return false;
     MPI_Request *made = tool_allocate((size_t)n, sizeof *made);

@@ -68,6 +68,8 @@ static bool has_unfinished(struct weft_rma_wait *wait)
 /* Until the operations on a target need no buffer of this rank. */
 static int finish_operations(struct weft_win *win, int rank)
 {
+    if (!win->targets[rank].unfinished)
+        return MPI_SUCCESS;
     struct weft_rma_wait wait = {
         .win = win, .rank = rank, .what = "operations on the window", .waits = has_unfinished};
     return weft_rma_wait_while(&wait);
@@ -98,6 +100,8 @@ static bool has_acks_pending(struct weft_rma_wait *wait)
 
 static int await_acks(struct weft_win *win, int rank, const char *what)
 {
+    if (!win->targets[rank].acks_pending)
+        return MPI_SUCCESS;
     struct weft_rma_wait wait = {.win = win, .rank = rank, .what = what, .waits = has_acks_pending};
     int code = weft_rma_wait_while(&wait);
     if (code != MPI_SUCCESS)

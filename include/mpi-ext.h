@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What programs ask of other MPI libraries before they pass buffers in GPU memory, as inline
- * functions on top of mpi.h: they look at the info key mpi_memory_alloc_kinds of MPI_COMM_WORLD.
- * Between MPI_Init and MPI_Finalize; else they return 0.
+ * Extensions under the names that programs find in Open MPI's header: the error classes of processes
+ * that fail, and the queries before a program passes buffers in GPU memory. A query reads the info
+ * key mpi_memory_alloc_kinds of MPI_COMM_WORLD; before MPI_Init and after MPI_Finalize it returns 0.
  */
 #ifndef WEFT_MPI_EXT_H
 #define WEFT_MPI_EXT_H
 
 #include <mpi.h>
 #include <string.h>
+
+#define MPI_ERR_PROC_FAILED         MPIX_ERR_PROC_FAILED
+#define MPI_ERR_PROC_FAILED_PENDING MPIX_ERR_PROC_FAILED_PENDING
+#define MPI_ERR_REVOKED             MPIX_ERR_REVOKED
 
 #define MPIX_CUDA_AWARE_SUPPORT 1
 #define MPIX_ROCM_AWARE_SUPPORT 1

@@ -6,6 +6,13 @@
  */
 #include "deaths.h"
 
+#include <mpi-ext.h>
+
+_Static_assert(MPI_ERR_PROC_FAILED == MPIX_ERR_PROC_FAILED &&
+                   MPI_ERR_PROC_FAILED_PENDING == MPIX_ERR_PROC_FAILED_PENDING &&
+                   MPI_ERR_REVOKED == MPIX_ERR_REVOKED,
+               "the names of Open MPI's header");
+
 static MPI_Comm halves; /* between the even and the odd ranks */
 
 /* The group has these ranks of MPI_COMM_WORLD in this order. Frees it. */

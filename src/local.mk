@@ -158,7 +158,8 @@ libmpi_abi_a_SOURCES += \
     src/core/comm/comm_make.c src/core/comm/comm_make.h \
     src/core/comm/connect.c src/core/comm/connect.h \
     src/core/comm/context.c src/core/comm/context.h \
-    src/core/comm/agree.c src/core/comm/agree.h \
+    src/core/comm/agree.c src/core/comm/agree.h src/core/comm/agree_internal.h \
+    src/core/comm/agree_calls.c \
     src/core/comm/agreement.c src/core/comm/agreement.h src/core/comm/board.h \
     src/core/comm/recovery.c src/core/comm/recovery.h \
     src/core/comm/context_alloc.c src/core/comm/context_alloc.h \
@@ -233,12 +234,13 @@ libmpi_abi_a_SOURCES += \
     src/core/file/file.h \
     src/core/file/hints.c \
     src/core/file/nonblocking.c \
+    src/core/file/agree.c src/core/file/agree.h \
     src/core/file/open.c \
     src/core/file/shared.c \
     src/core/file/system.c src/core/file/system.h \
     src/core/file/systems.c src/core/file/systems.h \
     src/core/file/view.c \
-    src/core/file/two_phase.c src/core/file/two_phase_internal.h \
+    src/core/file/domains.c src/core/file/two_phase.c src/core/file/two_phase_internal.h \
     src/core/rma/apply.c \
     src/core/rma/epoch.c \
     src/core/rma/handler.c \

@@ -97,7 +97,7 @@ struct weft_file {
     bool in_rounds;           /* a collective write uses domains: no other write sieves */
     bool may_be_merging;      /* a blocking one does, which may merge: other writes wait */
     bool no_domains;          /* there is no memory for domains */
-    struct weft_win *win;     /* domains of the file for each rank, or NULL (two_phase.c) */
+    struct weft_win *win;     /* domains of the file for each rank, or NULL (domains.c) */
     int64_t domain;           /* the most bytes of each */
     int *owners, nowners;     /* the ranks whose domains are used */
     int own;                  /* the index of this rank among them, or -1 */
@@ -228,7 +228,7 @@ int weft_file_write_runs(struct weft_file *file, const struct weft_file_data *da
 int weft_file_move_all(struct weft_file *file, bool write, int code,
                        const struct weft_file_data *data, size_t *moved);
 
-/* True if a collective access may use domains (two_phase.c); the same at all ranks. */
+/* True if a collective access may use domains (domains.c); the same at all ranks. */
 bool weft_file_may_join(const struct weft_file *file, bool write);
 
 /* Makes domains for a span of bytes, if those of the file are too small. Collective. The other one:

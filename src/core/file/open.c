@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Opening, closing, deleting, sizes, and the agreement of a file's ranks.
+ * Opening, closing, deleting, sizes and synchronization.
  *
  * Invariants:
  *  - Rank 0 creates the file, the others open it afterwards. An error at one rank is an error at
@@ -8,12 +8,12 @@
  *  - An open takes two exchanges of messages, each of which does two things at once. In the first
  *    the ranks allocate context ids and receive what rank 0 has opened, in the second they make the
  *    window of the shared pointer and agree that all have opened the same file.
- *  - An agreement costs one reduction; only if a rank failed, its sentence is broadcast.
  */
 #include "core/coll/coll.h"
 #include "core/comm/agree.h"
 #include "core/comm/comm_make.h"
 #include "core/comm/context_alloc.h"
+#include "core/file/agree.h"
 #include "core/file/file.h"
 #include "core/file/system.h"
 #include "core/base/assert.h"
@@ -36,148 +36,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- Agreement */
+/* 5 s: attributes of NFS's folders are kept 30 s at least, names less */
+enum { NAME_RETRIES = 500 };
 
-enum {
-    MOST_VALUES = 9,
-    NAME_RETRIES = 500 /* 5 s: attributes of NFS's folders are kept 30 s at least, names less */
-};
-
-/* The error of a rank, as it is broadcast. */
-struct report {
-    int32_t class;
-    char sentence[WEFT_FILE_SENTENCE];
-};
-
-void weft_file_describe(const struct weft_file *file, int code, char *sentence)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    if (!weft_error_text(code, text, sizeof text))
-        text[0] = '\0';
-    const char *after = strstr(text, ": "); /* the text of the class */
-    snprintf(sentence, WEFT_FILE_SENTENCE, "rank %d on %s: %s", file->comm->rank, weft.job.host,
-             after ? after + 2 : text);
-}
-
-/* The values of a rank, and the least of all ranks. */
-struct reduction {
-    int64_t mine[1 + MOST_VALUES], least[1 + MOST_VALUES];
-    struct weft_request *request; /* NULL: none is active */
-};
-
-/* The elements to be reduced. */
-static struct weft_elements fill(struct reduction *r, const struct weft_file *file, int code,
-                                 const int64_t *values, int n)
-{
-    weft_assert(n <= MOST_VALUES);
-    r->request = NULL;
-    r->mine[0] = code == MPI_SUCCESS ? INT64_MAX : file->comm->rank;
-    for (int i = 0; i < n; i++)
-        r->mine[1 + i] = values[i];
-    return (struct weft_elements){r->mine, 1 + (size_t)n, weft_handle_object(MPI_INT64_T)};
-}
-
-/* Returns the error of the lowest rank that failed. `code` is that of this rank. */
-static int conclude(const struct reduction *r, const struct weft_file *file, int code,
-                    int64_t *values, int n)
-{
-    struct report report = {0};
-    for (int i = 0; i < n; i++)
-        values[i] = r->least[1 + i];
-    if (r->least[0] == INT64_MAX)
-        return MPI_SUCCESS;
-    int lowest = (int)r->least[0];
-    if (lowest == file->comm->rank) {
-        report.class = code;
-        weft_file_describe(file, code, report.sentence);
-    }
-    int failed =
-        weft_coll_bcast(file->comm, weft_elements_of_bytes(&report, sizeof report), lowest);
-    if (failed != MPI_SUCCESS)
-        return failed;
-    report.sentence[sizeof report.sentence - 1] = '\0';
-    if (lowest == file->comm->rank)
-        return weft_error_set(report.class, "%s", report.sentence);
-    return weft_error_set_secondary(report.class, "%s", report.sentence);
-}
-
-/* Gives all ranks the least of each of their values, or the error of the lowest rank that failed.
- */
-static int reduce(const struct weft_file *file, int code, int64_t *values, int n)
-{
-    struct reduction r;
-    if (file->comm->size == 1)
-        return code;
-    int failed = weft_coll_allreduce(file->comm, fill(&r, file, code, values, n), r.least,
-                                     weft_handle_object(MPI_MIN));
-    return failed != MPI_SUCCESS ? failed : conclude(&r, file, code, values, n);
-}
-
-/* The same in two calls, with other messages in between. */
-static void reduce_start(struct reduction *r, const struct weft_file *file, int code,
-                         const int64_t *values, int n)
-{
-    struct weft_elements in = fill(r, file, code, values, n);
-    struct weft_coll_args args = {.kind = WEFT_COLL_ALLREDUCE,
-                                  .comm = file->comm,
-                                  .in = {.at = in.at, .count = in.count, .type = in.type},
-                                  .out = {.at = r->least, .count = in.count, .type = in.type},
-                                  .op = weft_handle_object(MPI_MIN)};
-    if (file->comm->size > 1 && weft_coll_start(&args, &r->request) != MPI_SUCCESS)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to open a file");
-}
-
-static int reduce_end(struct reduction *r, const struct weft_file *file, int code, int64_t *values,
-                      int n)
-{
-    size_t bytes;
-    if (!r->request)
-        return code;
-    int failed = weft_request_end(r->request, &bytes);
-    return failed != MPI_SUCCESS ? failed : conclude(r, file, code, values, n);
-}
-
-int weft_file_agree(const struct weft_file *file, int code)
-{
-    return reduce(file, code, NULL, 0);
-}
-
-/* The bounds of n values, to be reduced: the least of ~value is that of the greatest value. */
-static void fill_bounds(const int64_t *values, int n, int64_t *bounds)
-{
-    for (int i = 0; i < n; i++) {
-        bounds[2 * i] = values[i];
-        bounds[2 * i + 1] = ~values[i];
-    }
-}
-
-/* Returns `code`, which all ranks have, or an error if the reduced bounds differ. */
-static int compare_bounds(const struct weft_file *file, int code, const int64_t *values, int n,
-                          const int64_t *bounds, const char *what)
-{
-    int64_t first[MOST_VALUES];
-    size_t bytes = (size_t)n * sizeof *values;
-    bool differ = false;
-    for (int i = 0; i < n; i++)
-        differ = differ || bounds[2 * i] != ~bounds[2 * i + 1];
-    if (code != MPI_SUCCESS || !differ)
-        return code;
-    memcpy(first, values, bytes);
-    code = weft_coll_bcast(file->comm, weft_elements_of_bytes(first, bytes), 0);
-    if (code == MPI_SUCCESS && memcmp(first, values, bytes))
-        code = weft_error_set(MPI_ERR_NOT_SAME, "%.200s: %s differs from that of rank 0",
-                              file->name, what);
-    return weft_file_agree(file, code);
-}
-
-int weft_file_compare(const struct weft_file *file, int code, const int64_t *values, int n,
-                      const char *what)
-{
-    int64_t bounds[MOST_VALUES];
-    fill_bounds(values, n, bounds);
-    code = reduce(file, code, bounds, 2 * n);
-    return compare_bounds(file, code, values, n, bounds, what);
-}
+/* ---- Accesses that are not complete */
 
 int weft_file_no_split(const struct weft_file *file)
 {
@@ -293,7 +155,8 @@ static int open_here(struct weft_file *file, bool create, bool *created)
  * this open.
  */
 enum { ROW, UNIT, COUNT, BUFFER, NODES, HINTS, OWN_BYTE, SHARED };
-_Static_assert(2 + SHARED <= MOST_VALUES, "they are reduced with the bounds of the access mode");
+_Static_assert(2 + SHARED <= WEFT_FILE_VALUES,
+               "they are reduced with the bounds of the access mode");
 
 static void list_shared(struct weft_file *file, bool created, int64_t hints, int64_t *values)
 {
@@ -401,15 +264,15 @@ static int reopen(const struct weft_file *file, int flags)
 static int open_first(struct weft_file *file, int code, bool *created, int64_t *hints)
 {
     int64_t mode = file->amode, values[2 + SHARED], *shared = values + 2;
-    fill_bounds(&mode, 1, values);
+    weft_file_fill_bounds(&mode, 1, values);
     for (int i = 0; i < SHARED; i++)
         shared[i] = INT64_MAX;
     if (file->comm->rank == 0 && code == MPI_SUCCESS)
         code = open_here(file, true, created);
     if (file->comm->rank == 0 && code == MPI_SUCCESS)
         list_shared(file, *created, *hints, shared);
-    code = reduce(file, code, values, 2 + SHARED);
-    code = compare_bounds(file, code, &mode, 1, values, "the access mode");
+    code = weft_file_reduce(file, code, values, 2 + SHARED);
+    code = weft_file_compare_bounds(file, code, &mode, 1, values, "the access mode");
     return code == MPI_SUCCESS ? take_shared(file, shared, hints) : code;
 }
 
@@ -432,16 +295,17 @@ static int open_here_too(struct weft_file *file, int code)
 static int open_others(struct weft_file *file, int code)
 {
     int64_t values[5];
-    struct reduction r;
+    struct weft_file_reduction r;
     int n = file->system->network ? 0 : 2;
     bool network = file->system->network && file->comm->size > 1;
     code = open_here_too(file, code);
-    fill_bounds(file->identity, n, values);
+    weft_file_fill_bounds(file->identity, n, values);
     values[2 * n] = network && code == MPI_SUCCESS && weft_file_is_registered(file);
-    reduce_start(&r, file, code, values, 2 * n + 1);
+    weft_file_reduce_start(&r, file, code, values, 2 * n + 1);
     int made = weft_file_make_shared(file, file->pointer, code);
-    code = reduce_end(&r, file, code, values, 2 * n + 1);
-    code = compare_bounds(file, code, file->identity, n, values, "the file behind this name");
+    code = weft_file_reduce_end(&r, file, code, values, 2 * n + 1);
+    code = weft_file_compare_bounds(file, code, file->identity, n, values,
+                                    "the file behind this name");
     if (code == MPI_SUCCESS)
         code = made;
     file->merges = network && !file->on_node ? values[2 * n] != 0 : file->own_byte != 0;

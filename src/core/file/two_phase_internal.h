@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Shared by nonblocking.c, two_phase.c, blocks.c and exchange.c: accesses that are schedules, and
- * those of them that use domains of the file.
+ * Shared by nonblocking.c, domains.c, two_phase.c, blocks.c and exchange.c: accesses that are
+ * schedules, and those of them that use domains of the file.
  */
 #ifndef WEFT_FILE_TWO_PHASE_INTERNAL_H
 #define WEFT_FILE_TWO_PHASE_INTERNAL_H
@@ -28,6 +28,13 @@ struct weft_file_block {
 struct weft_file_sums {
     uint64_t bytes, hash, runs;
     int64_t first, end; /* offsets in the domain */
+};
+
+/* The state of a domain, behind the bytes of all domains of its rank. */
+struct weft_file_control {
+    uint64_t got;                 /* reads: bytes before the end of the file */
+    uint64_t method;              /* writes: enum method */
+    struct weft_file_sums sums[]; /* by rank */
 };
 
 struct weft_file_exchange;
@@ -92,6 +99,12 @@ struct weft_file_blocks {
     size_t listed, used;
 };
 
+static inline size_t weft_file_control_bytes(const struct weft_file *file)
+{
+    return sizeof(struct weft_file_control) +
+           (size_t)file->comm->size * sizeof(struct weft_file_sums);
+}
+
 /* True if this rank has the memory of a rank mapped. */
 static inline bool weft_file_maps(const struct weft_file_access *access, int rank)
 {
@@ -140,7 +153,7 @@ static inline bool weft_file_has_failed(const struct weft_file_access *access)
 /* Adds the agreement, behind the data. */
 enum weft_call_state weft_file_add_agreement(struct weft_file_access *access);
 
-/* ---- two_phase.c */
+/* ---- domains.c */
 
 /* Sets access->range and adds the gathering of all ranges, or gathers them in the call. */
 void weft_file_add_ranges(struct weft_file_access *access);
@@ -148,6 +161,11 @@ int weft_file_gather_ranges(struct weft_file_access *access);
 
 /* True if the ranges show that domains are faster. */
 bool weft_file_interleaves(struct weft_file_access *access);
+
+/* The size of a domain for an access of all ranks to `span` bytes. */
+int64_t weft_file_domain_bytes(const struct weft_file *file, int64_t span);
+
+/* ---- two_phase.c */
 
 /* A call of the schedule: begins the rounds when all earlier accesses have ended theirs. */
 enum weft_call_state weft_file_begin_rounds(void *arg);

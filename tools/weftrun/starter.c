@@ -3,7 +3,8 @@
  * Runs another launcher for a job with ranks on several hosts: PRRTE's, MPICH's or Open MPI's on
  * hosts of a list, which they reach by ssh, or srun in an allocation of Slurm.
  *
- * Invariant: the launcher ends with weftrun, also if weftrun is killed; it ends the ranks.
+ * Invariant: the launcher ends with weftrun, also if weftrun is killed; it ends the ranks, and
+ * weftrun those on this host that it leaves.
  */
 #include "starter.h"
 #include "launch.h"
@@ -169,8 +170,30 @@ static void pass_on(struct ending *ending, pid_t pid, const siginfo_t *info, enu
         end(ending, pid, 128 + number, info->si_code == SI_KERNEL && kind != SLURM);
 }
 
+/* Kills what the launcher has left on this host, as Open MPI's mpirun leaves its ranks after a
+ * second Ctrl-C. They are weftrun's children by then (PR_SET_CHILD_SUBREAPER), one after the other.
+ */
+static void end_left(void)
+{
+    char path[64];
+    pid_t pid;
+    bool any = true;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    while (any) {
+        FILE *file = fopen(path, "re");
+        any = file && fscanf(file, "%d", &pid) == 1 && pid > 1;
+        if (file)
+            fclose(file);
+        if (any) {
+            kill(-pid, SIGKILL);
+            kill(pid, SIGKILL);
+            any = waitpid(pid, NULL, 0) == pid;
+        }
+    }
+}
+
 /* Waits for the launcher. Returns the exit code of the job. */
-static int wait_for(const struct job *job, pid_t pid, const sigset_t *signals,
+static int wait_for(const struct job *job, const char *launcher, pid_t pid, const sigset_t *signals,
                     enum starter_kind kind)
 {
     struct ending ending = {.deadline = job->timeout > 0 ? weft_seconds() + job->timeout : 0};
@@ -191,6 +214,12 @@ static int wait_for(const struct job *job, pid_t pid, const sigset_t *signals,
         }
     }
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (WIFSIGNALED(status) && !ending.code)
+        weft_lines_print("The launcher %s (pid %d) was killed by signal %d (%s); see whether ranks "
+                         "still run on other hosts.",
+                         launcher, (int)pid, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    if (WIFSIGNALED(status) || ending.code)
+        end_left();
     return ending.code && (code != 0 || ending.code == EXIT_TIMEOUT) ? ending.code : code;
 }
 
@@ -205,9 +234,10 @@ static int run(const struct job *job, char **words, enum starter_kind kind)
             sigaddset(&signals, numbers[i]);
     }
     sigprocmask(SIG_BLOCK, &signals, &mask);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t pid = start(words, &mask);
     if (pid > 0)
-        return wait_for(job, pid, &signals, kind);
+        return wait_for(job, words[0], pid, &signals, kind);
     weft_lines_print("%s cannot be started: %s.", words[0], strerror(errno));
     return 1;
 }

@@ -20,6 +20,9 @@
 
 extern char **environ;
 
+/* Words of a program above which Hydra gets a script: it has space for 1000, with its own. */
+#define HYDRA_WORDS 900
+
 /* ---- Options that only ranks of one host can have */
 
 /* True if no host may have more ranks than slots. */
@@ -405,6 +408,14 @@ static bool needs_shell(const struct job *job)
     return job->slurm_step && (colon || job->napps > 1);
 }
 
+/* Adds a script that a shell of each rank reads. */
+static void add_script(struct line *line, const char *script)
+{
+    line->failed |= !script;
+    add_option(line, "/bin/sh", "-c");
+    add(line, "%s", script ? script : "");
+}
+
 /* The shell of each task executes the program of that task. */
 static void add_shell(struct line *line, const struct job *job)
 {
@@ -428,9 +439,31 @@ static void add_shell(struct line *line, const struct job *job)
     line->failed |= !out || fclose(out);
     add(line, "-n");
     add(line, "%d", below);
-    add(line, "/bin/sh");
-    add(line, "-c");
-    add(line, "%s", script ? script : "");
+    add_script(line, script);
+    free(script);
+}
+
+/* Hydra crashes if a program has too many words: see HYDRA_WORDS. */
+static void add_program_of_hydra(struct line *line, const struct job *job, const struct app *app)
+{
+    struct line program = {0};
+    char *script = NULL;
+    size_t size;
+    int words = 1;
+    while (app->argv[words])
+        words++;
+    if (words < HYDRA_WORDS) {
+        add_program(line, job, app, HYDRA);
+        return;
+    }
+    add_program(&program, job, app, HYDRA);
+    FILE *out = open_memstream(&script, &size);
+    if (out && !program.failed) {
+        fputs("exec ", out);
+        weft_starter_print(program.words, out);
+    }
+    line->failed |= program.failed || !out || fclose(out);
+    add_script(line, script);
     free(script);
 }
 
@@ -459,8 +492,10 @@ static void add_apps(struct line *line, const struct job *job, enum starter_kind
             char self[4096];
             weft_installed_self(self, sizeof self);
             add_option(line, self, RANK_PARENT_OPTION);
+            add_program_of_hydra(line, job, app);
+        } else {
+            add_program(line, job, app, kind);
         }
-        add_program(line, job, app, kind);
     }
 }
 

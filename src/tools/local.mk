@@ -49,6 +49,7 @@ libcheck_a_SOURCES = src/tools/check/check.c src/tools/check/check.h \
     src/tools/check/finding.c src/tools/check/finding.h \
     src/tools/check/gathering.c src/tools/check/gathering.h \
     src/tools/check/graph.c src/tools/check/graph.h \
+    src/tools/check/known.c src/tools/check/known.h \
     src/tools/check/matching.c src/tools/check/matching.h \
     src/tools/check/members.c src/tools/check/members.h \
     src/tools/check/messages.c src/tools/check/messages.h src/tools/check/messages_internal.h \

@@ -105,7 +105,7 @@ void check_accesses_begin(const struct weft_call *call, const struct check_windo
     char text[512];
     if (!describe(call, window, &access))
         return;
-    if (!may_access(window, access.target))
+    if (!may_access(window, access.target) && !check_epoch_is_open(window, access.target, false))
         check_report(CHECK_NO_EPOCH, &access.where, true,
                      "no epoch is open for the target, rank %d of the window", access.target);
     if (window->flavor != MPI_WIN_FLAVOR_DYNAMIC &&
@@ -251,7 +251,7 @@ void check_accesses_end(const struct weft_call *call, struct check_window *windo
         return;
     const bool is_passive = check_window_is_locked(window, access.target);
     if (!is_passive && !window->is_started) {
-        window->fence_used = true;
+        window->fence_used = window->has_fence; /* else PMPI_Win_lock has begun the epoch */
     } else if (window->has_fence && !window->is_between) {
         window->is_between = true;
         window->between = access.where;

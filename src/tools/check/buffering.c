@@ -44,6 +44,11 @@ int check_log_add(const struct weft_call *call, enum check_log_kind kind, int pe
     return self.n++;
 }
 
+bool check_log_is_full(void)
+{
+    return self.is_full;
+}
+
 void check_log_probe(const struct weft_call *call, uint64_t comm, int tag)
 {
     if (!self.is_wild)

@@ -59,6 +59,8 @@ void check_log_begin(void);
 int check_log_add(const struct weft_call *call, enum check_log_kind kind, int peer, uint64_t comm,
                   int tag, uint64_t number);
 
+bool check_log_is_full(void);
+
 /* Adds a probe from any source. Only the first one counts: a loop of probes would fill the log. */
 void check_log_probe(const struct weft_call *call, uint64_t comm, int tag);
 

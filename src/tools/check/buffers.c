@@ -25,6 +25,7 @@
 #include "tools/check/buffers.h"
 #include "tools/check/area.h"
 #include "tools/check/changes.h"
+#include "tools/check/known.h"
 #include "tools/check/ranges.h"
 #include "tools/check/watch.h"
 #include "tools/check/windows.h"
@@ -66,11 +67,13 @@ struct operation {
 
 static struct {
     struct operation *list;
-    int n, capacity;
-    int on_windows; /* of n */
+    int capacity;
+    int on_windows; /* of check_flights */
     uint64_t serials;
     pthread_mutex_t lock;
 } flights = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+int check_flights;
 
 /* ---- Stacks */
 
@@ -272,7 +275,7 @@ static void compare(struct operation *operation, struct operation *other)
 
 static void compare_all(struct operation *operation)
 {
-    for (int i = 0; i < flights.n; i++)
+    for (int i = 0; i < check_flights; i++)
         if (flights.list[i].is_active && flights.list[i].serial != operation->serial)
             compare(operation, &flights.list[i]);
 }
@@ -294,7 +297,7 @@ static void check_alias(const struct operation *operation)
 
 static struct operation *find_request(const void *request)
 {
-    for (int i = 0; i < flights.n; i++)
+    for (int i = 0; i < check_flights; i++)
         if (flights.list[i].request == request)
             return &flights.list[i];
     return NULL;
@@ -302,7 +305,7 @@ static struct operation *find_request(const void *request)
 
 static struct operation *find_serial(uint64_t serial)
 {
-    for (int i = 0; i < flights.n; i++)
+    for (int i = 0; i < check_flights; i++)
         if (flights.list[i].serial == serial)
             return &flights.list[i];
     return NULL;
@@ -313,7 +316,7 @@ static void erase(struct operation *operation)
     check_watch_remove(operation->serial);
     free_areas(operation);
     flights.on_windows -= operation->win != NULL;
-    *operation = flights.list[--flights.n];
+    *operation = flights.list[--check_flights];
 }
 
 static void start(struct operation *operation)
@@ -342,15 +345,15 @@ static void insert(const struct weft_call *call, const void *request)
 {
     if ((call->function->does & WEFT_DOES_RMA) && flights.on_windows == FLIGHTS_MAX)
         return;
-    if (flights.n == flights.capacity)
+    if (check_flights == flights.capacity)
         flights.list =
-            check_enlarge(flights.list, flights.n, &flights.capacity, sizeof *flights.list);
-    struct operation *operation = &flights.list[flights.n];
+            check_enlarge(flights.list, check_flights, &flights.capacity, sizeof *flights.list);
+    struct operation *operation = &flights.list[check_flights];
     *operation = (struct operation){.serial = ++flights.serials, .request = request};
     describe(operation, call);
     if (operation->n == 0)
         return;
-    flights.n++;
+    check_flights++;
     if (call->function->does & WEFT_DOES_FILE)
         operation->file = weft_call_handle(call, WEFT_OBJECT_FILE);
     if (call->function->does & WEFT_DOES_RMA) {
@@ -422,7 +425,7 @@ void check_buffers_begin(struct weft_call *call)
     struct check_changes *changes = call->state;
     bool is_blocking =
         !(function->does & (WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT | WEFT_DOES_RMA));
-    if (changes && flights.n) {
+    if (changes && check_flights) {
         check_mutex_lock(&flights.lock);
         for (int64_t i = 0; i < changes->n; i++) {
             struct check_change *change = &changes->list[i];
@@ -439,9 +442,9 @@ void check_buffers_begin(struct weft_call *call)
     if (!check_has(call, CHECK_HAS_DATA) || !is_checked(function))
         return;
     int data = weft_call_find(call, WEFT_KIND_DATA, 0);
-    const bool is_new = check_ranges_are_new(call);
+    const bool is_new = !check_known_of(call) && check_ranges_are_new(call);
     if (!is_new && weft_call_find(call, WEFT_KIND_DATA, data + 1) < 0 &&
-        (!is_blocking || !flights.n))
+        (!is_blocking || !check_flights))
         return;
     struct operation operation = {0};
     if (is_new)
@@ -516,7 +519,7 @@ void check_buffers_end(struct weft_call *call)
     if ((function->does & WEFT_DOES_COMPLETE) && call->result == MPI_SUCCESS &&
         check_has(call, CHECK_HAS_IN_REQUEST))
         see_status(call);
-    if (flights.n && call->result == MPI_SUCCESS)
+    if (check_flights && call->result == MPI_SUCCESS)
         forget_request(call);
     check_mutex_unlock(&flights.lock);
     if (!check_has(call, CHECK_HAS_DATA) || !is_checked(function) || call->result != MPI_SUCCESS)
@@ -540,7 +543,7 @@ static bool is_of(const struct operation *operation, const void *win, int target
 void check_buffers_verify(const struct weft_call *call, const void *win, int target)
 {
     check_mutex_lock(&flights.lock);
-    for (int i = 0; i < flights.n; i++)
+    for (int i = 0; i < check_flights; i++)
         if (is_of(&flights.list[i], win, target) && flights.list[i].is_active) {
             check_frames(&flights.list[i], call);
             check_unchanged(&flights.list[i], call);
@@ -551,7 +554,7 @@ void check_buffers_verify(const struct weft_call *call, const void *win, int tar
 void check_buffers_complete(const void *win, int target)
 {
     check_mutex_lock(&flights.lock);
-    for (int i = flights.n - 1; i >= 0; i--)
+    for (int i = check_flights - 1; i >= 0; i--)
         if (is_of(&flights.list[i], win, target)) {
             check_watch_finish(flights.list[i].serial);
             erase(&flights.list[i]);
@@ -563,7 +566,7 @@ bool check_buffers_find_file(const void *file, struct check_location *begun)
 {
     bool is_found = false;
     check_mutex_lock(&flights.lock);
-    for (int i = 0; i < flights.n && !is_found; i++) {
+    for (int i = 0; i < check_flights && !is_found; i++) {
         is_found = flights.list[i].file == file && flights.list[i].is_active;
         *begun = flights.list[i].where;
     }

@@ -7,6 +7,8 @@
 
 #include "tools/check/check.h"
 
+extern int check_flights; /* operations in flight, and persistent ones */
+
 /* The operations on a window whose target is `target` (-1: any) complete at the origin by a call:
  * before the real call the buffers that they read are checked, after it they are not in flight. */
 void check_buffers_verify(const struct weft_call *call, const void *win, int target);

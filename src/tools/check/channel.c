@@ -23,8 +23,8 @@ static struct {
     struct outgoing *first, **end;
     MPI_Request receive; /* always posted, from the begin to the finish */
     struct check_record arrived;
-    int *sent; /* records to each rank */
-    int received;
+    int64_t *sent; /* records to each rank */
+    int64_t received;
 } channel = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .end = &channel.first};
 
 void (*check_channel_take[CHECK_RECORDS])(const struct check_record *record);
@@ -54,13 +54,13 @@ void check_channel_send(int rank, struct check_record *record)
     }
     struct outgoing *outgoing = tool_allocate(1, sizeof *outgoing);
     outgoing->record = *record;
-    pthread_mutex_lock(&channel.lock);
+    check_mutex_lock(&channel.lock);
     weft_next.Isend(&outgoing->record, (int)sizeof outgoing->record, MPI_BYTE, rank,
                     CHECK_RECORD_TAG, check.channel, &outgoing->request);
     *channel.end = outgoing;
     channel.end = &outgoing->next;
     channel.sent[rank]++;
-    pthread_mutex_unlock(&channel.lock);
+    check_mutex_unlock(&channel.lock);
 }
 
 /* Releases the records that have been sent. The channel's lock is held. */
@@ -80,23 +80,38 @@ static void release_sent(void)
     }
 }
 
+/* False: the record is not one of this library: its numbers are indices. */
+static bool is_record(const struct check_record *record, const MPI_Status *status)
+{
+    MPI_Count bytes = 0;
+    weft_next.Get_count_c(status, MPI_BYTE, &bytes);
+    if (bytes != (MPI_Count)sizeof *record || record->kind >= CHECK_RECORDS ||
+        record->rank != status->MPI_SOURCE || (unsigned)record->call >= WEFT_CALLS)
+        return false;
+    return record->kind != CHECK_RECORD_EDGE ||
+           (record->edge.other >= 0 && record->edge.other < check.size &&
+            (unsigned)record->edge.call < WEFT_CALLS);
+}
+
 void check_channel_poll(void)
 {
-    if (pthread_mutex_trylock(&channel.lock)) /* another thread polls */
+    if (check.several_threads && pthread_mutex_trylock(&channel.lock)) /* another thread polls */
         return;
     release_sent();
     for (;;) {
         int done = 0;
-        weft_next.Test(&channel.receive, &done, MPI_STATUS_IGNORE);
+        MPI_Status status;
+        weft_next.Test(&channel.receive, &done, &status);
         if (!done)
             break;
-        struct check_record record = channel.arrived;
+        const struct check_record record = channel.arrived;
+        const bool is_valid = is_record(&record, &status);
         channel.received++;
         post();
-        if (record.kind < CHECK_RECORDS)
+        if (is_valid)
             check_channel_take[record.kind](&record);
     }
-    pthread_mutex_unlock(&channel.lock);
+    check_mutex_unlock(&channel.lock);
 }
 
 void check_channel_pause(int round)
@@ -114,7 +129,8 @@ void check_channel_pause(int round)
 
 void check_channel_finish(void)
 {
-    int expected = 0, all = 0;
+    int64_t expected = 0;
+    int all = 0;
     MPI_Request barrier;
     check_repeats_flush();
     check_deadlocks_finalize(true);
@@ -124,9 +140,9 @@ void check_channel_finish(void)
         weft_next.Test(&barrier, &all, MPI_STATUS_IGNORE);
     }
     check_deadlocks_finalize(false);
-    weft_next.Reduce_scatter_block(channel.sent, &expected, 1, MPI_INT, MPI_SUM, check.channel);
-    while (channel.received < expected || channel.first)
-        check_channel_poll();
+    weft_next.Reduce_scatter_block(channel.sent, &expected, 1, MPI_INT64_T, MPI_SUM, check.channel);
+    for (int round = 0; channel.received < expected || channel.first; round++)
+        check_channel_pause(round);
     weft_next.Cancel(&channel.receive);
     weft_next.Wait(&channel.receive, MPI_STATUS_IGNORE);
     free(channel.sent);

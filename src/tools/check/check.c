@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct check check = {.lock = PTHREAD_MUTEX_INITIALIZER};
-unsigned char check_functions[WEFT_CALLS];
+unsigned short check_functions[WEFT_CALLS];
 
 void *check_enlarge(void *list, int n, int *capacity, size_t size)
 {

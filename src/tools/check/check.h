@@ -15,7 +15,7 @@
  *   files        accesses to files that overlap, or do not fit the view
  *   collectives  a record of each collective call, compared by one rank of the communicator
  *   messages     a record of each send, compared with the receive by the receiver (matching.h);
- *                repeats.h: those that are alike are counted
+ *                repeats.h: those that are alike are counted; known.h: calls that come again
  *   waits        waits in which records are received; gathering.h: of collective calls
  *   deadlocks    sets of ranks that wait for each other
  *   buffering    sets of ranks that would, if no message were buffered
@@ -62,6 +62,7 @@ struct check {
     bool shuffles;        /* shuffle.h */
     uint64_t seed;        /* 0: any */
     bool repeats;         /* the order of a record (order.h), perhaps of another program */
+    bool has_order;       /* an order is recorded, repeated or shuffled */
     bool began;           /* MPI_Init has returned, and the end has not come */
     int rank, size;       /* in MPI_COMM_WORLD */
     bool several_threads; /* MPI_THREAD_MULTIPLE, in a process of the job */
@@ -106,9 +107,14 @@ enum check_has {
     CHECK_HAS_OUT_COMM = 1 << 3, /* or a window or file */
     CHECK_HAS_CHANGED_TYPE = 1 << 4,
     CHECK_HAS_WINDOW = 1 << 5,
-    CHECK_HAS_IN_REQUEST = 1 << 6
+    CHECK_HAS_FILE = 1 << 6,
+    CHECK_HAS_IN_REQUEST = 1 << 7,
+    CHECK_HAS_CHANGED_COMM = 1 << 8,
+    CHECK_IS_MESSAGE = 1 << 9,           /* known.h */
+    CHECK_IS_BLOCKING_MESSAGE = 1 << 10, /* which waits.c makes */
+    CHECK_IS_ORDERING = 1 << 11          /* by it processes may order their accesses to files */
 };
-extern unsigned char check_functions[WEFT_CALLS];
+extern unsigned short check_functions[WEFT_CALLS];
 
 static inline bool check_has(const struct weft_call *call, enum check_has bit)
 {

@@ -20,10 +20,13 @@
 enum { OPTIONAL = CHECK_WANTS_MAX, FIRST_OTHER, TEXT = 2048 };
 /* A standard send may complete late without a receive, and so may a collective call that others do
  * not fit: these are judged later. */
-static const double first_seconds = 0.05, repeat_seconds = 0.15, late_seconds = 0.5;
+static const double first_seconds = 0.05, late_seconds = 0.5;
+/* Between questions: a fraction of the time that the wait has lasted, within limits. */
+static const double repeat_fraction = 0.1, repeat_least = 0.15, repeat_most = 0.4;
 
 struct edge {
     int group;
+    bool is_open;   /* the rank has not replied to a question before */
     uint64_t epoch; /* of the other rank; 0: not proved */
     struct check_want want;
 };
@@ -32,10 +35,12 @@ struct edge {
 static struct {
     uint64_t epoch, last_epoch; /* epoch 0: it is in no wait that lasts */
     uint64_t generation;        /* of the questions */
-    double since, asked;        /* since 0: in no wait */
+    double since, last_asked;   /* since 0: in no wait */
     struct check_location location;
     struct edge *edges;
     int n, capacity;
+    int *asked;   /* questions to each rank that it has not replied to; NULL: none was sent */
+    bool is_over; /* all ranks are in MPI_Finalize */
 } self;
 
 /* At rank 0: what the ranks have sent. */
@@ -58,9 +63,13 @@ bool check_deadlocks_is_due(void)
     const double time = weft_seconds();
     if (self.since == 0) {
         self.since = time;
-        self.asked = 0;
+        self.last_asked = 0;
     }
-    return time - self.since > first_seconds && time - self.asked > repeat_seconds;
+    const double pause = (time - self.since) * repeat_fraction;
+    const double repeat = pause < repeat_least  ? repeat_least
+                          : pause > repeat_most ? repeat_most
+                                                : pause;
+    return time - self.since > first_seconds && time - self.last_asked > repeat;
 }
 
 void check_deadlocks_leave(void)
@@ -73,6 +82,7 @@ void check_deadlocks_leave(void)
 void check_deadlocks_finalize(bool waits)
 {
     self.epoch = waits ? IN_FINALIZE : 0;
+    self.is_over = !waits;
 }
 
 static void add_edge(int group, const struct check_want *want, int rank)
@@ -105,13 +115,13 @@ static void drop_optional(void)
 
 void check_deadlocks_ask(const struct weft_call *call, const struct check_wants *wants)
 {
-    self.asked = weft_seconds();
+    self.last_asked = weft_seconds();
     if (self.epoch == 0)
         self.epoch = ++self.last_epoch;
     self.location = check_location_of(call);
     self.generation++;
     self.n = 0;
-    const bool is_early = self.asked - self.since < late_seconds;
+    const bool is_early = self.last_asked - self.since < late_seconds;
     for (int i = 0; i < wants->n; i++) {
         const bool is_left = wants->list[i].kind == CHECK_WANT_SEND && is_early;
         if (wants->any && (is_left || !wants->is_known)) {
@@ -123,7 +133,13 @@ void check_deadlocks_ask(const struct weft_call *call, const struct check_wants 
     }
     if (wants->n == CHECK_WANTS_MAX) /* some may be missing in the list */
         drop_optional();
+    if (!self.asked)
+        self.asked = tool_allocate((size_t)check.size, sizeof *self.asked);
+    for (int i = 0; i < self.n; i++)
+        self.edges[i].is_open = self.asked[self.edges[i].want.rank] > 0;
     for (int i = 0; i < self.n; i++) {
+        if (self.edges[i].is_open)
+            continue;
         struct check_record record = {.kind = CHECK_RECORD_QUESTION, .call = call->function->plain};
         const struct check_want *want = &self.edges[i].want;
         record.question = (struct check_question){.kind = want->kind,
@@ -134,6 +150,7 @@ void check_deadlocks_ask(const struct weft_call *call, const struct check_wants 
                                                   .shape = want->shape,
                                                   .generation = self.generation,
                                                   .edge = i};
+        self.asked[want->rank]++;
         check_channel_send(want->rank, &record);
     }
 }
@@ -174,13 +191,15 @@ static bool is_owed(int asker, const struct check_question *question, bool *is_o
 
 static void take_question(const struct check_record *record)
 {
-    bool is_other = false;
-    if (self.epoch == 0 || !(check.kinds & CHECK_DEADLOCKS) ||
-        !is_owed(record->rank, &record->question, &is_other))
+    bool is_other = false, is_confirmed = false;
+    if (self.is_over)
         return;
+    /* A word that is not needed is given back in any call. */
+    if (self.epoch || record->question.kind == CHECK_WANT_UNLOCK)
+        is_confirmed = is_owed(record->rank, &record->question, &is_other);
     struct check_record reply = {.kind = CHECK_RECORD_REPLY, .call = record->call};
     reply.question = record->question;
-    reply.question.epoch = self.epoch;
+    reply.question.epoch = is_confirmed ? self.epoch : 0;
     reply.question.is_other = is_other;
     check_channel_send(record->rank, &reply);
 }
@@ -219,7 +238,10 @@ static void send_group(int group)
 static void take_reply(const struct check_record *record)
 {
     const struct check_question *reply = &record->question;
-    if (self.epoch == 0 || self.epoch == IN_FINALIZE || reply->generation != self.generation)
+    if (self.asked && self.asked[record->rank] > 0)
+        self.asked[record->rank]--;
+    if (reply->epoch == 0 || self.epoch == 0 || self.epoch == IN_FINALIZE ||
+        reply->generation != self.generation || reply->edge < 0 || reply->edge >= self.n)
         return;
     struct edge *edge = &self.edges[reply->edge];
     /* A message that the rank sent before its reply may end the wait. */
@@ -437,6 +459,20 @@ static void end_job(void)
     weft_next.Abort(MPI_COMM_WORLD, 1);
 }
 
+/* The search costs time with many ranks: it is made as often as it takes a tenth of the time, and
+ * groups come again. */
+static bool has_set(void)
+{
+    static double last, took;
+    const double begin = weft_seconds();
+    if (begin - last < 9 * took)
+        return false;
+    const bool is_found = find_set() > 0;
+    last = weft_seconds();
+    took = last - begin;
+    return is_found;
+}
+
 static void take_edge(const struct check_record *record)
 {
     const struct check_edge *edge = &record->edge;
@@ -456,7 +492,7 @@ static void take_edge(const struct check_record *record)
             check_enlarge(group->edges, group->n, &group->capacity, sizeof *group->edges);
     group->expected = edge->expected;
     group->edges[group->n++] = *record;
-    if (group->n < group->expected || find_set() == 0)
+    if (group->n < group->expected || !has_set())
         return;
     report();
     end_job();

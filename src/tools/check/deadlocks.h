@@ -17,10 +17,13 @@
  * MPI_Finalize. None of the ranks can be the first one to leave its epoch, however old the edges
  * are.
  *
+ * A rank is asked again when it has replied to the questions before: one that computes for hours
+ * keeps few. It replies to each, with epoch 0 if it does not confirm.
+ *
  * Waits that the checker cannot follow (MPI_Win_lock_all, inter-communicators) have no edges, and
  * ranks in them do not reply: nothing is reported then.
  *
- * Invariant: a reply is sent only inside of a wait, in which the rank starts no operation.
+ * Invariant: a confirmation is sent only inside of a wait, in which the rank starts no operation.
  */
 #ifndef WEFT_CHECK_DEADLOCKS_H
 #define WEFT_CHECK_DEADLOCKS_H

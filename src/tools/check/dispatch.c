@@ -5,12 +5,14 @@
 #include "core/base/hash.h"
 #include "tools/check/area.h"
 #include "tools/check/buffering.h"
+#include "tools/check/buffers.h"
 #include "tools/check/changes.h"
 #include "tools/check/channel.h"
 #include "tools/check/check.h"
 #include "tools/check/comms.h"
 #include "tools/check/deadlocks.h"
 #include "tools/check/files.h"
+#include "tools/check/known.h"
 #include "tools/check/matching.h"
 #include "tools/check/messages.h"
 #include "tools/check/order.h"
@@ -57,26 +59,45 @@ static void (*const take[CHECK_RECORDS])(const struct check_record *record) = {
 
 /* ---- The start */
 
-static unsigned char read_parameters(const struct weft_function *function)
+/* True for the sends and receives that known.h has. */
+static bool is_message(const struct weft_function *function)
 {
-    int has = 0;
+    const int others = WEFT_DOES_PERSISTENT | WEFT_DOES_EXCHANGE;
+    return (function->does & (WEFT_DOES_SEND | WEFT_DOES_RECEIVE)) && !(function->does & others) &&
+           function->parameters >= CHECK_KNOWN_VALUES &&
+           function->parameter[0].kind == WEFT_KIND_DATA &&
+           function->parameter[CHECK_KNOWN_VALUES - 1].object == WEFT_OBJECT_COMM;
+}
+
+static unsigned short read_parameters(const struct weft_function *function)
+{
+    const int orders = WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE | WEFT_DOES_PROBE |
+                       WEFT_DOES_EPOCH | WEFT_DOES_COMPLETE | WEFT_DOES_COLLECTIVE |
+                       WEFT_DOES_START;
+    int has = function->does & orders ? CHECK_IS_ORDERING : 0;
+    if (is_message(function))
+        has |= CHECK_IS_MESSAGE |
+               (check_wait_is_for_message(function->plain) ? CHECK_IS_BLOCKING_MESSAGE : 0);
     for (int i = 0; i < function->parameters; i++) {
         const struct weft_parameter *parameter = &function->parameter[i];
         const enum weft_object_kind object = parameter->object;
         has |= parameter->kind == WEFT_KIND_DATA ? CHECK_HAS_DATA : 0;
         has |= object == WEFT_OBJECT_WIN ? CHECK_HAS_WINDOW : 0;
+        has |= object == WEFT_OBJECT_FILE ? CHECK_HAS_FILE : 0;
         if (object == WEFT_OBJECT_NONE)
             continue;
         if (parameter->flow == WEFT_FLOW_INOUT)
             has |= CHECK_HAS_INOUT_HANDLE;
         if (parameter->flow == WEFT_FLOW_OUT)
             has |= CHECK_HAS_OUT_HANDLE | (check_comm_is_kind(object) ? CHECK_HAS_OUT_COMM : 0);
+        if (parameter->flow != WEFT_FLOW_IN && object == WEFT_OBJECT_COMM)
+            has |= CHECK_HAS_CHANGED_COMM;
         if (parameter->flow != WEFT_FLOW_IN && object == WEFT_OBJECT_DATATYPE)
             has |= CHECK_HAS_CHANGED_TYPE;
         if (parameter->flow == WEFT_FLOW_IN && object == WEFT_OBJECT_REQUEST)
             has |= CHECK_HAS_IN_REQUEST;
     }
-    return (unsigned char)has;
+    return (unsigned short)has;
 }
 
 static void read_word(const char *word, size_t length)
@@ -249,16 +270,14 @@ static void poll(int does)
 /* Calls that the thread is in: callbacks of the program make calls inside others. */
 static CHECK_THREAD int depth;
 
-bool weft_call_begin(struct weft_call *call)
+/* call->state of a call that has been made by make_known. */
+static char made_known;
+
+/* The checks of the arguments of a call that is not known (known.h). */
+static void begin_new(struct weft_call *call)
 {
-    if (!check.began)
-        return true;
-    if (call->function->plain == WEFT_CALL_Abort)
-        check_findings_print_own();
-    if (depth++ == 0 && check_watches)
-        check_watch_compare(call);
-    if (check.kinds & CHECK_ACROSS)
-        poll(call->function->does);
+    if (check_has(call, CHECK_HAS_CHANGED_COMM) || check_has(call, CHECK_HAS_CHANGED_TYPE))
+        check_known_forget();
     check_changes_keep(call);
     if (check.kinds & CHECK_OBJECTS)
         check_objects_begin(call);
@@ -266,20 +285,75 @@ bool weft_call_begin(struct weft_call *call)
         check_windows_begin(call);
     if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS))
         check_buffers_begin(call);
-    if (check.kinds & CHECK_FILES)
+    if ((check.kinds & CHECK_FILES) && check_has(call, CHECK_HAS_FILE))
         check_files_begin(call);
     if (check.kinds & CHECK_ACROSS)
         check_collectives_begin(call);
+}
+
+/* True: the call has been made, from its begin to its end: a send or receive that is known, while
+ * no other operation and no order has to be followed. */
+static bool make_known(struct weft_call *call, int has)
+{
+    if (!(has & CHECK_IS_BLOCKING_MESSAGE) || check_flights || check_watches || check.has_order)
+        return false;
+    check_messages_begin(call);
+    check_wait_for_message(call);
+    check_messages_end(call);
+    if (check_windows_are_made())
+        check_windows_end(call);
+    call->state = &made_known;
+    return true;
+}
+
+bool weft_call_begin(struct weft_call *call)
+{
+    if (!check.began)
+        return true;
+    const int has = check_functions[call->function - weft_functions];
+    call->site = weft_site_of(call->site);
+    if (call->function->plain == WEFT_CALL_Abort) {
+        check_findings_print_own();
+        if (check.findings.n)
+            check_findings_write_own();
+    }
+    if (depth == 0 && check_watches) /* before the library changes the memory */
+        check_watch_compare(call);
+    if (check.kinds & CHECK_ACROSS)
+        poll(call->function->does);
+    check_file_calls += (has & CHECK_IS_ORDERING) != 0;
+    const bool is_known = !check.several_threads && check_known_begin(call);
+    if (is_known && make_known(call, has))
+        return false;
+    depth++;
+    if (!is_known)
+        begin_new(call);
+    else if (check_flights)
+        check_buffers_begin(call);
     if (check.kinds & CHECK_FOLLOW)
         check_messages_begin(call);
-    const bool is_made = check_order_begin(call) || check_shuffle(call) || check_wait(call);
-    if (check.kinds & CHECK_ACROSS)
+    const bool is_made =
+        (check.has_order && (check_order_begin(call) || check_shuffle(call))) || check_wait(call);
+    if ((check.kinds & CHECK_ACROSS) && (has & CHECK_HAS_INOUT_HANDLE))
         check_comms_free(call);
     return !is_made;
 }
 
+/* Shows the modules the handles that a call has changed, and its operation. */
+static void end_changes(struct weft_call *call)
+{
+    if (check.kinds & CHECK_OBJECTS)
+        check_objects_end(call);
+    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS | CHECK_DEADLOCKS))
+        check_windows_end(call);
+    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS))
+        check_buffers_end(call);
+}
+
 void weft_call_end(struct weft_call *call)
 {
+    if (call->state == &made_known)
+        return;
     if (call->function->plain == WEFT_CALL_Init || call->function->plain == WEFT_CALL_Init_thread) {
         if (call->result == MPI_SUCCESS && !is_other_abi()) {
             init = check_location_of(call);
@@ -292,20 +366,20 @@ void weft_call_end(struct weft_call *call)
         check_changes_free(call);
         return;
     }
+    const int has = check_functions[call->function - weft_functions];
     depth--;
-    check_order_end(call);
-    if (check.kinds & CHECK_OBJECTS)
-        check_objects_end(call);
-    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS | CHECK_DEADLOCKS))
-        check_windows_end(call);
-    if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS))
-        check_buffers_end(call);
+    if (check.has_order)
+        check_order_end(call);
+    if (!(has & CHECK_IS_BLOCKING_MESSAGE) || check_windows_are_made())
+        end_changes(call);
     if (check.kinds & CHECK_FOLLOW)
         check_messages_end(call);
-    if ((check.kinds & CHECK_ACROSS) && call->result == MPI_SUCCESS)
+    if ((check.kinds & CHECK_ACROSS) && call->result == MPI_SUCCESS && (has & CHECK_HAS_OUT_COMM))
         check_comms_end(call);
-    if (check.kinds & CHECK_FILES)
+    if ((check.kinds & CHECK_FILES) && (has & CHECK_HAS_FILE))
         check_files_end(call);
+    if (has & (CHECK_HAS_CHANGED_COMM | CHECK_HAS_CHANGED_TYPE))
+        check_known_forget();
     check_changes_free(call);
     if (depth == 0 && check_watches)
         check_watch_keep(call);

@@ -31,6 +31,37 @@ static void report_open(const struct weft_call *call, const struct check_window 
     check_report(rule, &here, true, "%s, by %s", what, text);
 }
 
+bool check_epoch_is_open(const struct check_window *window, int target, bool is_lock)
+{
+    MPI_Errhandler handler;
+    MPI_Request request;
+    if (weft_next.Win_get_errhandler(window->handle, &handler) != MPI_SUCCESS)
+        return false;
+    weft_next.Win_set_errhandler(window->handle, MPI_ERRORS_RETURN);
+    const bool is_open = is_lock ? weft_next.Rput(NULL, 0, MPI_BYTE, target, 0, 0, MPI_BYTE,
+                                                  window->handle, &request) == MPI_SUCCESS
+                                 : weft_next.Put(NULL, 0, MPI_BYTE, target, 0, 0, MPI_BYTE,
+                                                 window->handle) == MPI_SUCCESS;
+    if (is_open && is_lock)
+        weft_next.Wait(&request, MPI_STATUS_IGNORE);
+    weft_next.Win_set_errhandler(window->handle, handler);
+    if (!weft_object_is_predefined(handler))
+        weft_next.Errhandler_free(&handler);
+    return is_open;
+}
+
+/* Before a call that is in error while targets are locked: forgets the locks that are no more. */
+static void refresh_locks(struct check_window *window)
+{
+    for (int i = 0; i < window->size && window->locked; i++) {
+        if (!window->locks[i] || check_epoch_is_open(window, i, true))
+            continue;
+        window->locks[i] = CHECK_UNLOCKED;
+        window->locked--;
+        check_window_words_release(window, i);
+    }
+}
+
 /* A call that begins an epoch of a lock or of MPI_Win_start. */
 static void check_begins(const struct weft_call *call, const struct check_window *window)
 {
@@ -83,8 +114,26 @@ static void report_between(const struct weft_call *call, const struct check_wind
                  text);
 }
 
-void check_epochs_begin(const struct weft_call *call, const struct check_window *window)
+/* True if the call reports a target that is locked. */
+static bool refuses_locks(const struct weft_call *call, const struct check_window *window)
 {
+    switch (call->function->plain) {
+    case WEFT_CALL_Win_fence:
+    case WEFT_CALL_Win_lock_all:
+    case WEFT_CALL_Win_start:
+    case WEFT_CALL_Win_free:
+        return window->locked > 0;
+    case WEFT_CALL_Win_lock:
+        return window->locked && check_window_is_locked(window, check_window_rank_argument(call));
+    default:
+        return false;
+    }
+}
+
+void check_epochs_begin(const struct weft_call *call, struct check_window *window)
+{
+    if (refuses_locks(call, window))
+        refresh_locks(window);
     const bool is_passive = window->locked || window->has_lock_all;
     int target = check_window_rank_argument(call);
     switch (call->function->plain) {
@@ -107,7 +156,8 @@ void check_epochs_begin(const struct weft_call *call, const struct check_window 
             report_open(call, window, CHECK_EPOCH_OVERLAP, "an exposure epoch is open");
         break;
     case WEFT_CALL_Win_unlock:
-        if (check_window_is_target(window, target) && !window->locks[target])
+        if (check_window_is_target(window, target) && !window->locks[target] &&
+            (window->has_lock_all || !check_epoch_is_open(window, target, true)))
             report_epoch(call, CHECK_EPOCH_NOT_OPEN,
                          window->has_lock_all ? "MPI_Win_lock_all is ended by MPI_Win_unlock_all"
                                               : "the target is not locked");
@@ -118,7 +168,8 @@ void check_epochs_begin(const struct weft_call *call, const struct check_window 
         break;
     case WEFT_CALL_Win_flush:
     case WEFT_CALL_Win_flush_local:
-        if (check_window_is_target(window, target) && !check_window_is_locked(window, target))
+        if (check_window_is_target(window, target) && !check_window_is_locked(window, target) &&
+            !check_epoch_is_open(window, target, true))
             report_epoch(call, CHECK_EPOCH_NOT_OPEN, "the target is not locked");
         break;
     case WEFT_CALL_Win_flush_all:

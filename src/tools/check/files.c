@@ -19,7 +19,6 @@ enum {
 static struct {
     struct check_record *records; /* as a leader */
     int n, capacity;
-    uint64_t calls; /* by which processes may be ordered */
     struct split {
         const void *file; /* NULL: the entry is free */
         struct check_location begun;
@@ -29,6 +28,8 @@ static struct {
     } points[SPLIT_MAX];
     pthread_mutex_t lock;
 } files = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+uint64_t check_file_calls;
 
 /* Records of a call, from its begin to its end. */
 static CHECK_THREAD struct {
@@ -148,7 +149,8 @@ static bool find_bytes(const struct view *view, MPI_Offset offset, int64_t bytes
 static bool is_at_point(const struct check_comm *comm)
 {
     const struct point *point = &files.points[comm->key % SPLIT_MAX];
-    return point->key == comm->key && point->number == comm->calls && point->calls == files.calls;
+    return point->key == comm->key && point->number == comm->calls &&
+           point->calls == check_file_calls;
 }
 
 /* The records are sent if the call does not fail. */
@@ -237,10 +239,6 @@ static void check_close(const struct weft_call *call, const void *file)
 void check_files_begin(const struct weft_call *call)
 {
     const struct weft_function *function = call->function;
-    const int orders = WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE | WEFT_DOES_PROBE |
-                       WEFT_DOES_EPOCH | WEFT_DOES_COMPLETE | WEFT_DOES_COLLECTIVE |
-                       WEFT_DOES_START;
-    files.calls += (function->does & orders) != 0;
     ready.n = 0;
     const MPI_File file = weft_call_handle(call, WEFT_OBJECT_FILE);
     if (!file || file == MPI_FILE_NULL)
@@ -275,7 +273,8 @@ void check_files_end(const struct weft_call *call)
     check_lock();
     const struct check_comm *comm = check_comm_find(file);
     if (comm)
-        files.points[comm->key % SPLIT_MAX] = (struct point){comm->key, comm->calls, files.calls};
+        files.points[comm->key % SPLIT_MAX] =
+            (struct point){comm->key, comm->calls, check_file_calls};
     check_unlock();
 }
 

@@ -19,7 +19,10 @@
 #include "tools/check/channel.h"
 #include "tools/check/check.h"
 
-/* Before and after the call. */
+/* Calls by which processes may be ordered. */
+extern uint64_t check_file_calls;
+
+/* Before and after a call with a file. */
 void check_files_begin(const struct weft_call *call);
 void check_files_end(const struct weft_call *call);
 

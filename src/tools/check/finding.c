@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FINDINGS_MAX = 1000 }; /* of a rank: a program that has more needs the first ones mended */
+/* A rank has at most so many, and so have all ranks together: a program with more needs the first
+ * ones mended. */
+enum { FINDINGS_MAX = 1000, JOB_MAX = 20000, LEAST_MAX = 16 };
 
 static void print_location(const char *call, const struct weft_site *site, char *text, size_t size)
 {
@@ -71,11 +73,16 @@ static struct check_finding *find_equal(const struct check_finding *like)
     return NULL;
 }
 
+static int findings_max(void)
+{
+    const int share = JOB_MAX / (check.size ? check.size : 1);
+    return share > FINDINGS_MAX ? FINDINGS_MAX : share < LEAST_MAX ? LEAST_MAX : share;
+}
+
 static void append(const struct check_finding *finding)
 {
     struct check_findings *findings = &check.findings;
-    if (findings->n == FINDINGS_MAX)
-        return;
+    weft_assert(findings->n < findings_max());
     if (findings->n == findings->capacity)
         findings->list =
             check_enlarge(findings->list, findings->n, &findings->capacity, sizeof *findings->list);
@@ -92,12 +99,15 @@ static void report(int rank, enum check_rule rule, const struct check_location *
     vsnprintf(finding.text, sizeof finding.text, format, arguments);
     check_lock();
     struct check_finding *old = find_equal(&finding);
-    if (old)
+    if (old) {
         old->times++;
-    else if (now)
-        print_finding(&finding);
-    if (!old)
+    } else if (check.findings.n == findings_max()) {
+        check.findings.left_out++;
+    } else {
+        if (now)
+            print_finding(&finding);
         append(&finding);
+    }
     check_unlock();
 }
 
@@ -121,16 +131,20 @@ void check_report_of(int rank, enum check_rule rule, const struct check_location
 
 void check_findings_print_own(void)
 {
+    check_lock();
     for (int i = 0; i < check.findings.n; i++)
         if (!check.findings.list[i].printed)
             print_finding(&check.findings.list[i]);
+    check_unlock();
 }
 
 void check_findings_write_own(void)
 {
     const char *path = getenv("WEFT_CHECK_SARIF");
+    check_lock();
     if (path && *path)
         check_sarif_write(path, check.findings.list, check.findings.n);
+    check_unlock();
 }
 
 /* ---- The end */
@@ -166,8 +180,10 @@ static const char *plural(int n)
     return n == 1 ? "" : "s";
 }
 
-static void print_left_out(void)
+static void print_left_out(int findings)
 {
+    if (findings)
+        fprintf(stderr, "weft check: %d more findings were left out\n", findings);
     if (check.races_left_out)
         fprintf(stderr,
                 "weft check: races were not looked for: the calls of %d ranks need %zu MiB; run "
@@ -194,9 +210,10 @@ int check_findings_end(void)
 {
     const size_t each = sizeof(struct check_finding);
     struct check_findings *own = &check.findings;
-    int all = 0, n = own->n;
+    int all = 0, n = own->n, left_out = 0;
     int *counts = tool_allocate((size_t)check.size * 2, sizeof *counts), *at = counts + check.size;
     weft_next.Gather(&n, 1, MPI_INT, counts, 1, MPI_INT, 0, check.channel);
+    weft_next.Reduce(&own->left_out, &left_out, 1, MPI_INT, MPI_SUM, 0, check.channel);
     for (int i = 0; i < check.size; i++) {
         at[i] = all;
         all += counts[i];
@@ -210,7 +227,7 @@ int check_findings_end(void)
     if (check.rank == 0) {
         all = join(list, all);
         print_all(list, all);
-        print_left_out();
+        print_left_out(left_out);
         const char *path = getenv("WEFT_CHECK_SARIF");
         if (path && *path)
             check_sarif_write(path, list, all);

@@ -106,7 +106,7 @@ struct check_finding {
 struct check_findings {
     struct check_finding *list;
     int n, capacity;
-    int printed;
+    int left_out; /* there were too many */
 };
 
 /* "MPI_Irecv at pair.c:12 (main)" */
@@ -129,7 +129,8 @@ int check_findings_end(void);
  */
 void check_findings_print_own(void);
 
-/* Writes the SARIF file of the findings of this rank: the job is about to be aborted. */
+/* Writes the SARIF file of the findings of this rank: the job is about to be aborted. Several ranks
+ * may do so: the file is that of one of them. */
 void check_findings_write_own(void);
 
 /* The text of a rule for SARIF and the printed finding. */

@@ -4,6 +4,7 @@
  */
 #include "tools/check/messages_internal.h"
 #include "tools/check/comms.h"
+#include "tools/check/known.h"
 
 /* True if the library will refuse the data of a call. */
 static bool is_refused(const struct weft_call *call, const struct weft_parameter *data)
@@ -43,6 +44,12 @@ const struct weft_parameter *check_data_of(const struct weft_call *call, bool is
 
 bool check_read_send(const struct weft_call *call, struct check_record *record, int *dest)
 {
+    const struct check_known *known = check_known_of(call);
+    if (known) {
+        *record = known->record;
+        *dest = known->dest;
+        return true;
+    }
     const struct weft_parameter *data = check_data_of(call, false);
     int rank = weft_call_find(call, WEFT_KIND_RANK, 0),
         tag = weft_call_find(call, WEFT_KIND_TAG, 0);
@@ -59,11 +66,18 @@ bool check_read_send(const struct weft_call *call, struct check_record *record, 
                                     .site = weft_site_pack(side.location.site)};
     record->message = (struct check_message){
         .comm = comm.key, .signature = side.all, .bytes = side.bytes, .tag = (int)number};
+    if (check_has(call, CHECK_IS_MESSAGE))
+        check_known_keep_send(call, record, *dest);
     return true;
 }
 
 bool check_read_receive(const struct weft_call *call, struct check_posted *posted)
 {
+    const struct check_known *known = check_known_of(call);
+    if (known) {
+        *posted = known->posted;
+        return true;
+    }
     const struct weft_parameter *data = check_data_of(call, true);
     int source = weft_call_find(call, WEFT_KIND_SOURCE, 0);
     int tag = source < 0 ? -1 : weft_call_find(call, WEFT_KIND_TAG, source);
@@ -82,5 +96,7 @@ bool check_read_receive(const struct weft_call *call, struct check_posted *poste
     posted->is_described = data != NULL;
     if (data)
         posted->side = check_describe_side(call, data);
+    if (check_has(call, CHECK_IS_MESSAGE))
+        check_known_keep_receive(call, posted);
     return true;
 }

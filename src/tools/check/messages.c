@@ -117,27 +117,37 @@ static void begin_completion(const struct weft_call *call)
         log_waits(frame);
 }
 
+/* Adds a message whose start or post the log has to what the call waits for. */
+static void log_message(const struct weft_call *call, const struct check_frame *frame)
+{
+    if (is_nonblocking(call))
+        return;
+    if (frame->posted && frame->posted->log >= 0)
+        check_log_add(call, CHECK_LOG_AWAIT_START, CHECK_ANY, 0, 0, (uint64_t)frame->posted->log);
+    if (frame->dest != CHECK_ANY && !is_buffered(call))
+        check_log_add(call, CHECK_LOG_AWAIT_POST, frame->dest, 0, 0, frame->record.message.number);
+}
+
 static void begin_message(const struct weft_call *call)
 {
     const int does = call->function->does;
     struct check_posted posted;
     struct check_frame *frame = push(call);
+    const struct check_message *message = &frame->record.message;
     if ((does & (WEFT_DOES_SEND | WEFT_DOES_EXCHANGE)) &&
-        !check_read_send(call, &frame->record, &frame->dest))
-        frame->dest = CHECK_ANY;
-    const uint64_t *number = &frame->record.message.number;
-    if (frame->dest != CHECK_ANY) {
+        check_read_send(call, &frame->record, &frame->dest)) {
         check_repeats_send(frame->dest, &frame->record);
-        check_log_add(call, CHECK_LOG_START, frame->dest, frame->record.message.comm,
-                      frame->record.message.tag, *number);
+        check_log_add(call, CHECK_LOG_START, frame->dest, message->comm, message->tag,
+                      message->number);
+    } else {
+        frame->dest = CHECK_ANY;
     }
     if ((does & (WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) && check_read_receive(call, &posted))
         frame->posted = post_logged(call, &posted);
-    if (frame->posted && !is_nonblocking(call) && frame->posted->log >= 0)
-        check_log_add(call, CHECK_LOG_AWAIT_START, CHECK_ANY, 0, 0, (uint64_t)frame->posted->log);
-    if (frame->dest != CHECK_ANY && !is_nonblocking(call) && !is_buffered(call))
-        check_log_add(call, CHECK_LOG_AWAIT_POST, frame->dest, 0, 0, *number);
-    replace_status(call, frame, 1);
+    if (!check_log_is_full())
+        log_message(call, frame);
+    if (frame->posted)
+        replace_status(call, frame, 1);
 }
 
 /* MPI_Mrecv and MPI_Imrecv: the data of a message whose envelope MPI_Mprobe has returned. */
@@ -169,6 +179,10 @@ void check_messages_begin(struct weft_call *call)
     const int does = function->does;
     if (check.several_threads)
         return;
+    if (check_has(call, CHECK_IS_MESSAGE)) {
+        begin_message(call);
+        return;
+    }
     if (does & WEFT_DOES_PROBE)
         log_probe(call);
     switch (function->plain) {

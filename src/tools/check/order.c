@@ -75,6 +75,7 @@ void check_order_begin_job(void)
 {
     if (!state.record && !state.replay)
         return;
+    check.has_order = true;
     check.kinds |= CHECK_MESSAGES; /* statuses, and waits by the source of a choice */
     check.kinds |= state.replay ? CHECK_DEADLOCKS : 0;
     if (check.several_threads) {

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -49,7 +50,10 @@ static void put_result(FILE *file, const struct check_finding *finding)
 
 void check_sarif_write(const char *path, const struct check_finding *list, int n)
 {
-    FILE *file = fopen(path, "w");
+    char written[4096]; /* becomes the file when it is complete */
+    const int length = snprintf(written, sizeof written, "%s.%ld", path, (long)getpid());
+    errno = ENAMETOOLONG;
+    FILE *file = length < (int)sizeof written ? fopen(written, "w") : NULL;
     if (!file) {
         fprintf(stderr, "weft check: %s of WEFT_CHECK_SARIF cannot be written: %s\n", path,
                 strerror(errno));
@@ -66,7 +70,7 @@ void check_sarif_write(const char *path, const struct check_finding *list, int n
         put_result(file, &list[i]);
     }
     fprintf(file, "]\n  }]\n}\n");
-    if (fclose(file))
+    if (fclose(file) || rename(written, path))
         fprintf(stderr, "weft check: %s of WEFT_CHECK_SARIF is not complete: %s\n", path,
                 strerror(errno));
 }

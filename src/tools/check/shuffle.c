@@ -38,6 +38,7 @@ void check_shuffle_begin_job(void)
     weft_next.Bcast(&seed, 1, MPI_UINT64_T, 0, check.channel);
     first = check_mix(check_mix(seed, 0), (uint64_t)check.rank + 1);
     is_on = !check.several_threads;
+    check.has_order |= is_on;
     if (check.rank == 0 && !is_on)
         fprintf(stderr, "weft check: nothing is shuffled with MPI_THREAD_MULTIPLE\n");
     else if (check.rank == 0)

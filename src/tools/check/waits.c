@@ -212,9 +212,13 @@ static void finish_messages(struct wait *wait, MPI_Status *status)
 {
     for (int round = 0; !have_ended(wait); round++)
         next_round(wait, round);
+    if (wait->receive == MPI_REQUEST_NULL) {
+        check_deadlocks_leave();
+        wait->call->result = wait->sent;
+        return;
+    }
     await_records(wait->call);
-    if (wait->receive != MPI_REQUEST_NULL)
-        wait->call->result = weft_next.Wait(&wait->receive, status);
+    wait->call->result = weft_next.Wait(&wait->receive, status);
     if (wait->call->result == MPI_SUCCESS)
         wait->call->result = wait->sent;
 }
@@ -280,6 +284,21 @@ static bool is_made(struct weft_call *call, void (*make)(struct weft_call *call)
         return false;
     make(call);
     return true;
+}
+
+bool check_wait_is_for_message(enum weft_call_number plain)
+{
+    return plain == WEFT_CALL_Recv || plain == WEFT_CALL_Send || plain == WEFT_CALL_Ssend ||
+           plain == WEFT_CALL_Rsend;
+}
+
+void check_wait_for_message(struct weft_call *call)
+{
+    weft_assert(check_wait_is_for_message(call->function->plain));
+    if (call->function->plain == WEFT_CALL_Recv)
+        receive(call);
+    else
+        send(call);
 }
 
 /* ---- Windows */

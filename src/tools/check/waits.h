@@ -18,6 +18,10 @@
 /* After the begin of all modules. True: the call has been made, and call->result is set. */
 bool check_wait(struct weft_call *call);
 
+/* The same for a blocking send or receive whose arguments are in order, which it makes. */
+bool check_wait_is_for_message(enum weft_call_number plain);
+void check_wait_for_message(struct weft_call *call);
+
 /* For a call that is made by tests, because it repeats a recorded result: waits
  * until a request is complete, or for one round. check_deadlocks_leave follows
  * the last round. */

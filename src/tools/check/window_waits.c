@@ -7,8 +7,9 @@
  * with a word for each target: 0, the number of processes with a shared lock, or the rank of the
  * one with an exclusive lock, plus 1, in the upper half. MPI_Win_lock takes the word first, by
  * MPI_Compare_and_swap, which does not wait, and receives records while another process has it; the
- * real call finds the lock free then. MPI_Win_lock_all and locks with MPI_MODE_NOCHECK have no
- * word. A process that has waited long for a word takes none of that target any more.
+ * real call finds the lock free then. A process that is asked for a word verifies that it still has
+ * the lock: PMPI_Win_unlock may have ended it. MPI_Win_lock_all and locks with MPI_MODE_NOCHECK
+ * have no word. A process that has waited long for a word takes none of that target any more.
  */
 #include "tools/check/deadlocks.h"
 #include "tools/check/windows_internal.h"
@@ -244,14 +245,26 @@ void check_windows_want_unlock(const struct weft_call *call, struct check_wants 
             add_want(wants, CHECK_WANT_UNLOCK, window, &window->peers[i], number);
 }
 
+/* False: a call by the name PMPI_Win_unlock has ended the lock, and its word is given back now. */
+static bool keeps_lock(struct check_window *window, int target)
+{
+    if (window->handle == MPI_WIN_NULL || check_epoch_is_open(window, target, true))
+        return true;
+    window->locked -= window->locks[target] != CHECK_UNLOCKED;
+    window->locks[target] = CHECK_UNLOCKED;
+    check_window_words_release(window, target);
+    return false;
+}
+
 bool check_windows_holds_word(uint64_t key, uint64_t number)
 {
     for (int i = 0; i < check_windows.n; i++) {
-        const struct check_window *window = check_windows.list[i];
+        struct check_window *window = check_windows.list[i];
         const int target = (int)(number / 2);
         if (window->peers[0].key == key && window->words_held &&
             check_window_is_target(window, target))
-            return window->words_held[target] > (number % 2 ? CHECK_UNLOCKED : CHECK_SHARED);
+            return window->words_held[target] > (number % 2 ? CHECK_UNLOCKED : CHECK_SHARED) &&
+                   keeps_lock(window, target);
     }
     return false;
 }

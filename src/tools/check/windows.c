@@ -30,6 +30,11 @@ struct check_window *check_window_find(const void *handle)
     return NULL;
 }
 
+bool check_windows_are_made(void)
+{
+    return check_windows.made > 0;
+}
+
 bool check_windows_cover(const struct check_area *area)
 {
     check_mutex_lock(&check_windows.lock);

@@ -12,6 +12,9 @@
 struct check_record;
 struct check_location;
 
+/* True if the program has made a window. */
+bool check_windows_are_made(void);
+
 /* Before and after the real call. */
 void check_windows_begin(const struct weft_call *call);
 void check_windows_end(const struct weft_call *call);

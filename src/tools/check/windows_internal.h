@@ -106,7 +106,12 @@ void check_window_for_group(struct check_window *window, const struct weft_call 
 /* ---- epochs.c */
 
 /* Before the call: whether it fits the epochs that are open. */
-void check_epochs_begin(const struct weft_call *call, const struct check_window *window);
+void check_epochs_begin(const struct weft_call *call, struct check_window *window);
+
+/* True if the library permits an operation on a target: of an empty one that changes nothing. A
+ * call by its name PMPI_ may have begun or ended the epoch. is_lock: the epoch is that of a lock.
+ */
+bool check_epoch_is_open(const struct check_window *window, int target, bool is_lock);
 
 /* The call has returned. One that ends an epoch has ended it also if it returns an error. */
 void check_epochs_end(const struct weft_call *call, struct check_window *window);

@@ -33,6 +33,8 @@ static struct {
     } at[MODULES_MAX];
 } modules;
 
+struct weft_site_range weft_site_program_range;
+
 /* Programs of other ranks, and sites in them. */
 static struct {
     int n, n_sites;
@@ -103,6 +105,8 @@ void weft_site_read_modules(void)
 {
     modules.n = 0;
     dl_iterate_phdr(read_module, NULL);
+    if (modules.n && !modules.at[0].is_mpi) /* the first one is the program */
+        weft_site_program_range = (struct weft_site_range){modules.at[0].begin, modules.at[0].end};
 }
 
 static const struct module *module_of(uintptr_t address)
@@ -169,7 +173,7 @@ static _Unwind_Reason_Code see_frame(struct _Unwind_Context *context, void *arg)
     return walk->found || ++walk->frames == FRAMES_MAX ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-const void *weft_site_of(const void *returns)
+const void *weft_site_in_library(const void *returns)
 {
     struct walk walk = {0};
     if (!in_library((uintptr_t)returns))

@@ -32,8 +32,22 @@ struct weft_portable_site {
  * late. */
 void weft_site_read_modules(void);
 
-/* The address in the program behind the return address of a wrapper. */
-const void *weft_site_of(const void *returns);
+/* The memory of the program itself, without its libraries. */
+extern struct weft_site_range {
+    uintptr_t begin, end;
+} weft_site_program_range;
+
+/* The address in the program behind the return address of a wrapper: of a library, */
+const void *weft_site_in_library(const void *returns);
+
+/* or of any module. */
+static inline const void *weft_site_of(const void *returns)
+{
+    const uintptr_t address = (uintptr_t)returns;
+    const struct weft_site_range *program = &weft_site_program_range;
+    return address >= program->begin && address < program->end ? returns
+                                                               : weft_site_in_library(returns);
+}
 
 /* The same for a return address in an MPI library, always by unwinding. offset: of the return
  * address to the program in the stack from frame, an address in the frame of the wrapper; 0: it is

@@ -321,7 +321,8 @@ bool weft_call_begin(struct weft_call *call)
         check_watch_compare(call);
     if (check.kinds & CHECK_ACROSS)
         poll(call->function->does);
-    check_file_calls += (has & CHECK_IS_ORDERING) != 0;
+    if (has & CHECK_IS_ORDERING)
+        check_files_count_call();
     const bool is_known = !check.several_threads && check_known_begin(call);
     if (is_known && make_known(call, has))
         return false;

@@ -19,8 +19,15 @@
 #include "tools/check/channel.h"
 #include "tools/check/check.h"
 
-/* Calls by which processes may be ordered. */
+/* Counts calls by which processes may be ordered. */
 extern uint64_t check_file_calls;
+static inline void check_files_count_call(void)
+{
+    if (check.several_threads)
+        __atomic_fetch_add(&check_file_calls, 1, __ATOMIC_RELAXED);
+    else
+        check_file_calls++;
+}
 
 /* Before and after a call with a file. */
 void check_files_begin(const struct weft_call *call);

@@ -29,6 +29,17 @@ static void put_rules(FILE *file)
     }
 }
 
+/* The path of a source file as a relative reference of a URI, in quotes. */
+static void put_uri(FILE *file, const char *path)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    fputc('"', file);
+    for (; *path; path++)
+        fprintf(file, strchr(plain, *path) ? "%c" : "%%%02X", (unsigned char)*path);
+    fputc('"', file);
+}
+
 static void put_result(FILE *file, const struct check_finding *finding)
 {
     char text[sizeof finding->call + sizeof finding->text + 64];
@@ -42,7 +53,7 @@ static void put_result(FILE *file, const struct check_finding *finding)
     fprintf(file, "}");
     if (finding->where.line) {
         fprintf(file, ", \"locations\": [{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
-        weft_json_put_string(file, finding->where.file);
+        put_uri(file, finding->where.file);
         fprintf(file, "}, \"region\": {\"startLine\": %d}}}]", finding->where.line);
     }
     fprintf(file, "}");

@@ -146,3 +146,16 @@ nodist_lib_weft_tools_weft_ranks_SOURCES = $(TOOLS_DIR)/calls.c
 lib_weft_tools_weft_ranks_CPPFLAGS = $(TOOLS_CPPFLAGS)
 lib_weft_tools_weft_ranks_CFLAGS = $(AM_CFLAGS) $(WEFT_CFLAGS)
 $(lib_weft_tools_weft_ranks_OBJECTS): | $(TOOLS_STAMP)
+
+# ---- Archives of OTF2, for weft-report
+if HAVE_OTF2
+tools_PROGRAMS += lib/weft/tools/weft_otf2
+lib_weft_tools_weft_otf2_SOURCES = tools/weft_otf2/main.c
+lib_weft_tools_weft_otf2_SOURCES += tools/weft_otf2/messages.c tools/weft_otf2/messages.h
+lib_weft_tools_weft_otf2_SOURCES += tools/weft_otf2/timeline_file.c tools/weft_otf2/timeline_file.h
+nodist_lib_weft_tools_weft_otf2_SOURCES = $(TOOLS_DIR)/calls.c
+lib_weft_tools_weft_otf2_CPPFLAGS = $(TOOLS_CPPFLAGS)
+lib_weft_tools_weft_otf2_CFLAGS = $(AM_CFLAGS) $(WEFT_CFLAGS) $(OTF2_CFLAGS)
+lib_weft_tools_weft_otf2_LDADD = $(OTF2_LIBS) -lm
+$(lib_weft_tools_weft_otf2_OBJECTS): | $(TOOLS_STAMP)
+endif

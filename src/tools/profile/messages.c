@@ -33,7 +33,7 @@ struct operation {
     uint64_t key, posted;
     const struct profile_comm *comm; /* of a receive whose source or tag is not known yet */
     uint64_t bytes;                  /* of a send */
-    int32_t peer;
+    int32_t peer, tag;               /* tag: of a send */
     uint32_t n;
     uint8_t asks_for;
     bool active, persistent, partitioned, synchronous;
@@ -241,7 +241,8 @@ static void activate(struct operation *operation, uint64_t begin)
                                                clipped(operation->bytes), &operation->n);
     if (__builtin_expect(profile_traces, 0) && operation->active &&
         operation->asks_for == PROFILE_RECEIVER)
-        profile_trace_message(state.thread, PROFILE_SENDER, operation->key, operation->n, begin);
+        profile_trace_message(state.thread, PROFILE_SENDER, operation->key, operation->n, begin,
+                              operation->bytes, operation->tag);
 }
 
 /* A receive whose source and tag the status states. */
@@ -278,6 +279,7 @@ static bool read_send(const struct weft_call *call, const struct plan *plan,
         return false;
     *operation =
         (struct operation){.peer = peer,
+                           .tag = (int32_t)call->values[plan->send_tag].number,
                            .asks_for = PROFILE_RECEIVER,
                            .synchronous = plan->synchronous,
                            .key = key_of(comm, profile.rank, peer,
@@ -420,7 +422,7 @@ static void end_operation(struct operation *operation, const MPI_Status *status)
     ask(operation);
     if (__builtin_expect(profile_traces, 0) && operation->asks_for == PROFILE_SENDER)
         profile_trace_message(state.thread, PROFILE_RECEIVER, operation->key, operation->n,
-                              state.end);
+                              state.end, 0, 0);
 }
 
 /* A blocking call has ended the operation; of another one a later call will. */

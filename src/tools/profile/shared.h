@@ -152,7 +152,8 @@ struct profile_event {
     uint64_t begin;
     uint64_t value; /* ticks of a call; identifies a message */
     uint64_t bytes;
-    uint32_t kind, function;
+    uint32_t kind;
+    uint32_t function; /* of a send: the tag */
 };
 
 struct profile_buffer {

@@ -39,9 +39,14 @@ static void put_event(FILE *file, const struct profile_shared *rank, int thread,
     if (event->kind != PROFILE_CALL) {
         fprintf(file,
                 ",\n{\"ph\":\"%s\",\"cat\":\"message\",\"name\":\"message\",\"id\":\"%llx\","
-                "\"pid\":%d,\"tid\":%d,\"ts\":%.3f%s}",
+                "\"pid\":%d,\"tid\":%d,\"ts\":%.3f",
                 event->kind == PROFILE_SEND ? "s" : "f", (unsigned long long)event->value,
-                rank->rank, thread, at, event->kind == PROFILE_SEND ? "" : ",\"bp\":\"e\"");
+                rank->rank, thread, at);
+        if (event->kind == PROFILE_SEND)
+            fprintf(file, ",\"args\":{\"bytes\":%llu,\"tag\":%d}}",
+                    (unsigned long long)event->bytes, (int32_t)event->function);
+        else
+            fputs(",\"bp\":\"e\"}", file);
         return;
     }
     fprintf(file, ",\n{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f",

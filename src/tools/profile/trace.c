@@ -123,12 +123,14 @@ void profile_trace_call(const struct profile_thread *thread, uint32_t function, 
 }
 
 void profile_trace_message(const struct profile_thread *thread, enum profile_end end, uint64_t key,
-                           uint32_t n, uint64_t ticks)
+                           uint32_t n, uint64_t ticks, uint64_t bytes, int32_t tag)
 {
     weft_assert(end < PROFILE_ENDS);
     add(thread,
         &(struct profile_event){.begin = ticks,
                                 .value = key + (uint64_t)n * 2,
+                                .bytes = bytes,
+                                .function = (uint32_t)tag,
                                 .kind = end == PROFILE_SENDER ? PROFILE_SEND : PROFILE_RECEIVE});
 }
 

@@ -19,9 +19,10 @@ void profile_trace_open(void);
 void profile_trace_call(const struct profile_thread *thread, uint32_t function, uint64_t begin,
                         uint64_t ticks, uint64_t bytes);
 
-/* Keeps the beginning of a send, or the completion of a receive, of message n of a channel. */
+/* Keeps the beginning of a send, or the completion of a receive, of message n of a channel.
+ * bytes, tag: of a send. */
 void profile_trace_message(const struct profile_thread *thread, enum profile_end end, uint64_t key,
-                           uint32_t n, uint64_t ticks);
+                           uint32_t n, uint64_t ticks, uint64_t bytes, int32_t tag);
 
 /* Writes the file. Collective. */
 void profile_trace_write(void);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The events of a time line of weftrun --trace, as src/tools/profile/timeline.c writes them: one on
+ * a line, those of a thread together, each message behind the call that it belongs to.
+ */
+#ifndef WEFT_OTF2_TIMELINE_FILE_H
+#define WEFT_OTF2_TIMELINE_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+    RANKS_MOST = 1 << 20,
+    THREADS_MOST = 16, /* of a rank: PROFILE_BUFFERS */
+    NAME_MOST = 128
+};
+
+enum entry_kind { ENTRY_CALL, ENTRY_OPEN, ENTRY_SEND, ENTRY_RECEIVE, ENTRY_RANK };
+
+struct entry {
+    enum entry_kind kind;
+    int rank, thread;
+    double begin, duration; /* microseconds; of ENTRY_OPEN, a call that was not left, no duration */
+    uint64_t id, bytes;     /* of a message */
+    int32_t tag;
+    char name[NAME_MOST]; /* of a call, or of a rank */
+};
+
+/* True if the file begins as a time line does. */
+bool timeline_is_one(FILE *file);
+
+/* Reads the next event. False: there is none. Lines that are none are left out. */
+bool timeline_read(FILE *file, struct entry *entry);
+
+#endif

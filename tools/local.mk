@@ -142,6 +142,7 @@ lib_weft_tools_weft_ranks_SOURCES = tools/weft_ranks/main.c tools/weft_ranks/ran
 lib_weft_tools_weft_ranks_SOURCES += tools/weft_ranks/rank_memory.c tools/weft_ranks/rank_memory.h
 lib_weft_tools_weft_ranks_SOURCES += tools/weft_ranks/trace.c tools/weft_ranks/attach.c
 lib_weft_tools_weft_ranks_SOURCES += src/tools/profile/timeline.c src/core/base/assert_weak.c
+lib_weft_tools_weft_ranks_SOURCES += src/tools/interpose/json.c src/tools/interpose/json.h
 nodist_lib_weft_tools_weft_ranks_SOURCES = $(TOOLS_DIR)/calls.c
 lib_weft_tools_weft_ranks_CPPFLAGS = $(TOOLS_CPPFLAGS)
 lib_weft_tools_weft_ranks_CFLAGS = $(AM_CFLAGS) $(WEFT_CFLAGS)

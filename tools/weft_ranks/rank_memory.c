@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -21,6 +22,16 @@
 #define PACKAGE_VERSION "unconfigured"
 #endif
 
+enum { SIZE_MOST = 1 << 22 };
+
+/* Times are finite. */
+static bool is_clock(const struct profile_clock *clock)
+{
+    const double a_tick = clock->seconds_a_tick;
+    return a_tick > 0 && a_tick < 1 && fabs(clock->seconds_begin) < 1e12 &&
+           fabs(clock->difference_begin) < 1e12 && fabs(clock->difference_end) < 1e12;
+}
+
 static const char *check(const struct profile_shared *rank, size_t size)
 {
     if (memcmp(rank->magic, PROFILE_MAGIC, sizeof PROFILE_MAGIC) != 0)
@@ -28,8 +39,8 @@ static const char *check(const struct profile_shared *rank, size_t size)
     if (strncmp(rank->version, PACKAGE_VERSION, sizeof rank->version) != 0 ||
         size != sizeof *rank || rank->bytes != sizeof *rank || rank->calls != WEFT_CALLS)
         return "it is of another version of Weft; use its weft-report";
-    if (rank->size <= 0 || rank->rank < 0 || rank->rank >= rank->size ||
-        !memchr(rank->host, 0, sizeof rank->host) ||
+    if (rank->size <= 0 || rank->rank < 0 || rank->rank >= rank->size || rank->size > SIZE_MOST ||
+        !is_clock(&rank->clock) || !memchr(rank->host, 0, sizeof rank->host) ||
         !memchr(rank->program, 0, sizeof rank->program))
         return "it is damaged";
     return NULL;

@@ -23,8 +23,8 @@ enum { AHEAD = 16, LOOKED_UP = 64, TAG_TABLE = 1, TAG_NEXT, TAG_REQUEST, TAG_TEX
 struct record {
     struct weft_portable_site where;
     uint32_t function;
-    uint64_t calls, bytes;
-    double seconds, most, wait, late[PROFILE_LATES];
+    struct profile_figures figures;
+    double wait, late[PROFILE_LATES];
     struct profile_vote late_most[PROFILE_LATES];
 };
 
@@ -90,6 +90,18 @@ static struct record *find_record(struct report *report, struct weft_portable_si
     return record == end && where.offset && report->rank.records >= PROFILE_RECORDS ? NULL : record;
 }
 
+static void add_figures(struct profile_figures *to, const struct profile_figures *from)
+{
+    to->least = !to->calls || from->least < to->least ? from->least : to->least;
+    to->most = from->most > to->most ? from->most : to->most;
+    to->calls += from->calls;
+    to->seconds += from->seconds;
+    if (from->bytes && (!to->bytes || from->least_bytes < to->least_bytes))
+        to->least_bytes = from->least_bytes;
+    to->most_bytes = from->most_bytes > to->most_bytes ? from->most_bytes : to->most_bytes;
+    to->bytes += from->bytes;
+}
+
 static void add_slot(struct report *report, const struct profile_slot *slot)
 {
     struct weft_portable_site where = weft_site_pack(slot->site);
@@ -102,11 +114,13 @@ static void add_slot(struct report *report, const struct profile_slot *slot)
         report->rank.records++;
         *record = (struct record){.where = where, .function = slot->function};
     }
-    double most = seconds_of(slot->most);
-    record->calls += slot->calls;
-    record->bytes += slot->bytes;
-    record->seconds += seconds_of(slot->ticks);
-    record->most = most > record->most ? most : record->most;
+    add_figures(&record->figures, &(struct profile_figures){.calls = slot->calls,
+                                                            .bytes = slot->bytes,
+                                                            .least_bytes = slot->least_bytes,
+                                                            .most_bytes = slot->most_bytes,
+                                                            .seconds = seconds_of(slot->ticks),
+                                                            .least = seconds_of(slot->least),
+                                                            .most = seconds_of(slot->most)});
     record->wait += slot->wait;
     for (int i = 0; i < PROFILE_LATES; i++) {
         record->late[i] += slot->late[i];
@@ -247,9 +261,29 @@ static struct profile_site *site_of(struct profile_job *job, const struct record
         return NULL;
     weft_assert(job->n < PROFILE_SITES + WEFT_CALLS);
     struct profile_site *site = &job->sites[job->n++];
-    *site = (struct profile_site){
-        .where = record->where, .program = program, .function = record->function, .first = -1};
+    *site = (struct profile_site){.id = job->n - 1,
+                                  .where = record->where,
+                                  .program = program,
+                                  .function = record->function,
+                                  .first = -1};
     return site;
+}
+
+/* A list that is full leaves out what is new. */
+static void add_row(struct profile_job *job, const struct profile_site *site, int rank,
+                    const struct profile_figures *figures)
+{
+    enum { STEP = 4096 };
+    if (job->n_rows >= PROFILE_ROWS)
+        return;
+    if (job->n_rows % STEP == 0) {
+        struct profile_row *rows = realloc(job->rows, ((size_t)job->n_rows + STEP) * sizeof *rows);
+        if (!rows)
+            return;
+        job->rows = rows;
+    }
+    job->rows[job->n_rows++] =
+        (struct profile_row){.site = site->id, .rank = rank, .figures = *figures};
 }
 
 static void add_record(struct profile_job *job, int rank, const struct record *record,
@@ -261,26 +295,35 @@ static void add_record(struct profile_job *job, int rank, const struct record *r
     other.where = (struct weft_portable_site){0};
     if (!site)
         site = site_of(job, &other, 0);
+    const struct profile_figures *figures = &record->figures;
+    add_row(job, site, rank, figures);
     if (site->first < 0)
         site->first = rank;
-    if (site->ranks == 0 || record->seconds < site->least) {
-        site->least = record->seconds;
+    if (site->ranks == 0 || figures->seconds < site->least) {
+        site->least = figures->seconds;
         site->least_rank = rank;
     }
-    if (site->ranks == 0 || record->seconds > site->most) {
-        site->most = record->seconds;
+    if (site->ranks == 0 || figures->seconds > site->most) {
+        site->most = figures->seconds;
         site->most_rank = rank;
     }
+    if (site->ranks == 0 || figures->least < site->shortest)
+        site->shortest = figures->least;
+    if (figures->bytes && (!site->bytes || figures->least_bytes < site->least_bytes))
+        site->least_bytes = figures->least_bytes;
+    if (figures->most_bytes > site->most_bytes)
+        site->most_bytes = figures->most_bytes;
     site->ranks++;
-    site->calls += record->calls;
-    site->bytes += record->bytes;
-    site->sum += record->seconds;
+    site->calls += figures->calls;
+    site->bytes += figures->bytes;
+    site->sum += figures->seconds;
+    site->squares += figures->seconds * figures->seconds;
+    site->longest = figures->most > site->longest ? figures->most : site->longest;
     site->wait += record->wait;
     for (int i = 0; i < PROFILE_LATES; i++) {
         site->late[i] += record->late[i];
         profile_vote(&site->late_most[i], record->late_most[i].rank, record->late_most[i].weight);
     }
-    site->longest = record->most > site->longest ? record->most : site->longest;
 }
 
 /* Adds the time of a rank by function. */
@@ -298,8 +341,8 @@ static void add_functions(struct profile_job *job, const struct report *report)
         for (int j = i; j < report->rank.records; j++) {
             if (report->records[j].function != record->function)
                 continue;
-            sum += report->records[j].seconds;
-            f->calls += report->records[j].calls;
+            sum += report->records[j].figures.seconds;
+            f->calls += report->records[j].figures.calls;
         }
         f->sum += sum;
         f->least = f->ranks == 0 || sum < f->least ? sum : f->least;

@@ -15,7 +15,8 @@ enum {
     PROFILE_DURATIONS = 32768, /* collectives whose duration is kept */
     PROFILE_SMALL = 64 * 1024, /* bytes: accesses to files below it are small */
     PROFILE_ALIGNED = 4096,    /* bytes: a page, and a block of most file systems */
-    PROFILE_ALGORITHMS = 64,   /* pairs of function and algorithm that a rank reports */
+    PROFILE_ROWS = 65536,    /* pairs of a call site and a rank that calls it; more are left out */
+    PROFILE_ALGORITHMS = 64, /* pairs of function and algorithm that a rank reports */
 };
 
 /* Messages by rendezvous: through shared memory, over the network. */
@@ -111,7 +112,20 @@ struct profile_rank {
     int32_t records;
 };
 
+/* Call sites of a rank, as rank 0 has them: calls, seconds and bytes; least, most: of one call. */
+struct profile_figures {
+    uint64_t calls, bytes, least_bytes, most_bytes;
+    double seconds, least, most;
+};
+
+struct profile_row {
+    int site; /* its id */
+    int rank;
+    struct profile_figures figures;
+};
+
 struct profile_site {
+    int id;                          /* in the order in which sites were found */
     struct weft_portable_site where; /* offset 0: other lines, or one that is not known */
     uint64_t program;
     uint32_t function;
@@ -119,13 +133,17 @@ struct profile_site {
     int ranks; /* that made calls here */
     int least_rank, most_rank;
     uint64_t calls, bytes;
-    double sum, least, most;    /* seconds: of all ranks, of one rank */
-    double longest;             /* one call */
-    double wait;                /* of sum, for other ranks in collectives */
-    double late[PROFILE_LATES]; /* of sum, in messages */
+    uint64_t least_bytes, most_bytes; /* one call that has some */
+    double sum, squares, least, most; /* seconds: of all ranks, of one rank */
+    double shortest, longest;         /* one call */
+    double wait;                      /* of sum, for other ranks in collectives */
+    double late[PROFILE_LATES];       /* of sum, in messages */
     struct profile_vote late_most[PROFILE_LATES];
     struct weft_site text;
 };
+
+/* The standard deviation of the ranks' seconds over their mean. */
+double profile_variation(const struct profile_site *site);
 
 /* The cause of the longest waiting in messages. */
 static inline enum profile_late profile_late_main(const struct profile_site *site)
@@ -159,6 +177,8 @@ struct profile_job {
     struct profile_count matrix[PROFILE_BINS][PROFILE_BINS];   /* [source][target] */
     struct profile_count accesses[PROFILE_BINS][PROFILE_BINS]; /* of windows: [origin][target] */
     double late[PROFILE_BINS][PROFILE_BINS]; /* seconds: [rank that waits][rank that is late] */
+    int n_rows;
+    struct profile_row *rows;
     int n;
     struct profile_site sites[PROFILE_SITES + WEFT_CALLS]; /* in the order of their time */
 };

@@ -6,6 +6,7 @@
 #include "tools/interpose/json.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef HAVE_CONFIG_H
@@ -49,12 +50,15 @@ static void put_site(FILE *file, const struct profile_site *site)
     weft_json_put_string(file, site->text.function);
     fprintf(file,
             ", \"ranks\": %d, \"calls\": %llu, \"bytes\": %llu, \"time\": %.9g, \"least\": %.9g, "
-            "\"least_rank\": %d, \"most\": %.9g, \"most_rank\": %d, \"longest\": %.9g, "
-            "\"wait\": %.9g, \"late_sender\": %.9g, \"late_receiver\": %.9g, "
+            "\"least_rank\": %d, \"most\": %.9g, \"most_rank\": %d, \"variation\": %.4g, "
+            "\"shortest\": %.9g, \"longest\": %.9g, \"least_bytes\": %llu, \"most_bytes\": "
+            "%llu, \"wait\": %.9g, \"late_sender\": %.9g, \"late_receiver\": %.9g, "
             "\"late_progress\": %.9g",
             site->ranks, (unsigned long long)site->calls, (unsigned long long)site->bytes,
-            site->sum, site->least, site->least_rank, site->most, site->most_rank, site->longest,
-            site->wait, site->late[PROFILE_LATE_SENDER], site->late[PROFILE_LATE_RECEIVER],
+            site->sum, site->least, site->least_rank, site->most, site->most_rank,
+            profile_variation(site), site->shortest, site->longest,
+            (unsigned long long)site->least_bytes, (unsigned long long)site->most_bytes, site->wait,
+            site->late[PROFILE_LATE_SENDER], site->late[PROFILE_LATE_RECEIVER],
             site->late[PROFILE_LATE_PROGRESS]);
     enum profile_late cause = profile_late_main(site);
     if (site->late[cause] > 0)
@@ -192,6 +196,24 @@ static void put_lanes(FILE *file, const struct profile_sums *sums)
             (unsigned long long)sums->distances[PROFILE_FAR].bytes);
 }
 
+/* [index in sites, rank, calls, time, shortest, longest, bytes, least bytes, most bytes] */
+static void put_rows(FILE *file, const struct profile_job *job)
+{
+    int *index = tool_allocate((size_t)job->n, sizeof *index);
+    for (int i = 0; i < job->n; i++)
+        index[job->sites[i].id] = i;
+    for (int i = 0; i < job->n_rows; i++) {
+        const struct profile_row *row = &job->rows[i];
+        const struct profile_figures *f = &row->figures;
+        fprintf(file, "%s\n    [%d, %d, %llu, %.9g, %.9g, %.9g, %llu, %llu, %llu]", i ? "," : "",
+                index[row->site], row->rank, (unsigned long long)f->calls, f->seconds, f->least,
+                f->most, (unsigned long long)f->bytes,
+                (unsigned long long)(f->bytes ? f->least_bytes : 0),
+                (unsigned long long)f->most_bytes);
+    }
+    free(index);
+}
+
 static void put_job(FILE *file, const struct profile_job *job)
 {
     struct profile_sums sums;
@@ -210,7 +232,9 @@ static void put_job(FILE *file, const struct profile_job *job)
         fprintf(file, "%s\n    ", i ? "," : "");
         put_site(file, &job->sites[i]);
     }
-    fprintf(file, "\n  ],\n  \"message_sizes\": [");
+    fprintf(file, "\n  ],\n  \"by_rank\": [");
+    put_rows(file, job);
+    fprintf(file, "],\n  \"message_sizes\": [");
     put_sizes(file, job->sizes[0]);
     fprintf(file, "],\n  \"collective_sizes\": [");
     put_sizes(file, job->sizes[1]);

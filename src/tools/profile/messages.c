@@ -472,7 +472,7 @@ static void end_start(const struct weft_call *call, const struct plan *plan,
         activate(operation, begin);
         if (operation->asks_for == PROFILE_RECEIVER) {
             profile_bytes_add_message(thread, operation->peer, operation->bytes);
-            slot->bytes += operation->bytes;
+            profile_slot_add_bytes(slot, operation->bytes);
         }
         state.wild += operation->active && operation->comm;
     }

@@ -158,7 +158,8 @@ static void put_site_rows(FILE *file, const struct profile_job *job,
     char text[512], number[PROFILE_TEXT];
     fprintf(file, "<div class=\"wide\"><table><tr><th>call site</th><th>time "
                   "%%</th><th>mean</th><th>least (rank)</th>"
-                  "<th>most (rank)</th><th>calls</th><th>bytes</th><th>longest call</th></tr>\n");
+                  "<th>most (rank)</th><th>variation</th><th>calls</th><th>bytes</th>"
+                  "<th>shortest call</th><th>longest call</th></tr>\n");
     for (int i = 0; i < job->n && i < ROWS_SHOWN; i++) {
         const struct profile_site *site = &job->sites[i];
         profile_text_site(site, text, sizeof text);
@@ -168,10 +169,12 @@ static void put_site_rows(FILE *file, const struct profile_job *job,
                 profile_text_seconds(site->sum / site->ranks, number));
         fprintf(file, "<td>%s (%d)</td>", profile_text_seconds(site->least, number),
                 site->least_rank);
-        fprintf(file, "<td>%s (%d)</td><td>%llu</td>", profile_text_seconds(site->most, number),
-                site->most_rank, (unsigned long long)site->calls);
+        fprintf(file, "<td>%s (%d)</td><td>%.2f</td><td>%llu</td>",
+                profile_text_seconds(site->most, number), site->most_rank, profile_variation(site),
+                (unsigned long long)site->calls);
         fprintf(file, "<td>%s</td>",
                 site->bytes ? profile_text_bytes((double)site->bytes, number) : "");
+        fprintf(file, "<td>%s</td>", profile_text_seconds(site->shortest, number));
         fprintf(file, "<td>%s</td></tr>\n", profile_text_seconds(site->longest, number));
     }
     fprintf(file, "</table></div>\n");

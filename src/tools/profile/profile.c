@@ -105,13 +105,16 @@ static void set_names(void)
 
 static bool has_sessions; /* MPI_Session_init was called outside of MPI_Init and MPI_Finalize */
 
-/* A job without MPI_Init has no channel: one of its processes states that. */
+/* Without MPI_Init and MPI_Finalize nothing is gathered: one of the processes states that. */
 static void end_process(void)
 {
     const char *rank = getenv("PMIX_RANK");
     if (has_sessions && !profile.shared && (!rank || strcmp(rank, "0") == 0))
         fputs("weft profile: the program uses sessions without MPI_Init, and is not measured\n",
               stderr);
+    if (profile.running && profile.rank == 0 && profile.shared->pid == getpid())
+        fprintf(stderr, "weft profile: rank 0 ends without MPI_Finalize: there is no %s\n",
+                profile_traces ? "time line but the files of the ranks" : "profile");
 }
 
 __attribute__((constructor)) static void start(void)
@@ -137,6 +140,7 @@ static void write_files(void)
         profile_page_write(job);
         profile_lines_print(job);
         free(job->ranks);
+        free(job->rows);
         free(job);
     }
 }
@@ -271,9 +275,10 @@ void weft_call_end(struct weft_call *call)
     struct profile_slot *slot = profile_slot_of(thread, call);
     slot->calls++;
     slot->ticks += ticks;
+    slot->least = ticks < slot->least ? ticks : slot->least;
     slot->most = ticks > slot->most ? ticks : slot->most;
     uint64_t bytes = call->result == MPI_SUCCESS ? profile_bytes_add(thread, call, ticks) : 0;
-    slot->bytes += bytes;
+    profile_slot_add_bytes(slot, bytes);
     if (__builtin_expect(profile_traces, 0))
         profile_trace_call(thread, (uint32_t)(call->function - weft_functions),
                            (uintptr_t)call->state, ticks, bytes);

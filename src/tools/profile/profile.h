@@ -99,6 +99,15 @@ struct profile_thread *profile_thread_own(void);
 /* The slot of a call site; the last one if the table is full. */
 struct profile_slot *profile_slot_of(struct profile_thread *thread, const struct weft_call *call);
 
+static inline void profile_slot_add_bytes(struct profile_slot *slot, uint64_t bytes)
+{
+    if (!bytes)
+        return;
+    slot->bytes += bytes;
+    slot->least_bytes = bytes < slot->least_bytes ? bytes : slot->least_bytes;
+    slot->most_bytes = bytes > slot->most_bytes ? bytes : slot->most_bytes;
+}
+
 /* The index of a size in a histogram: 0 for 0, 1 for 1 byte, 2 for 2-3, 3 for 4-7, ... */
 static inline int profile_size_index(uint64_t bytes)
 {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifdef HAVE_CONFIG_H
@@ -23,6 +24,8 @@
 static struct {
     char name[4096 + 32]; /* "": the file has no name */
     int file;             /* -1: none */
+    dev_t device;         /* of the file */
+    ino_t inode;
     const char *memory;
 } state = {.file = -1};
 
@@ -34,10 +37,13 @@ static bool is_within_limit(void)
            (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > sizeof(struct profile_shared));
 }
 
-/* Space on the disk. 0, or an errno. */
+/* Space on the disk. 0, or an errno. The program may have closed all files, and opened another. */
 static int allocate(off_t offset, size_t size)
 {
+    struct stat now;
     int code;
+    if (fstat(state.file, &now) || now.st_dev != state.device || now.st_ino != state.inode)
+        return EBADF;
     do
         code = posix_fallocate(state.file, offset, (off_t)size);
     while (code == EINTR);
@@ -52,9 +58,13 @@ static int open_file(const char *name, int rank)
     state.file = open(state.name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (state.file < 0)
         return errno;
-    int code = ftruncate(state.file, sizeof(struct profile_shared))
+    struct stat status = {0};
+    int code = fstat(state.file, &status) || ftruncate(state.file, sizeof(struct profile_shared))
                    ? errno
-                   : allocate(0, offsetof(struct profile_shared, threads));
+                   : 0;
+    state.device = status.st_dev;
+    state.inode = status.st_ino;
+    code = code ? code : allocate(0, offsetof(struct profile_shared, threads));
     if (code) {
         close(state.file);
         unlink(state.name);

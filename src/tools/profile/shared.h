@@ -74,7 +74,8 @@ struct profile_slot {
     uint32_t function;
     bool through; /* the site is in an MPI library, above which the program is found by unwinding */
     int32_t offset; /* of the program's return address in the stack: table.c; 0: not known */
-    uint64_t calls, ticks, most, bytes;
+    uint64_t calls, ticks, least, most;      /* least, most: of a call */
+    uint64_t bytes, least_bytes, most_bytes; /* of a call that has some */
     /* Seconds, set at the end: for other ranks in collectives; in messages, and the rank that was
      * late most. */
     double wait, late[PROFILE_LATES];

@@ -93,11 +93,14 @@ static struct profile_slot *find(struct profile_thread *thread, const void *site
         return slot;
     if (thread->n == PROFILE_SLOTS_USED) {
         slot = &thread->slots[PROFILE_SLOTS + function];
-        slot->function = function;
+        if (!slot->calls)
+            *slot = (struct profile_slot){
+                .function = function, .least = UINT64_MAX, .least_bytes = UINT64_MAX};
         return slot;
     }
     thread->n++;
-    *slot = (struct profile_slot){.site = site, .function = function};
+    *slot = (struct profile_slot){
+        .site = site, .function = function, .least = UINT64_MAX, .least_bytes = UINT64_MAX};
     slot->through = weft_site_of(site) != site;
     return slot;
 }

@@ -4,6 +4,7 @@
  */
 #include "tools/profile/job.h"
 
+#include <math.h>
 #include <string.h>
 
 struct unit {
@@ -42,6 +43,12 @@ const char *const profile_text_late[PROFILE_LATES] = {"a late sender", "a late r
                                                       "late progress"};
 const char *const profile_text_lates[PROFILE_LATES] = {"late senders", "late receivers",
                                                        "late progress"};
+
+double profile_variation(const struct profile_site *site)
+{
+    double mean = site->sum / site->ranks, variance = site->squares / site->ranks - mean * mean;
+    return mean > 0 && variance > 0 ? sqrt(variance) / mean : 0;
+}
 
 void profile_text_site(const struct profile_site *site, char *text, size_t size)
 {

@@ -10,6 +10,7 @@
  */
 #include "tools/profile/timeline.h"
 #include "core/base/assert.h"
+#include "tools/interpose/json.h"
 
 #include <string.h>
 
@@ -92,11 +93,15 @@ void profile_timeline_put_rank(FILE *file, const struct profile_shared *rank, do
 {
     uint64_t most = (uint64_t)(JOB_EVENTS / (rank->size > 0 ? rank->size : 1));
     int threads = 0;
-    fprintf(file,
-            ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"rank %d "
-            "on %.*s\"}},\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"args\":"
-            "{\"sort_index\":%d}}",
-            rank->rank, rank->rank, PROFILE_HOST, rank->host, rank->rank, rank->rank);
+    char name[PROFILE_HOST + 32];
+    fprintf(
+        file,
+        ",\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%d,\"args\":{\"sort_index\":%d}}"
+        ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":",
+        rank->rank, rank->rank, rank->rank);
+    snprintf(name, sizeof name, "rank %d on %.*s", rank->rank, PROFILE_HOST, rank->host);
+    weft_json_put_string(file, name);
+    fputs("}}", file);
     for (int i = 0; i < PROFILE_BUFFERS; i++)
         threads += rank->buffers[i].n > 0;
     most = (most > RANK_EVENTS ? most : RANK_EVENTS) / (uint64_t)(threads ? threads : 1);

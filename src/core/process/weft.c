@@ -189,6 +189,23 @@ static void open_gpu(void)
               weft_gpu_describe(driver, sizeof driver) ? driver : "no driver is loaded yet");
 }
 
+/* weftrun sets these variables and preloads the tools; under other launchers the user does both. */
+static void warn_of_tools(void)
+{
+    static const char *const tools[] = {"PROFILE", "TRACE", "CHECK"};
+    const char *preload = getenv("LD_PRELOAD");
+    char variable[32];
+    for (int i = 0; i < 3 && weft.job.rank == 0; i++) {
+        snprintf(variable, sizeof variable, "WEFT_%s", tools[i]);
+        const char *value = getenv(variable);
+        if (value && *value && (!preload || !strstr(preload, "libweft_")))
+            weft_warn("%s is set, but nothing is measured or checked without its tool: preload "
+                      "libweft_%s.so (LD_PRELOAD; it is in weft/tools beside the library), or use "
+                      "weftrun",
+                      variable, i == 2 ? "check" : "profile");
+    }
+}
+
 /* From nothing to a process that can communicate, at a level of thread support. */
 static void weft_start(int thread_level)
 {
@@ -212,6 +229,7 @@ static void weft_start(int thread_level)
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     }
     weft_phase_end("join the job");
+    warn_of_tools();
     bool threads = thread_level == MPI_THREAD_MULTIPLE;
     open_gpu();
     weft_phase_end("look for GPUs");

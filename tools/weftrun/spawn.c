@@ -127,7 +127,7 @@ static struct job *copy_options(const struct job *first, struct spawn_call *call
     if (!job)
         return NULL;
     *job = *first;
-    job->check = job->record = job->replay = NULL; /* of one job each */
+    job->record = job->replay = NULL; /* of one job each; the checker starts anew in each */
     job->profile = job->trace = job->trace_last = NULL;
     job->apps = NULL;
     job->ranks = NULL;

@@ -3,6 +3,7 @@
  * Blocks of the heap: see blocks.h.
  */
 #include "tools/check/blocks.h"
+#include "tools/check/check.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,6 +39,8 @@ static struct {
     void *(*memalign)(size_t, size_t);
     void (*free)(void *);
 } next;
+
+CHECK_THREAD bool check_is_in_call;
 
 static struct region *_Atomic *regions; /* by the address; NULL: there is no memory for them */
 
@@ -180,8 +183,14 @@ bool check_block_find(uintptr_t address, uintptr_t *low, uintptr_t *high)
     return false;
 }
 
-static void note_freed(uintptr_t at)
+/* from: the code that has freed the block. */
+static void note_freed(uintptr_t at, const void *from)
 {
+    const uintptr_t code = (uintptr_t)from;
+    const bool is_program =
+        code >= weft_site_program_range.begin && code < weft_site_program_range.end;
+    if (check_is_in_call || (!check.began && !is_program))
+        return;
     region_of(at)->freed[unit_of(at)] = 1;
 }
 
@@ -208,7 +217,7 @@ EXPORT void free(void *block)
     if (!block || is_early(block) || !resolve())
         return;
     if (drop(block))
-        note_freed((uintptr_t)block);
+        note_freed((uintptr_t)block, __builtin_return_address(0));
     next.free(block);
 }
 
@@ -226,7 +235,7 @@ EXPORT void *realloc(void *block, size_t size)
     if (!moved && size && kept) /* the block is as it was */
         region_of((uintptr_t)block)->units[unit_of((uintptr_t)block)] = kept;
     if (moved && moved != block && kept)
-        note_freed((uintptr_t)block);
+        note_freed((uintptr_t)block, __builtin_return_address(0));
     return add(moved, size);
 }
 

@@ -64,6 +64,7 @@ struct check {
     bool repeats;         /* the order of a record (order.h), perhaps of another program */
     bool has_order;       /* an order is recorded, repeated or shuffled */
     bool began;           /* MPI_Init has returned, and the end has not come */
+    bool is_spawned;      /* the job, by MPI_Comm_spawn */
     int rank, size;       /* in MPI_COMM_WORLD */
     bool several_threads; /* MPI_THREAD_MULTIPLE, in a process of the job */
     MPI_Comm channel;

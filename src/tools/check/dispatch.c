@@ -4,6 +4,7 @@
  */
 #include "core/base/hash.h"
 #include "tools/check/area.h"
+#include "tools/check/blocks.h"
 #include "tools/check/buffering.h"
 #include "tools/check/buffers.h"
 #include "tools/check/changes.h"
@@ -212,7 +213,10 @@ static void exchange_programs(void)
 static void begin_job(void)
 {
     int keyval, provided, several;
+    MPI_Comm parent;
     weft_site_read_modules();
+    weft_next.Comm_get_parent(&parent);
+    check.is_spawned = parent != MPI_COMM_NULL;
     weft_next.Comm_rank(MPI_COMM_WORLD, &check.rank);
     weft_next.Comm_size(MPI_COMM_WORLD, &check.size);
     weft_next.Comm_dup(MPI_COMM_WORLD, &check.channel);
@@ -308,6 +312,7 @@ static bool make_known(struct weft_call *call, int has)
 
 bool weft_call_begin(struct weft_call *call)
 {
+    check_is_in_call = true;
     if (!check.began)
         return true;
     const int has = check_functions[call->function - weft_functions];
@@ -351,10 +356,8 @@ static void end_changes(struct weft_call *call)
         check_buffers_end(call);
 }
 
-void weft_call_end(struct weft_call *call)
+static void end_call(struct weft_call *call)
 {
-    if (call->state == &made_known)
-        return;
     if (call->function->plain == WEFT_CALL_Init || call->function->plain == WEFT_CALL_Init_thread) {
         if (call->result == MPI_SUCCESS && !is_other_abi()) {
             init = check_location_of(call);
@@ -384,4 +387,11 @@ void weft_call_end(struct weft_call *call)
     check_changes_free(call);
     if (depth == 0 && check_watches)
         check_watch_keep(call);
+}
+
+void weft_call_end(struct weft_call *call)
+{
+    if (call->state != &made_known)
+        end_call(call);
+    check_is_in_call = depth > 0;
 }

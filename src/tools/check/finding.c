@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A rank has at most so many, and so have all ranks together: a program with more needs the first
  * ones mended. */
@@ -138,12 +139,24 @@ void check_findings_print_own(void)
     check_unlock();
 }
 
-void check_findings_write_own(void)
+/* Writes the SARIF file, if one is asked for. A spawned job has a file of its own. */
+static void write_file(const struct check_finding *list, int n)
 {
     const char *path = getenv("WEFT_CHECK_SARIF");
+    char own[4096];
+    if (!path || !*path)
+        return;
+    if (check.is_spawned)
+        snprintf(own, sizeof own, "%s.spawned%ld", path, (long)getpid());
+    else
+        snprintf(own, sizeof own, "%s", path);
+    check_sarif_write(own, list, n);
+}
+
+void check_findings_write_own(void)
+{
     check_lock();
-    if (path && *path)
-        check_sarif_write(path, check.findings.list, check.findings.n);
+    write_file(check.findings.list, check.findings.n);
     check_unlock();
 }
 
@@ -193,6 +206,7 @@ static void print_left_out(int findings)
 
 static void print_all(struct check_finding *list, int n)
 {
+    const char *job = check.is_spawned ? " of a spawned job" : "";
     int errors = 0;
     for (int i = 0; i < n; i++) {
         errors += check_rules[list[i].rule].error;
@@ -200,10 +214,12 @@ static void print_all(struct check_finding *list, int n)
             print_finding(&list[i]);
     }
     if (n == 0)
-        fprintf(stderr, "weft check: no findings in %d ranks\n", check.size);
+        fprintf(stderr, "weft check: no findings in %d rank%s%s\n", check.size, plural(check.size),
+                job);
     else
-        fprintf(stderr, "weft check: %d finding%s in %d ranks: %d error%s, %d warning%s\n", n,
-                plural(n), check.size, errors, plural(errors), n - errors, plural(n - errors));
+        fprintf(stderr, "weft check: %d finding%s in %d rank%s%s: %d error%s, %d warning%s\n", n,
+                plural(n), check.size, plural(check.size), job, errors, plural(errors), n - errors,
+                plural(n - errors));
 }
 
 int check_findings_end(void)
@@ -228,9 +244,7 @@ int check_findings_end(void)
         all = join(list, all);
         print_all(list, all);
         print_left_out(left_out);
-        const char *path = getenv("WEFT_CHECK_SARIF");
-        if (path && *path)
-            check_sarif_write(path, list, all);
+        write_file(list, all);
     }
     weft_next.Bcast(&all, 1, MPI_INT, 0, check.channel);
     for (int i = 0; i < own->n; i++)

@@ -146,6 +146,7 @@ lib_weft_tools_weft_ranks_SOURCES += src/tools/interpose/json.c src/tools/interp
 nodist_lib_weft_tools_weft_ranks_SOURCES = $(TOOLS_DIR)/calls.c
 lib_weft_tools_weft_ranks_CPPFLAGS = $(TOOLS_CPPFLAGS)
 lib_weft_tools_weft_ranks_CFLAGS = $(AM_CFLAGS) $(WEFT_CFLAGS)
+lib_weft_tools_weft_ranks_LDADD =
 $(lib_weft_tools_weft_ranks_OBJECTS): | $(TOOLS_STAMP)
 
 # ---- Archives of OTF2, for weft-report

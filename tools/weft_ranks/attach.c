@@ -196,7 +196,7 @@ static void read_counters(struct job *job)
         struct rank *rank = &job->ranks[i];
         rank->before = rank->now;
         rank->now = (struct counts){0};
-        for (int k = 0; k <= PROFILE_THREADS; k++)
+        for (int k = 0; k < profile_threads_of(rank->memory); k++)
             add_thread(job, &rank->now, rank->memory, &rank->memory->threads[k]);
     }
 }

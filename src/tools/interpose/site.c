@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -225,13 +226,31 @@ bool weft_site_is_in_call(const void *frame)
 
 /* ---- Lookup */
 
+/* Names of C++ as a reader knows them, if the program has the library for it. */
+static void set_function(struct weft_site *site, const char *name)
+{
+    char *(*demangle)(const char *name, char *space, size_t *length, int *status) = NULL;
+    char *text = NULL;
+    int status = -1;
+    void *symbol =
+        name && strncmp(name, "_Z", 2) == 0 ? dlsym(RTLD_DEFAULT, "__cxa_demangle") : NULL;
+    memcpy(&demangle, &symbol, sizeof demangle);
+    if (demangle)
+        text = demangle(name, NULL, NULL, &status);
+    snprintf(site->function, sizeof site->function, "%s",
+             text && status == 0 ? text
+             : name              ? name
+                                 : "");
+    free(text);
+}
+
 #ifdef HAVE_LIBDW
 static void print_line(Dwfl_Module *module, Dwarf_Addr at, struct weft_site *site)
 {
     Dwfl_Line *line = module ? dwfl_module_getsrc(module, at) : NULL;
     const char *function = module ? dwfl_module_addrname(module, at) : NULL;
     const char *file = line ? dwfl_lineinfo(line, NULL, &site->line, NULL, NULL, NULL) : NULL;
-    snprintf(site->function, sizeof site->function, "%s", function ? function : "");
+    set_function(site, function);
     snprintf(site->file, sizeof site->file, "%s", file ? file : "");
 }
 
@@ -299,7 +318,7 @@ static void look_up(const void *address, struct weft_site *site)
     snprintf(site->file, sizeof site->file, "%s+0x%zx", file_of(info.dli_fname),
              (size_t)((uintptr_t)address - 1 - (uintptr_t)info.dli_fbase));
     if (!site->function[0])
-        snprintf(site->function, sizeof site->function, "%s", info.dli_sname ? info.dli_sname : "");
+        set_function(site, info.dli_sname);
 }
 
 /* A mistake in a loop is reported each time: the lines found last are kept. */

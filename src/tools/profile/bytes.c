@@ -202,7 +202,8 @@ static void add_to_rank(struct profile_thread *thread, int world, uint64_t bytes
     if (world < 0)
         return;
     weft_assert(world < profile.size);
-    add_count(&thread->peers[world / profile.fold], bytes);
+    int bin = __builtin_expect(profile.fold == 1, 1) ? world : world / profile.fold; /* 20 cycles */
+    add_count(&thread->peers[bin], bytes);
     if (profile.distances)
         add_count(&thread->distances[profile.distances[world]], bytes);
 }

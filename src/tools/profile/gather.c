@@ -201,7 +201,7 @@ static void fill_report(struct report *report)
     memcpy(report->rendezvous, profile.rendezvous, sizeof profile.rendezvous);
     memcpy(report->algorithms, profile.algorithms, sizeof profile.algorithms);
     report->n_algorithms = profile.n_algorithms;
-    for (int i = 0; i <= PROFILE_THREADS; i++)
+    for (int i = 0; i < profile_threads_of(profile.shared); i++)
         add_thread(report, &profile.threads[i]);
     report->rank.threads += report->rank.threads == 0; /* 0: a rank that did not report */
     report->rank.read_seconds = seconds_of(report->rank.reads.ticks);

@@ -400,8 +400,10 @@ static const MPI_Status *status_at(const struct weft_call *call, const struct pl
 }
 
 /* The call has waited for the operation. */
-static void ask(const struct operation *operation)
+static inline void ask(const struct operation *operation)
 {
+    if (__builtin_expect(!profile_messages.open, 1))
+        return;
     profile_long_ask(&(struct profile_query){
         .key = operation->key,
         .n = operation->n,
@@ -601,5 +603,6 @@ void profile_message_after(const struct weft_call *call, struct profile_thread *
     default:
         break;
     }
-    profile_long_close();
+    if (profile_messages.open)
+        profile_long_close();
 }

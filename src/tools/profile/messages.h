@@ -86,6 +86,7 @@ struct profile_messages {
     int n[PROFILE_ENDS];
     struct profile_post *post[PROFILE_ENDS]; /* at this rank: sends; receives */
     struct profile_long *longest;
+    struct profile_long *open; /* the call that ends; NULL: it was short */
     struct profile_query *query;
     struct profile_absence *absence; /* in the order of time */
 };
@@ -114,7 +115,13 @@ uint32_t profile_post_next(enum profile_end end, uint64_t key);
 
 /* The call that ends, and the messages that it waited for. It is kept if it took long and has
  * any. */
-void profile_long_open(struct profile_slot *slot, uint64_t begin, uint64_t ticks);
+void profile_long_keep(struct profile_slot *slot, uint64_t begin, uint64_t ticks);
+static inline void profile_long_open(struct profile_slot *slot, uint64_t begin, uint64_t ticks)
+{
+    profile_messages.open = NULL;
+    if (__builtin_expect(ticks >= profile_messages.least, 0))
+        profile_long_keep(slot, begin, ticks);
+}
 void profile_long_ask(const struct profile_query *query);
 void profile_long_close(void);
 

@@ -29,7 +29,7 @@ void page_put_waits(FILE *file, const struct profile_job *job, const struct prof
     if (!job->waits)
         fprintf(file,
                 "The split is not known: ranks made different collective calls, or several threads "
-                "may call MPI.</p>\n");
+                "call MPI.</p>\n");
     else if (n == 0)
         fprintf(file,
                 "No barrier, allreduce, allgather or alltoall of all ranks was called.</p>\n");
@@ -171,7 +171,7 @@ void page_put_late(FILE *file, const struct profile_job *job, const struct profi
         return;
     fprintf(file, "</section><section><h2>Waiting in messages</h2>");
     if (!job->lates) {
-        fprintf(file, "<p>It is not known which ranks were late, because several threads may call "
+        fprintf(file, "<p>It is not known which ranks were late, because several threads call "
                       "MPI.</p>\n");
         return;
     }

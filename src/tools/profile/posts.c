@@ -34,7 +34,6 @@ static struct {
     struct profile_long longs[LONGS];
     struct profile_query queries[QUERIES];
     struct profile_absence absences[ABSENCES];
-    struct profile_long *open; /* of the call that ends; NULL: it was short */
 } kept;
 
 void profile_posts_begin(void)
@@ -149,34 +148,32 @@ void profile_longs_thin(int space)
     }
 }
 
-void profile_long_open(struct profile_slot *slot, uint64_t begin, uint64_t ticks)
+void profile_long_keep(struct profile_slot *slot, uint64_t begin, uint64_t ticks)
 {
     struct profile_messages *m = &profile_messages;
-    kept.open = NULL;
-    if (__builtin_expect(ticks < m->least, 1))
-        return;
     if (m->longs == LONGS || m->queries > QUERIES - QUERIES_OF_CALL)
         profile_longs_thin(QUERIES / 2);
     weft_assert(m->longs < LONGS && m->queries <= QUERIES - QUERIES_OF_CALL);
-    kept.open = &kept.longs[m->longs];
-    *kept.open =
+    m->open = &kept.longs[m->longs];
+    *m->open =
         (struct profile_long){.slot = slot, .begin = begin, .ticks = ticks, .first = m->queries};
 }
 
 void profile_long_ask(const struct profile_query *query)
 {
-    if (!kept.open || kept.open->queries == QUERIES_OF_CALL)
+    struct profile_long *open = profile_messages.open;
+    if (!open || open->queries == QUERIES_OF_CALL)
         return;
-    weft_assert(kept.open->first + kept.open->queries == profile_messages.queries);
-    kept.open->queries++;
+    weft_assert(open->first + open->queries == profile_messages.queries);
+    open->queries++;
     kept.queries[profile_messages.queries++] = *query;
 }
 
 void profile_long_close(void)
 {
-    if (kept.open && kept.open->queries)
+    if (profile_messages.open->queries)
         profile_messages.longs++;
-    kept.open = NULL;
+    profile_messages.open = NULL;
 }
 
 /* ---- Absences */

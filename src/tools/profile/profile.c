@@ -125,6 +125,8 @@ __attribute__((constructor)) static void start(void)
     profile_bytes_begin();
     set_names();
     profile_trace_begin();
+    if (profile_traces && strcmp(profile_json, profile_trace_file) == 0)
+        snprintf(profile_json, sizeof profile_json, "%.4080s.figures", profile_trace_file);
     read_clocks(&start_of_program.seconds_begin, &start_of_program.begin);
     atexit(end_process);
 }
@@ -188,7 +190,8 @@ static void begin_job(void)
     weft_next.Comm_rank(MPI_COMM_WORLD, &profile.rank);
     weft_next.Comm_size(MPI_COMM_WORLD, &profile.size);
     weft_next.Query_thread(&level);
-    profile.one_thread = level != MPI_THREAD_MULTIPLE;
+    profile.multiple = level == MPI_THREAD_MULTIPLE;
+    profile.one_thread = true;
     profile.fold = (profile.size + PROFILE_BINS - 1) / PROFILE_BINS;
     weft_next.Comm_dup(MPI_COMM_WORLD, &profile.channel);
     weft_next.Comm_set_errhandler(profile.channel, MPI_ERRORS_RETURN);
@@ -219,6 +222,11 @@ static void stop(void)
 
 /* ---- Each call */
 
+static inline bool is_one_thread(void)
+{
+    return __atomic_load_n(&profile.one_thread, __ATOMIC_RELAXED);
+}
+
 bool weft_call_begin(struct weft_call *call)
 {
     if (!profile.running) {
@@ -238,7 +246,7 @@ bool weft_call_begin(struct weft_call *call)
     struct profile_thread *own = profile_thread_own();
     struct profile_now *now = own ? &own->now : &unseen;
     now->n = 0;
-    if (profile.one_thread)
+    if (is_one_thread())
         profile_message_before(call, now);
     now->function = (int32_t)(call->function - weft_functions);
     now->since = read_ticks();
@@ -282,7 +290,7 @@ void weft_call_end(struct weft_call *call)
     if (__builtin_expect(profile_traces, 0))
         profile_trace_call(thread, (uint32_t)(call->function - weft_functions),
                            (uintptr_t)call->state, ticks, bytes);
-    if (profile.one_thread) {
+    if (is_one_thread()) {
         if (call->result == MPI_SUCCESS && profile_is_synchronizing(call))
             keep_duration(call, slot, ticks);
         profile_message_after(call, thread, slot, (uintptr_t)call->state, ticks, bytes);

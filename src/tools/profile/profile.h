@@ -58,7 +58,8 @@
 
 struct profile {
     bool running;    /* between MPI_Init and MPI_Finalize */
-    bool one_thread; /* calls MPI at a time */
+    bool multiple;   /* MPI_THREAD_MULTIPLE */
+    bool one_thread; /* calls MPI at a time; with MPI_THREAD_MULTIPLE: only one has called it yet */
     int rank, size;
     int fold; /* ranks of a bin */
     MPI_Comm channel;

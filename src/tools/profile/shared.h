@@ -171,12 +171,20 @@ struct profile_shared {
     uint64_t job;                   /* the same at all ranks */
     uint64_t dropped;               /* calls of threads without a buffer */
     int32_t rank, size, pid, calls; /* calls: WEFT_CALLS */
+    int32_t taken; /* tables that threads have taken; the others are untouched pages */
     char host[PROFILE_HOST], program[PROFILE_HOST];
     double last; /* seconds of --trace-last; 0: all */
     struct profile_clock clock;
     struct profile_thread threads[PROFILE_THREADS + 1]; /* the last one: shared by threads */
     struct profile_buffer buffers[PROFILE_BUFFERS];     /* of the first threads */
 };
+
+/* Tables that may have figures. */
+static inline int profile_threads_of(const struct profile_shared *rank)
+{
+    int taken = __atomic_load_n(&rank->taken, __ATOMIC_RELAXED);
+    return taken < 0 ? 0 : taken > PROFILE_THREADS + 1 ? PROFILE_THREADS + 1 : taken;
+}
 
 /* Makes the memory of a rank. file: the name of the time line; NULL: there is none. */
 struct profile_shared *profile_shared_open(uint64_t job, int rank, int size, const char *file);

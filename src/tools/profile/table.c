@@ -42,7 +42,13 @@ static struct profile_thread *take(void)
     pthread_mutex_lock(&lock);
     while (thread < last() && thread->used)
         thread++;
-    profile_shared_reserve(thread, sizeof *thread);
+    int taken = (int)(thread - profile.threads) + 1;
+    if (taken > profile.shared->taken) {
+        profile_shared_reserve(thread, sizeof *thread);
+        __atomic_store_n(&profile.shared->taken, taken, __ATOMIC_RELAXED);
+    }
+    if (taken > 1 && profile.multiple)
+        __atomic_store_n(&profile.one_thread, false, __ATOMIC_RELAXED);
     thread->used = true;
     pthread_mutex_unlock(&lock);
     if (thread != last())

@@ -9,7 +9,7 @@
  * ranks are deleted. If the job ends otherwise they remain, and weft-report --trace joins them.
  *
  * Arrows connect the n-th send of a channel with the n-th receive (messages.h): from the call that
- * begins the send to the call that completes the receive. They are left out if several threads may
+ * begins the send to the call that completes the receive. They are left out once several threads
  * call MPI.
  */
 #include "tools/profile/trace.h"

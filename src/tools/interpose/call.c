@@ -21,7 +21,8 @@ _Static_assert(sizeof(struct weft_next) == WEFT_CALLS * sizeof(void *),
 static void no_mpi(void)
 {
     fputs("weft: the process has loaded Weft after its start, where the preloaded tool cannot find "
-          "it; start it with weftrun --abi openmpi or mpich, the MPI that it was built for, or preload "
+          "it; start it with weftrun --abi openmpi or mpich, the MPI that it was built for, or "
+          "preload "
           "that library of Weft behind the tool\n",
           stderr);
     abort();

@@ -226,7 +226,7 @@ bool weft_site_is_in_call(const void *frame)
 
 /* ---- Lookup */
 
-/* Names of C++ as a reader knows them, if the program has the library for it. */
+/* The readable form of a C++ name, if the program has the library for it. */
 static void set_function(struct weft_site *site, const char *name)
 {
     char *(*demangle)(const char *name, char *space, size_t *length, int *status) = NULL;

@@ -152,6 +152,15 @@ int profile_advice(const struct profile_job *job, const struct profile_sums *sum
                  "ranks is %s; even work would save up to %.0f %% of the time",
                  sums->most_compute_rank, profile_text_seconds(sums->most_compute, a),
                  profile_text_seconds(sums->compute, b), excess / sums->wall * 100);
+    double each = sums->messages.n ? (double)sums->messages.bytes / (double)sums->messages.n : 0;
+    double in_messages = sums->classes[PROFILE_P2P] + sums->classes[PROFILE_COMPLETE];
+    if (n < PROFILE_ADVICE && each < 1024 && in_messages > 0.1 * all &&
+        (double)sums->messages.n > 10000.0 * sums->wall * job->reported)
+        snprintf(list[n++], PROFILE_SENTENCE,
+                 "join small messages: %llu messages have %s on average, and take %.0f %% of the "
+                 "time",
+                 (unsigned long long)sums->messages.n, profile_text_bytes(each, a),
+                 in_messages / all * 100);
     n = advise_late(job, sums, list, n);
     double seconds = seconds_in(job, "MPI_Barrier", &calls);
     if (n < PROFILE_ADVICE && seconds > 0.05 * all)
@@ -166,15 +175,6 @@ int profile_advice(const struct profile_job *job, const struct profile_sums *sum
                  "post receives early (MPI_Irecv) and compute before MPI_Wait: blocking receives "
                  "take %.0f %% of the time",
                  waited / all * 100);
-    double each = sums->messages.n ? (double)sums->messages.bytes / (double)sums->messages.n : 0;
-    double in_messages = sums->classes[PROFILE_P2P] + sums->classes[PROFILE_COMPLETE];
-    if (n < PROFILE_ADVICE && each < 1024 && in_messages > 0.1 * all &&
-        (double)sums->messages.n > 10000.0 * sums->wall * job->reported)
-        snprintf(list[n++], PROFILE_SENTENCE,
-                 "join small messages: %llu messages have %s on average, and take %.0f %% of the "
-                 "time",
-                 (unsigned long long)sums->messages.n, profile_text_bytes(each, a),
-                 in_messages / all * 100);
     uint64_t accesses = sums->reads.calls + sums->writes.calls;
     uint64_t small = sums->reads.small + sums->writes.small;
     if (n < PROFILE_ADVICE && sums->classes[PROFILE_FILE] > 0.05 * all && small * 2 > accesses)

@@ -41,14 +41,16 @@ static MPI_T_pvar_session session;
 static MPI_T_pvar_handle handles[PROFILE_COUNTERS];
 static bool is_read[PROFILE_COUNTERS];
 
-/* Elements of the event weft_rendezvous: rank, lane, tag, bytes. */
+/* Elements of the event weft_rendezvous: rank, lane, tag, bytes. Those of the profile's own
+ * messages do not count. */
 static void on_rendezvous(MPI_T_event_instance instance, MPI_T_event_registration registration,
                           MPI_T_cb_safety safety, void *data)
 {
     int32_t lane = -1;
     uint64_t bytes = 0;
     (void)registration, (void)safety, (void)data;
-    if (weft_next.T_event_read(instance, 1, &lane) || weft_next.T_event_read(instance, 3, &bytes))
+    if (!profile.running || weft_next.T_event_read(instance, 1, &lane) ||
+        weft_next.T_event_read(instance, 3, &bytes))
         return;
     struct profile_count *count =
         &profile.rendezvous[lane == LANE_SHM ? 0 : 1][profile_size_index(bytes)];

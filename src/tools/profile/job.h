@@ -222,4 +222,8 @@ extern const char *const profile_text_late[PROFILE_LATES], *const profile_text_l
 /* "MPI_Send at file.c:12 (main)" */
 void profile_text_site(const struct profile_site *site, char *text, size_t size);
 
+/* The same for a picture: its beginning, if it is long. */
+enum { PROFILE_LABEL = 56 };
+void profile_text_label(const struct profile_site *site, char text[PROFILE_LABEL]);
+
 #endif

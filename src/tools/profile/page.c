@@ -37,6 +37,7 @@ static const char style[] =
     "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums;"
     "margin:.7rem 0}th,td{text-align:right;white-space:nowrap;padding:.15rem .6rem;"
     "border-bottom:1px solid var(--line)}td:first-child,th:first-child{text-align:left}"
+    ".sites td:first-child{white-space:normal;overflow-wrap:anywhere;min-width:20rem}"
     ".wide{overflow-x:auto}details{font-size:.95rem;margin-top:2rem}"
     "summary{cursor:pointer;color:var(--quiet)}";
 

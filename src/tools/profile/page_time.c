@@ -156,7 +156,7 @@ static void put_site_rows(FILE *file, const struct profile_job *job,
                           const struct profile_sums *sums)
 {
     char text[512], number[PROFILE_TEXT];
-    fprintf(file, "<div class=\"wide\"><table><tr><th>call site</th><th>time "
+    fprintf(file, "<div class=\"wide\"><table class=\"sites\"><tr><th>call site</th><th>time "
                   "%%</th><th>mean</th><th>least (rank)</th>"
                   "<th>most (rank)</th><th>variation</th><th>calls</th><th>bytes</th>"
                   "<th>shortest call</th><th>longest call</th></tr>\n");
@@ -183,7 +183,6 @@ static void put_site_rows(FILE *file, const struct profile_job *job,
 void page_put_sites(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
 {
     struct picture_bar bars[SITES_SHOWN] = {0};
-    char text[512];
     int n = job->n < SITES_SHOWN ? job->n : SITES_SHOWN;
     double shown = 0;
     while (n > 1 && job->sites[n - 1].sum < LEAST_SHOWN * sums->all_wall)
@@ -192,8 +191,7 @@ void page_put_sites(FILE *file, const struct profile_job *job, const struct prof
         return;
     for (int i = 0; i < n; i++) {
         const struct profile_site *site = &job->sites[i];
-        profile_text_site(site, text, sizeof text);
-        snprintf(bars[i].label, sizeof bars[i].label, "%.*s", 60, text);
+        profile_text_label(site, bars[i].label);
         snprintf(bars[i].note, sizeof bars[i].note, "%.1f %%", share(site->sum, sums->all_wall));
         bars[i].segments[0] = site->sum / job->reported;
         bars[i].from = site->ranks < job->reported ? 0 : site->least;

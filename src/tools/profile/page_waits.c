@@ -12,14 +12,13 @@ void page_put_waits(FILE *file, const struct profile_job *job, const struct prof
     static const char *const names[] = {"waiting for other ranks", "operation"};
     static const char *const colours[] = {"#d55e00", "#e6a817"};
     struct picture_bar bars[SITES_SHOWN] = {0};
-    char text[512], a[PROFILE_TEXT];
+    char a[PROFILE_TEXT];
     int n = 0;
     for (int i = 0; i < job->n && n < SITES_SHOWN; i++) {
         const struct profile_site *site = &job->sites[i];
         if (site->wait <= 0)
             continue;
-        profile_text_site(site, text, sizeof text);
-        snprintf(bars[n].label, sizeof bars[n].label, "%.*s", 60, text);
+        profile_text_label(site, bars[n].label);
         snprintf(bars[n].note, sizeof bars[n].note, "%.0f %%", share(site->wait, site->sum));
         bars[n].segments[0] = site->wait / job->reported;
         bars[n].segments[1] = (site->sum - site->wait) / job->reported;
@@ -123,11 +122,9 @@ static void put_late_bars(FILE *file, const struct profile_job *job,
     struct picture_bar bars[SITES_SHOWN] = {0};
     const struct profile_site *sites[SITES_SHOWN];
     int n = pick_late(job, sums, sites);
-    char text[512];
     for (int i = 0; i < n; i++) {
         const struct profile_site *site = sites[i];
-        profile_text_site(site, text, sizeof text);
-        snprintf(bars[i].label, sizeof bars[i].label, "%.*s", 60, text);
+        profile_text_label(site, bars[i].label);
         snprintf(bars[i].note, sizeof bars[i].note, "%.0f %%, rank %d",
                  share(late_of(site), site->sum), site->late_most[profile_late_main(site)].rank);
         for (int cause = 0; cause < PROFILE_LATES; cause++)

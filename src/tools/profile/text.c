@@ -64,3 +64,15 @@ void profile_text_site(const struct profile_site *site, char *text, size_t size)
              file, line, site->text.function[0] ? " (" : "", site->text.function,
              site->text.function[0] ? ")" : "");
 }
+
+void profile_text_label(const struct profile_site *site, char text[PROFILE_LABEL])
+{
+    char all[512];
+    profile_text_site(site, all, sizeof all);
+    size_t cut = PROFILE_LABEL - 4; /* not inside a letter of UTF-8 */
+    while (cut > 0 && ((unsigned char)all[cut] & 0xc0) == 0x80)
+        cut--;
+    if (strlen(all) >= PROFILE_LABEL)
+        memcpy(all + cut, "...", sizeof "...");
+    snprintf(text, PROFILE_LABEL, "%s", all);
+}

@@ -17,15 +17,14 @@
 #include "core/base/assert.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
-    AHEAD = 4, /* ranks that may send before rank 0 has received from those before them */
-    TAG_LENGTH = 6,
-    TAG_TRACE,
+    AHEAD = 4,          /* ranks that may send before rank 0 has received from those before them */
+    PIECE = 256 * 1024, /* bytes */
+    TAG_TRACE = 6,
     TAG_TURN
 };
 
@@ -142,43 +141,47 @@ static double first_time(void)
     return trace.last > 0 ? profile_time(profile.clock, profile.clock->end) - trace.last : 0;
 }
 
-/* The text of this rank, to be freed. */
-static char *make_text(double base, size_t *length)
+/* Sends a piece of the text to rank 0, as a stream does. */
+static ssize_t send_piece(void *cookie, const char *text, size_t size)
 {
-    char *text = NULL;
-    FILE *file = open_memstream(&text, length);
-    if (!file)
-        abort();
-    profile_timeline_put_rank(file, profile.shared, base, first_time());
-    if (fclose(file) || *length > INT_MAX)
-        abort();
-    return text;
+    (void)cookie;
+    for (size_t sent = 0; sent < size;) {
+        size_t n = size - sent < PIECE ? size - sent : PIECE;
+        if (weft_next.Send(text + sent, (int)n, MPI_BYTE, 0, TAG_TRACE, profile.channel))
+            return 0;
+        sent += n;
+    }
+    return (ssize_t)size;
 }
 
+/* The text goes in pieces, so that it takes little memory; an empty one ends it. */
 static void send_text(double base)
 {
-    size_t length;
+    static char buffer[PIECE];
     if (profile.rank > AHEAD &&
         weft_next.Recv(NULL, 0, MPI_BYTE, 0, TAG_TURN, profile.channel, MPI_STATUS_IGNORE))
         return;
-    char *text = make_text(base, &length);
-    int n = (int)length;
-    if (weft_next.Send(&n, 1, MPI_INT, 0, TAG_LENGTH, profile.channel) == MPI_SUCCESS)
-        weft_next.Send(text, n, MPI_BYTE, 0, TAG_TRACE, profile.channel);
-    free(text);
+    FILE *file = fopencookie(NULL, "w", (cookie_io_functions_t){.write = send_piece});
+    if (file) {
+        setvbuf(file, buffer, _IOFBF, sizeof buffer);
+        profile_timeline_put_rank(file, profile.shared, base, first_time());
+        fclose(file);
+    }
+    weft_next.Send(NULL, 0, MPI_BYTE, 0, TAG_TRACE, profile.channel);
 }
 
 static void copy_text(FILE *file, int rank)
 {
+    static char piece[PIECE];
+    MPI_Status status;
     int n = 0;
-    if (weft_next.Recv(&n, 1, MPI_INT, rank, TAG_LENGTH, profile.channel, MPI_STATUS_IGNORE))
-        return;
-    char *text = tool_allocate((size_t)n, 1);
-    if (weft_next.Recv(text, n, MPI_BYTE, rank, TAG_TRACE, profile.channel, MPI_STATUS_IGNORE) ==
-            MPI_SUCCESS &&
-        file)
-        fwrite(text, 1, (size_t)n, file);
-    free(text);
+    do {
+        if (weft_next.Recv(piece, PIECE, MPI_BYTE, rank, TAG_TRACE, profile.channel, &status) ||
+            weft_next.Get_count(&status, MPI_BYTE, &n))
+            return;
+        if (file)
+            fwrite(piece, 1, (size_t)n, file);
+    } while (n > 0);
 }
 
 static bool write_file(double base)

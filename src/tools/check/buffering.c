@@ -337,6 +337,9 @@ static struct check_log_entry *collect(void)
     MPI_Request *requests = tool_allocate(n, sizeof(MPI_Request));
     job.logs = tool_allocate(n, sizeof *job.logs);
     for (int i = 0; i < check.size; i++) {
+        requests[i] = MPI_REQUEST_NULL; /* that of this rank: complete at once */
+        if (i == check.rank)
+            continue;
         weft_next.Irecv_c(&entries[(size_t)i * each], (MPI_Count)(each * sizeof *entries), MPI_BYTE,
                           i, CHECK_LOG_TAG, check.channel, &requests[i]);
         check_channel_send(i, &record);
@@ -357,6 +360,8 @@ static struct check_log_entry *collect(void)
         }
     }
     free(requests);
+    check_channel_poll(); /* the records of messages precede the logs of their senders */
+    job.logs[check.rank] = self;
     return entries;
 }
 

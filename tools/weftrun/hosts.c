@@ -76,14 +76,15 @@ bool weft_hosts_have_limits(const struct host_list *list)
     return false;
 }
 
-int weft_hosts_raise_slots(struct host_list *list, int ranks)
+int weft_hosts_raise_slots(struct host_list *list, int ranks, int per_node)
 {
-    int all = weft_hosts_slots(list, 0);
+    int all = weft_hosts_slots(list, per_node);
     for (bool any = true; any && all < ranks;) {
         any = false;
         for (int i = 0; i < list->n && all < ranks; i++) {
             struct host *host = &list->hosts[i];
-            if (host->limit > 0 && host->slots >= host->limit)
+            int slots = weft_hosts_slots_of(host, per_node);
+            if (slots == host->limit || slots == per_node)
                 continue;
             host->slots++;
             all++;
@@ -210,6 +211,15 @@ const char *weft_hosts_elsewhere(const struct host_list *list)
         if (!is_here(list->hosts[i].name))
             return list->hosts[i].name;
     return NULL;
+}
+
+int weft_hosts_limit_here(const struct host_list *list)
+{
+    int limit = 0;
+    for (int i = 0; i < list->n; i++)
+        if (is_here(list->hosts[i].name))
+            limit += list->hosts[i].limit;
+    return limit;
 }
 
 /* The hosts of a list in which a batch system names this one first, by whichever of its names. */

@@ -35,9 +35,12 @@ int weft_hosts_slots_of(const struct host *host, int per_node);
 
 bool weft_hosts_have_limits(const struct host_list *list);
 
-/* Gives the hosts more slots in turn, up to their limits, until there is one for each rank. Returns
- * the slots of all hosts. */
-int weft_hosts_raise_slots(struct host_list *list, int ranks);
+/* Gives the hosts more slots in turn, up to their limits and per_node (0: none), until there is one
+ * for each rank. Returns the slots of all hosts. */
+int weft_hosts_raise_slots(struct host_list *list, int ranks, int per_node);
+
+/* The most ranks on this host, or 0. */
+int weft_hosts_limit_here(const struct host_list *list);
 
 /* A host of the list that is not this one, or NULL. */
 const char *weft_hosts_elsewhere(const struct host_list *list);

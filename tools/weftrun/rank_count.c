@@ -78,8 +78,10 @@ static int check_slots(struct job *job)
     int per_node = job->apps[0].per_node;
     if (job->elsewhere == ELSEWHERE_SLURM || (!job->one_each && !weft_hosts_have_limits(list)))
         return 0;
-    int most = job->one_each || per_node ? weft_hosts_slots(list, per_node)
-                                         : weft_hosts_raise_slots(list, job->size);
+    int limit = job->elsewhere ? 0 : weft_hosts_limit_here(list);
+    int most = job->one_each ? weft_hosts_slots(list, per_node)
+               : limit > 0   ? limit
+                             : weft_hosts_raise_slots(list, job->size, per_node);
     if (job->size <= most)
         return 0;
     weft_lines_print("%d ranks are more than the %d slots of the hosts, and the %s: leave it out, "

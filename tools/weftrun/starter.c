@@ -170,26 +170,69 @@ static void pass_on(struct ending *ending, pid_t pid, const siginfo_t *info, enu
         end(ending, pid, 128 + number, info->si_code == SI_KERNEL && kind != SLURM);
 }
 
+/* Children of weftrun that are not the launcher's: those of the shell that became weftrun. */
+enum { EARLIER_MOST = 64 };
+static struct {
+    pid_t pid[EARLIER_MOST];
+    int n;
+} earlier;
+
+/* Calls a function with each child of weftrun until one returns true, and returns that. */
+static bool see_children(bool (*see)(pid_t pid))
+{
+    char path[64];
+    pid_t pid;
+    bool seen = false;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(path, "re");
+    while (file && !seen && fscanf(file, "%d", &pid) == 1)
+        seen = see(pid);
+    if (file)
+        fclose(file);
+    return seen;
+}
+
+static bool note_earlier(pid_t pid)
+{
+    if (earlier.n < EARLIER_MOST)
+        earlier.pid[earlier.n++] = pid;
+    return false;
+}
+
+/* A daemon, as ssh's shared connection is one, has a session of its own. */
+static bool kill_left(pid_t pid)
+{
+    for (int i = 0; i < earlier.n; i++)
+        if (earlier.pid[i] == pid)
+            return false;
+    if (pid <= 1 || getsid(pid) != getsid(0))
+        return false;
+    kill(-pid, SIGKILL);
+    kill(pid, SIGKILL);
+    return waitpid(pid, NULL, 0) == pid;
+}
+
 /* Kills what the launcher has left on this host, as Open MPI's mpirun leaves its ranks after a
  * second Ctrl-C. They are weftrun's children by then (PR_SET_CHILD_SUBREAPER), one after the other.
  */
 static void end_left(void)
 {
-    char path[64];
+    while (see_children(kill_left))
+        continue;
+}
+
+/* True if the launcher has ended. Waits for what it has left, too, which else stays until weftrun
+ * ends. */
+static bool has_ended(pid_t launcher, int *status)
+{
+    int other;
     pid_t pid;
-    bool any = true;
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-    while (any) {
-        FILE *file = fopen(path, "re");
-        any = file && fscanf(file, "%d", &pid) == 1 && pid > 1;
-        if (file)
-            fclose(file);
-        if (any) {
-            kill(-pid, SIGKILL);
-            kill(pid, SIGKILL);
-            any = waitpid(pid, NULL, 0) == pid;
+    while ((pid = waitpid(-1, &other, WNOHANG)) > 0)
+        if (pid == launcher) {
+            *status = other;
+            return true;
         }
-    }
+    return false;
 }
 
 /* Waits for the launcher. Returns the exit code of the job. */
@@ -197,8 +240,8 @@ static int wait_for(const struct job *job, const char *launcher, pid_t pid, cons
                     enum starter_kind kind)
 {
     struct ending ending = {.deadline = job->timeout > 0 ? weft_seconds() + job->timeout : 0};
-    int status;
-    while (waitpid(pid, &status, WNOHANG) == 0) {
+    int status = 0;
+    while (!has_ended(pid, &status)) {
         double left = ending.deadline > 0 ? ending.deadline - weft_seconds() : 1;
         left = left > 1 ? 1 : left < 0 ? 0 : left;
         struct timespec time = {(time_t)left, (long)(1e9 * (left - (double)(time_t)left))};
@@ -234,6 +277,7 @@ static int run(const struct job *job, char **words, enum starter_kind kind)
             sigaddset(&signals, numbers[i]);
     }
     sigprocmask(SIG_BLOCK, &signals, &mask);
+    see_children(note_earlier);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t pid = start(words, &mask);
     if (pid > 0)

@@ -296,14 +296,21 @@ static bool is_local(const char *name, size_t len)
     return false;
 }
 
-/* True if a variable of this process is one of the ranks of an application. */
-static bool is_passed(const struct app *app, const char *setting)
+/* True if -x names a variable. */
+static bool is_exported(const struct app *app, const char *setting)
 {
     size_t len = strcspn(setting, "=");
     for (int i = 0; i < app->exports.n; i++)
         if (strlen(app->exports.list[i]) == len && !strncmp(app->exports.list[i], setting, len))
             return true;
-    return len > 0 && !is_local(setting, len);
+    return false;
+}
+
+/* True if a variable of this process is one of the ranks of an application. */
+static bool is_passed(const struct app *app, const char *setting)
+{
+    size_t len = strcspn(setting, "=");
+    return is_exported(app, setting) || (len > 0 && !is_local(setting, len));
 }
 
 /* The launchers of PRRTE and Open MPI join the variables that are named to one text, by ';'. */
@@ -323,11 +330,12 @@ static void add_environment(struct line *line, const struct app *app)
     }
 }
 
-/* The variables that cannot be named. */
+/* Variables that cannot be named, with their values, which all users of the host can see in the
+ * launcher's line: so only those of -x, and Weft's. */
 static void add_values(struct line *line, const struct app *app)
 {
     for (char **e = environ; *e; e++)
-        if (!is_named(*e) && is_passed(app, *e))
+        if (!is_named(*e) && (is_exported(app, *e) || !strncmp(*e, "WEFT_", 5)))
             add(line, "%s", *e);
 }
 
@@ -443,12 +451,12 @@ static void add_shell(struct line *line, const struct job *job)
     free(script);
 }
 
-/* Hydra crashes if a program has too many words: see HYDRA_WORDS. */
+/* Hydra crashes if a program has too many words (HYDRA_WORDS), so a shell gets them in few
+ * arguments of at most WORD_MOST bytes: Linux allows 128 KiB in one. */
 static void add_program_of_hydra(struct line *line, const struct job *job, const struct app *app)
 {
+    enum { WORD_MOST = 64 << 10 };
     struct line program = {0};
-    char *script = NULL;
-    size_t size;
     int words = 1;
     while (app->argv[words])
         words++;
@@ -457,14 +465,23 @@ static void add_program_of_hydra(struct line *line, const struct job *job, const
         return;
     }
     add_program(&program, job, app, HYDRA);
-    FILE *out = open_memstream(&script, &size);
-    if (out && !program.failed) {
-        fputs("exec ", out);
-        weft_starter_print(program.words, out);
+    line->failed |= program.failed;
+    add_script(line, "eval \"exec $*\"");
+    add(line, "sh");
+    for (char **word = program.words; !line->failed && *word;) {
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        for (size = 0; out && *word && (!size || size + strlen(*word) < WORD_MOST); word++) {
+            weft_starter_print((char *[]){*word, NULL}, out);
+            fputc(' ', out);
+            fflush(out);
+        }
+        line->failed |= !out || fclose(out);
+        if (!line->failed)
+            add(line, "%s", text);
+        free(text);
     }
-    line->failed |= program.failed || !out || fclose(out);
-    add_script(line, script);
-    free(script);
 }
 
 static void add_apps(struct line *line, const struct job *job, enum starter_kind kind)

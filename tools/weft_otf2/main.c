@@ -57,6 +57,16 @@ static _Noreturn void fail(const char *what, const char *why)
     exit(1);
 }
 
+/* libotf2 does not return all errors of files, and crashes after some of them. */
+static OTF2_ErrorCode report(void *user, const char *file, uint64_t line, const char *function,
+                             OTF2_ErrorCode code, const char *format, va_list arguments)
+{
+    (void)user, (void)file, (void)line, (void)function, (void)format, (void)arguments;
+    if (code > OTF2_SUCCESS || code == OTF2_ABORT)
+        fail("OTF2 cannot write the archive", OTF2_Error_GetDescription(code));
+    return code;
+}
+
 static struct location *location_of(const struct entry *entry)
 {
     return &job.locations[(size_t)entry->rank * THREADS_MOST + (size_t)entry->thread];
@@ -130,14 +140,22 @@ static void add_ranks(int rank)
     }
 }
 
+/* The name of a rank comes before its events: those of others are damaged. */
+static bool is_known(const struct entry *entry)
+{
+    return entry->rank < job.ranks;
+}
+
 static void see(const struct entry *entry)
 {
     double end = entry->begin + entry->duration;
-    add_ranks(entry->rank);
     if (entry->kind == ENTRY_RANK) {
+        add_ranks(entry->rank);
         memcpy(job.hosts[entry->rank], entry->name, sizeof *job.hosts);
         return;
     }
+    if (!is_known(entry))
+        return;
     location_of(entry)->exists = true;
     job.first = entry->begin < job.first ? entry->begin : job.first;
     job.last = end > job.last ? end : job.last;
@@ -187,6 +205,7 @@ static void close_location(void)
         return;
     leave();
     OTF2_Archive_CloseEvtWriter(job.archive, at.writer);
+    at.location = NULL;
 }
 
 static void open_location(struct location *location)
@@ -228,14 +247,25 @@ static void put_message(const struct entry *entry)
 
 static void put(const struct entry *entry)
 {
-    if (entry->kind == ENTRY_RANK)
+    if (entry->kind == ENTRY_RANK || !is_known(entry))
         return;
+    if (!location_of(entry)->exists)
+        fail(job.name, "it has changed while it was read");
     if (location_of(entry) != at.location)
         open_location(location_of(entry));
     if (entry->kind == ENTRY_SEND || entry->kind == ENTRY_RECEIVE)
         put_message(entry);
     else
         enter(entry);
+}
+
+/* Readers expect a file of each location. */
+static void put_empty_locations(void)
+{
+    for (size_t i = 0; i < (size_t)job.ranks * THREADS_MOST; i++)
+        if (job.locations[i].exists && !job.locations[i].events)
+            open_location(&job.locations[i]);
+    close_location();
 }
 
 /* ---- Definitions */
@@ -347,6 +377,7 @@ static OTF2_TimeStamp post_flush(void *user, OTF2_FileType type, OTF2_LocationRe
 static void open_archive(const char *directory)
 {
     static const OTF2_FlushCallbacks flush = {pre_flush, post_flush};
+    OTF2_Error_RegisterCallback(report, NULL);
     if (mkdir(directory, 0777))
         fail(directory, strerror(errno));
     job.archive = OTF2_Archive_Open(
@@ -374,14 +405,16 @@ int main(int argc, char **argv)
         see(&entry);
     if (job.last < job.first)
         fail(job.name, "it has no events");
+    if (fseek(file, 0, SEEK_SET))
+        fail(job.name, "it is read twice, so a pipe does not do");
     number_all();
     messages_match();
     open_archive(argv[2]);
-    rewind(file);
     while (timeline_read(file, &entry))
         put(&entry);
     fclose(file);
     close_location();
+    put_empty_locations();
     OTF2_Archive_CloseEvtFiles(job.archive);
     put_definitions();
     if (OTF2_Archive_Close(job.archive))

@@ -43,7 +43,7 @@ static bool copy_name(const char *value, char *name)
 static bool read_kind(const char *line, struct entry *entry)
 {
     const char *phase = value_of(line, "ph"), *args = value_of(line, "args");
-    switch (phase && phase[0] == '"' && phase[2] == '"' ? phase[1] : 0) {
+    switch (phase && phase[0] == '"' && phase[1] && phase[2] == '"' ? phase[1] : 0) {
     case 'X':
         entry->kind = ENTRY_CALL;
         break;

@@ -350,14 +350,16 @@ bool weft_call_begin(struct weft_call *call)
     }
     if (depth == 0 && check_watches) /* before the library changes the memory */
         check_watch_compare(call);
+    depth++; /* the checks make progress, too, which runs callbacks of the program */
     if (check.kinds & CHECK_ACROSS)
         poll(call->function->does);
     if (has & CHECK_IS_ORDERING)
         check_files_count_call();
     const bool is_known = !check.several_threads && check_known_begin(call);
-    if (is_known && make_known(call, has))
+    if (is_known && make_known(call, has)) {
+        depth--;
         return false;
-    depth++;
+    }
     if (!is_known)
         begin_new(call);
     else if (check_flights)
@@ -397,7 +399,6 @@ static void end_call(struct weft_call *call)
         return;
     }
     const int has = check_functions[call->function - weft_functions];
-    depth--;
     if (check.has_order)
         check_order_end(call);
     if (!(has & CHECK_IS_BLOCKING_MESSAGE) || check_windows_are_made())
@@ -411,7 +412,7 @@ static void end_call(struct weft_call *call)
     if (has & (CHECK_HAS_CHANGED_COMM | CHECK_HAS_CHANGED_TYPE))
         check_known_forget();
     check_changes_free(call);
-    if (depth == 0 && check_watches)
+    if (--depth == 0 && check_watches)
         check_watch_keep(call);
 }
 

@@ -34,16 +34,12 @@ static void report_open(const struct weft_call *call, const struct check_window 
 bool check_epoch_is_open(const struct check_window *window, int target, bool is_lock)
 {
     MPI_Errhandler handler;
-    MPI_Request request;
     if (weft_next.Win_get_errhandler(window->handle, &handler) != MPI_SUCCESS)
         return false;
     weft_next.Win_set_errhandler(window->handle, MPI_ERRORS_RETURN);
-    const bool is_open = is_lock ? weft_next.Rput(NULL, 0, MPI_BYTE, target, 0, 0, MPI_BYTE,
-                                                  window->handle, &request) == MPI_SUCCESS
+    const bool is_open = is_lock ? weft_next.Win_flush_local(target, window->handle) == MPI_SUCCESS
                                  : weft_next.Put(NULL, 0, MPI_BYTE, target, 0, 0, MPI_BYTE,
                                                  window->handle) == MPI_SUCCESS;
-    if (is_open && is_lock)
-        weft_next.Wait(&request, MPI_STATUS_IGNORE);
     weft_next.Win_set_errhandler(window->handle, handler);
     if (!weft_object_is_predefined(handler))
         weft_next.Errhandler_free(&handler);

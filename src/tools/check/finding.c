@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A rank has at most so many, and so have all ranks together: a program with more needs the first
- * ones mended. */
+/* A rank has at most so many, and all ranks together so many or LEAST_MAX each: a program with more
+ * needs the first ones repaired. */
 enum { FINDINGS_MAX = 1000, JOB_MAX = 20000, LEAST_MAX = 16 };
 
 static void print_location(const char *call, const struct weft_site *site, char *text, size_t size)
@@ -103,7 +103,7 @@ static void report(int rank, enum check_rule rule, const struct check_location *
     if (old) {
         old->times++;
     } else if (check.findings.n == findings_max()) {
-        check.findings.left_out++;
+        check.findings.left_out = 1;
     } else {
         if (now)
             print_finding(&finding);
@@ -196,7 +196,7 @@ static const char *plural(int n)
 static void print_left_out(int findings)
 {
     if (findings)
-        fprintf(stderr, "weft check: %d more findings were left out\n", findings);
+        fprintf(stderr, "weft check: further findings were left out; repair these first\n");
     if (check.races_left_out)
         fprintf(stderr,
                 "weft check: races were not looked for: the calls of %d ranks need %zu MiB; run "
@@ -229,7 +229,7 @@ int check_findings_end(void)
     int all = 0, n = own->n, left_out = 0;
     int *counts = tool_allocate((size_t)check.size * 2, sizeof *counts), *at = counts + check.size;
     weft_next.Gather(&n, 1, MPI_INT, counts, 1, MPI_INT, 0, check.channel);
-    weft_next.Reduce(&own->left_out, &left_out, 1, MPI_INT, MPI_SUM, 0, check.channel);
+    weft_next.Reduce(&own->left_out, &left_out, 1, MPI_INT, MPI_MAX, 0, check.channel);
     for (int i = 0; i < check.size; i++) {
         at[i] = all;
         all += counts[i];

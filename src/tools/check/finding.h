@@ -106,7 +106,7 @@ struct check_finding {
 struct check_findings {
     struct check_finding *list;
     int n, capacity;
-    int left_out; /* there were too many */
+    int left_out; /* 1: there were too many */
 };
 
 /* "MPI_Irecv at pair.c:12 (main)" */

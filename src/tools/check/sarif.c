@@ -2,11 +2,12 @@
 /*
  * Findings as SARIF 2.1.0 (OASIS), which code hosts show beside the source.
  */
-#include "tools/check/finding.h"
+#include "tools/check/check.h"
 #include "tools/interpose/json.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifdef HAVE_CONFIG_H
@@ -62,7 +63,11 @@ static void put_result(FILE *file, const struct check_finding *finding)
 void check_sarif_write(const char *path, const struct check_finding *list, int n)
 {
     char written[4096]; /* becomes the file when it is complete */
-    const int length = snprintf(written, sizeof written, "%s.%ld", path, (long)getpid());
+    struct stat there;
+    const bool is_special = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+    const int length = is_special ? snprintf(written, sizeof written, "%s", path)
+                                  : snprintf(written, sizeof written, "%s.%d-%ld", path, check.rank,
+                                             (long)getpid());
     errno = ENAMETOOLONG;
     FILE *file = length < (int)sizeof written ? fopen(written, "w") : NULL;
     if (!file) {
@@ -81,7 +86,10 @@ void check_sarif_write(const char *path, const struct check_finding *list, int n
         put_result(file, &list[i]);
     }
     fprintf(file, "]\n  }]\n}\n");
-    if (fclose(file) || rename(written, path))
-        fprintf(stderr, "weft check: %s of WEFT_CHECK_SARIF is not complete: %s\n", path,
-                strerror(errno));
+    if (fclose(file) == 0 && (is_special || rename(written, path) == 0))
+        return;
+    fprintf(stderr, "weft check: %s of WEFT_CHECK_SARIF is not complete: %s\n", path,
+            strerror(errno));
+    if (!is_special)
+        unlink(written);
 }

@@ -108,9 +108,9 @@ void check_window_for_group(struct check_window *window, const struct weft_call 
 /* Before the call: whether it fits the epochs that are open. */
 void check_epochs_begin(const struct weft_call *call, struct check_window *window);
 
-/* True if the library permits an operation on a target: of an empty one that changes nothing. A
- * call by its name PMPI_ may have begun or ended the epoch. is_lock: the epoch is that of a lock.
- */
+/* True if the library permits an operation on a target, which may be behind MPI_Win_lock_all the
+ * first one and then waits for the lock; is_lock: a flush, which waits for no other rank's lock. A
+ * call by its name PMPI_ may have begun or ended the epoch. */
 bool check_epoch_is_open(const struct check_window *window, int target, bool is_lock);
 
 /* The call has returned. One that ends an epoch has ended it also if it returns an error. */

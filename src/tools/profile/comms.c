@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 enum {
-    COMMS = 1024,            /* a power of 2 */
-    COMMS_USED = 768,        /* at most; more are not known */
+    COMMS = 4096,            /* a power of 2 */
+    COMMS_USED = 3072,       /* at most, with freed ones inside a row; more are not known */
     RECENT = 64,             /* a power of 2 */
     WORLD_RANKS = 256 * 1024 /* of all communicators: 1 MiB */
 };

@@ -274,14 +274,14 @@ static void add_row(struct profile_job *job, const struct profile_site *site, in
                     const struct profile_figures *figures)
 {
     enum { STEP = 4096 };
-    if (job->n_rows >= PROFILE_ROWS)
+    struct profile_row *rows = job->rows;
+    if (job->n_rows < PROFILE_ROWS && job->n_rows % STEP == 0)
+        rows = realloc(job->rows, ((size_t)job->n_rows + STEP) * sizeof *rows);
+    if (job->n_rows >= PROFILE_ROWS || !rows) {
+        job->rows_left_out++;
         return;
-    if (job->n_rows % STEP == 0) {
-        struct profile_row *rows = realloc(job->rows, ((size_t)job->n_rows + STEP) * sizeof *rows);
-        if (!rows)
-            return;
-        job->rows = rows;
     }
+    job->rows = rows;
     job->rows[job->n_rows++] =
         (struct profile_row){.site = site->id, .rank = rank, .figures = *figures};
 }

@@ -177,7 +177,7 @@ struct profile_job {
     struct profile_count matrix[PROFILE_BINS][PROFILE_BINS];   /* [source][target] */
     struct profile_count accesses[PROFILE_BINS][PROFILE_BINS]; /* of windows: [origin][target] */
     double late[PROFILE_BINS][PROFILE_BINS]; /* seconds: [rank that waits][rank that is late] */
-    int n_rows;
+    int n_rows, rows_left_out;
     struct profile_row *rows;
     int n;
     struct profile_site sites[PROFILE_SITES + WEFT_CALLS]; /* in the order of their time */

@@ -234,7 +234,7 @@ static void put_job(FILE *file, const struct profile_job *job)
     }
     fprintf(file, "\n  ],\n  \"by_rank\": [");
     put_rows(file, job);
-    fprintf(file, "],\n  \"message_sizes\": [");
+    fprintf(file, "],\n  \"by_rank_left_out\": %d,\n  \"message_sizes\": [", job->rows_left_out);
     put_sizes(file, job->sizes[0]);
     fprintf(file, "],\n  \"collective_sizes\": [");
     put_sizes(file, job->sizes[1]);

@@ -120,7 +120,8 @@ static struct answer answer(const struct asked *asked)
     if (!post)
         return answer;
     answer.began = profile_time(profile.clock, post->ticks);
-    if (asked->message >> 32 == PROFILE_SENDER && is_eager(post->bytes))
+    bool is_exact = post->n == (uint32_t)asked->message; /* else the bytes are another message's */
+    if (asked->message >> 32 == PROFILE_SENDER && is_exact && is_eager(post->bytes))
         return answer;
     double least =
         (double)profile_messages.gap[asked->message >> 32] * profile.clock->seconds_a_tick;

@@ -6,10 +6,13 @@
  */
 #include "core/coll/schedule.h"
 #include "core/coll/shared.h"
+#include "core/base/error.h"
 #include "core/base/settings.h"
 #include "core/message/process.h"
 #include "core/message/count.h"
 #include "core/coll/area.h"
+
+#include <stdlib.h>
 
 static struct weft_area none; /* for communicators that have no area: it has no ranks */
 
@@ -79,26 +82,30 @@ static bool all_join(const struct weft_comm *comm, const struct area_record *all
 WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **made,
                           enum weft_fault *fault)
 {
-    struct area_record mine = {0}, all[WEFT_AREA_RANKS_MAX] = {0};
+    struct area_record mine = {0};
+    /* not on the stack: a thread may have one of 16 KiB */
+    struct area_record *all = calloc((size_t)comm->size, sizeof *all);
+    if (!all)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to share memory with %d ranks", comm->size);
     struct weft_area *area = new_area(comm, tag >= 0, &mine.record);
     *made = NULL;
     mine.joins = area != NULL;
     int code = gather_records(comm, tag, &mine, all, fault);
-    if (*fault == WEFT_FAULT_REFUSED) {
-        weft_area_free(area);
-        return code;
+    if (*fault != WEFT_FAULT_REFUSED) {
+        bool use = !code && all_join(comm, all);
+        mine.joins = use && weft_area_join(area, &all[0].record) == 0;
+        int second = gather_records(comm, tag, &mine, all, fault);
+        code = code ? code : second;
+        if (!code && mine.joins && all_join(comm, all)) {
+            weft_shared_memory_joined(&area->memory);
+            weft_count_level(&weft_counts.areas, (int64_t)weft_area_bytes(area));
+            *made = area;
+        }
     }
-    bool use = !code && all_join(comm, all);
-    mine.joins = use && weft_area_join(area, &all[0].record) == 0;
-    int second = gather_records(comm, tag, &mine, all, fault);
-    if (code || second || !mine.joins || !all_join(comm, all)) {
+    if (!*made)
         weft_area_free(area);
-        return code ? code : second;
-    }
-    weft_shared_memory_joined(&area->memory);
-    weft_count_level(&weft_counts.areas, (int64_t)weft_area_bytes(area));
-    *made = area;
-    return MPI_SUCCESS;
+    free(all);
+    return code;
 }
 
 int weft_shared_make(struct weft_comm *comm)

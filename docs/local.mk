@@ -33,7 +33,7 @@ EXTRA_DIST += docs/performance/front.svg docs/performance/index.html docs/perfor
     docs/performance/memory.dat docs/performance/limits.dat docs/performance/coll_cost.dat \
     docs/performance/coll_node.dat $(wildcard $(srcdir)/docs/performance/osu.dat) \
     $(wildcard $(srcdir)/docs/performance/coll_rounds.dat) \
-    docs/performance/overlap.dat docs/performance/startup.dat
+    docs/performance/overlap.dat docs/performance/startup.dat docs/performance/application.dat
 # The same beside Debian 13's MPIs, by ci/peers
 EXTRA_DIST += $(wildcard $(srcdir)/docs/performance/debian13/*.dat) \
     docs/performance/debian13/index.html

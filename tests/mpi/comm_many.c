@@ -10,7 +10,7 @@
  */
 #include "check.h"
 
-enum { MANY = 100000, WARM = 500 };
+enum { MANY = 100000, WARM = 2000 };
 
 static void one(int i)
 {

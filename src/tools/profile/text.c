@@ -74,5 +74,5 @@ void profile_text_label(const struct profile_site *site, char text[PROFILE_LABEL
         cut--;
     if (strlen(all) >= PROFILE_LABEL)
         memcpy(all + cut, "...", sizeof "...");
-    snprintf(text, PROFILE_LABEL, "%s", all);
+    snprintf(text, PROFILE_LABEL, "%.*s", PROFILE_LABEL - 1, all);
 }

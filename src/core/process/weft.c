@@ -192,17 +192,17 @@ static void open_gpu(void)
 /* weftrun sets these variables and preloads the tools; under other launchers the user does both. */
 static void warn_of_tools(void)
 {
-    static const char *const tools[] = {"PROFILE", "TRACE", "CHECK"};
+    static const struct {
+        const char *variable, *tool;
+    } tools[] = {{"WEFT_PROFILE", "profile"}, {"WEFT_TRACE", "profile"}, {"WEFT_CHECK", "check"}};
     const char *preload = getenv("LD_PRELOAD");
-    char variable[32];
     for (int i = 0; i < 3 && weft.job.rank == 0; i++) {
-        snprintf(variable, sizeof variable, "WEFT_%s", tools[i]);
-        const char *value = getenv(variable);
+        const char *value = getenv(tools[i].variable);
         if (value && *value && (!preload || !strstr(preload, "libweft_")))
             weft_warn("%s is set, but nothing is measured or checked without its tool: preload "
                       "libweft_%s.so (LD_PRELOAD; it is in weft/tools beside the library), or use "
                       "weftrun",
-                      variable, i == 2 ? "check" : "profile");
+                      tools[i].variable, tools[i].tool);
     }
 }
 

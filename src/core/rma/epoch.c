@@ -136,7 +136,7 @@ static int flush_all(struct weft_win *win)
         if ((failed = send_flush(win, rank)))
             code = failed;
     for (int rank = 0; rank < win->comm->size; rank++)
-        if (win->targets[rank].acks_pending && (failed = await_acks(win, rank, flush_text)))
+        if ((failed = await_acks(win, rank, flush_text)))
             code = failed;
     return code;
 }
@@ -564,8 +564,7 @@ static int release_all(struct weft_win *win)
         if (win->targets[rank].lock && (failed = begin_release(win, rank)))
             code = failed;
     for (int rank = 0; rank < win->comm->size; rank++)
-        if (win->targets[rank].acks_pending &&
-            (failed = await_acks(win, rank, "the end of the lock")))
+        if ((failed = await_acks(win, rank, "the end of the lock")))
             code = failed;
     return code;
 }

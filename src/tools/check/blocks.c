@@ -186,10 +186,7 @@ bool check_block_find(uintptr_t address, uintptr_t *low, uintptr_t *high)
 /* from: the code that has freed the block. */
 static void note_freed(uintptr_t at, const void *from)
 {
-    const uintptr_t code = (uintptr_t)from;
-    const bool is_program =
-        code >= weft_site_program_range.begin && code < weft_site_program_range.end;
-    if (check_is_in_call || (!check.began && !is_program))
+    if (check_is_in_call || (!check.began && !weft_site_is_in_program(from)))
         return;
     region_of(at)->freed[unit_of(at)] = 1;
 }

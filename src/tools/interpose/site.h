@@ -37,16 +37,19 @@ extern struct weft_site_range {
     uintptr_t begin, end;
 } weft_site_program_range;
 
+static inline bool weft_site_is_in_program(const void *code)
+{
+    const uintptr_t address = (uintptr_t)code;
+    return address >= weft_site_program_range.begin && address < weft_site_program_range.end;
+}
+
 /* The address in the program behind the return address of a wrapper: of a library, */
 const void *weft_site_in_library(const void *returns);
 
 /* or of any module. */
 static inline const void *weft_site_of(const void *returns)
 {
-    const uintptr_t address = (uintptr_t)returns;
-    const struct weft_site_range *program = &weft_site_program_range;
-    return address >= program->begin && address < program->end ? returns
-                                                               : weft_site_in_library(returns);
+    return weft_site_is_in_program(returns) ? returns : weft_site_in_library(returns);
 }
 
 /* The same for a return address in an MPI library, always by unwinding. offset: of the return

@@ -257,36 +257,43 @@ const struct profile_comm *profile_comm_known(MPI_Comm handle)
     return usable(find(handle, &is_full));
 }
 
-const struct profile_comm *profile_comm_of(MPI_Comm handle)
+/* Finds an object, and reads one that is not known yet; mark sets the attribute that ends its
+ * entry. */
+static const struct profile_comm *
+look_up(const void *handle, void (*fill)(struct profile_comm *entry, const void *handle),
+        int (*mark)(const void *handle, struct profile_comm *entry))
 {
     struct profile_comm made = {0};
     bool is_full, added;
-    if (weft_object_is_predefined((const void *)handle))
-        return predefined(handle);
     struct profile_comm *entry = find(handle, &is_full);
     if (entry || is_full)
         return usable(entry);
-    fill_comm(&made, handle);
+    fill(&made, handle);
     entry = add(&made, handle, &added);
-    if (added && weft_next.Comm_set_attr(handle, comms.keyval, entry)) {
+    if (added && mark(handle, entry)) {
         forget(entry);
         return NULL;
     }
     return usable(entry);
 }
 
+static int mark_comm(const void *handle, struct profile_comm *entry)
+{
+    return weft_next.Comm_set_attr((MPI_Comm)(uintptr_t)handle, comms.keyval, entry);
+}
+
+static int mark_win(const void *handle, struct profile_comm *entry)
+{
+    return weft_next.Win_set_attr((MPI_Win)(uintptr_t)handle, comms.win_keyval, entry);
+}
+
+const struct profile_comm *profile_comm_of(MPI_Comm handle)
+{
+    return weft_object_is_predefined((const void *)handle) ? predefined(handle)
+                                                           : look_up(handle, fill_comm, mark_comm);
+}
+
 const struct profile_comm *profile_comm_of_win(MPI_Win handle)
 {
-    struct profile_comm made = {0};
-    bool is_full, added;
-    struct profile_comm *entry = find(handle, &is_full);
-    if (entry || is_full)
-        return usable(entry);
-    fill_win(&made, handle);
-    entry = add(&made, handle, &added);
-    if (added && weft_next.Win_set_attr(handle, comms.win_keyval, entry)) {
-        forget(entry);
-        return NULL;
-    }
-    return usable(entry);
+    return look_up(handle, fill_win, mark_win);
 }

@@ -257,6 +257,16 @@ static int number_ranks(const struct job *job, hwloc_topology_t topo, struct slo
     return 0;
 }
 
+/* Adds a processor that weftrun may use. False: it is none. */
+static bool add_processor(hwloc_topology_t topo, struct slot *slot, long number)
+{
+    if (number < 0 || number >= CPU_SETSIZE ||
+        !hwloc_bitmap_isset(hwloc_topology_get_topology_cpuset(topo), (unsigned)number))
+        return false;
+    hwloc_bitmap_set(slot->set, (unsigned)number);
+    return true;
+}
+
 /* Reads the entries of a list such as "0+2,1,4-7": one for each rank, and again from the first. */
 static int bind_in_turn(const struct job *job, hwloc_topology_t topo, struct slot *slots)
 {
@@ -264,25 +274,24 @@ static int bind_in_turn(const struct job *job, hwloc_topology_t topo, struct slo
     for (int i = 0; i < job->size; i++) {
         long first = -1, last = -1;
         char *end = (char *)(uintptr_t)at;
+        bool good;
         do {
             at = end + (*end == '+');
             first = last = strtol(at, &end, 10);
             bool number = end > at;
             if (*end == '-')
                 last = strtol(end + 1, &end, 10);
-            if (!number || first < 0 || last < first || last >= CPU_SETSIZE ||
-                !strchr("+,", *end) ||
-                !hwloc_bitmap_isset(hwloc_topology_get_topology_cpuset(topo), (unsigned)first)) {
-                weft_lines_print(
-                    "\"%s\" is not a list of processors that weftrun may use, one entry "
-                    "for each rank, such as 0+1,2+3 or 0-3.",
-                    job->placement.cpus);
-                return -1;
-            }
-            hwloc_bitmap_set(slots[i].set, (unsigned)first);
-        } while (*end == '+');
-        for (; first < last && i + 1 < job->size; i++)
-            hwloc_bitmap_set(slots[i + 1].set, (unsigned)++first);
+            good = number && last >= first && last < CPU_SETSIZE && strchr("+,", *end) &&
+                   add_processor(topo, &slots[i], first);
+        } while (good && *end == '+');
+        for (; good && first < last && i + 1 < job->size; i++)
+            good = add_processor(topo, &slots[i + 1], ++first);
+        if (!good) {
+            weft_lines_print("\"%s\" is not a list of processors that weftrun may use, one entry "
+                             "for each rank, such as 0+1,2+3 or 0-3.",
+                             job->placement.cpus);
+            return -1;
+        }
         at = *end ? end + 1 : job->placement.cpus;
     }
     return 0;

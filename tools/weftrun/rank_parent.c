@@ -18,21 +18,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A signal from the launcher: the end of the rank is no failure of its own. */
+/* A signal that ends the job: the end of the rank is no failure of its own. */
 static volatile sig_atomic_t stopped;
 
 static void note_signal(int number)
 {
-    (void)number;
-    stopped = 1;
+    if (number != SIGUSR1 && number != SIGUSR2)
+        stopped = 1;
 }
 
-/* The name of the program behind "env VARIABLE=VALUE". */
+/* True if the words are a shell that weftrun has put in front of the program. */
+static bool is_shell(char **argv)
+{
+    return argv[0] && strcmp(argv[0], "/bin/sh") == 0 && argv[1] && argv[2] && argv[3] &&
+           (strcmp(argv[2], SHELL_OF_TEXT) == 0 || strcmp(argv[2], SHELL_OF_WORDS) == 0);
+}
+
+/* The name of the program behind "env VARIABLE=VALUE" and a shell. */
 static const char *program_of(char **argv)
 {
     int i = strcmp(argv[0], "env") == 0;
     while (i && argv[i] && strchr(argv[i], '='))
         i++;
+    if (is_shell(argv + i))
+        return argv[i + 3];
     return argv[i] ? argv[i] : argv[0];
 }
 

@@ -6,6 +6,11 @@
 /* The first argument of weftrun for this purpose; the program follows. */
 #define RANK_PARENT_OPTION "--rank-of-hydra"
 
+/* Scripts of a shell that executes the program, whose name stands behind the script as the shell's
+ * own, so that messages name it: with words that the shell reads, or with the program's words. */
+#define SHELL_OF_TEXT  "eval \"exec $*\""
+#define SHELL_OF_WORDS "exec \"$@\""
+
 /* Runs a program, and ends Hydra's job if the program fails. Returns its exit code. */
 int weft_rank_parent_run(char **argv);
 

@@ -308,5 +308,6 @@ int weft_starter_run(struct job *job)
     }
     if (job->slurm_step)
         forget_outer_step();
+    weft_launch_forget_outer(job);
     return job->plans ? 0 : run(job, words, starter->kind);
 }

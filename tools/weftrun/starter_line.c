@@ -382,7 +382,7 @@ static void add_program(struct line *line, const struct job *job, const struct a
         line->n = env;
     } else if (strchr(app->path, '=')) { /* which env would take for a variable */
         add_option(line, "/bin/sh", "-c");
-        add_option(line, "exec \"$@\"", "sh");
+        add_option(line, SHELL_OF_WORDS, app->path);
     }
     add(line, "%s", app->path);
     for (int i = 1; app->argv[i]; i++)
@@ -466,8 +466,8 @@ static void add_program_of_hydra(struct line *line, const struct job *job, const
     }
     add_program(&program, job, app, HYDRA);
     line->failed |= program.failed;
-    add_script(line, "eval \"exec $*\"");
-    add(line, "sh");
+    add_script(line, SHELL_OF_TEXT);
+    add(line, "%s", app->path);
     for (char **word = program.words; !line->failed && *word;) {
         char *text = NULL;
         size_t size;
@@ -482,6 +482,16 @@ static void add_program_of_hydra(struct line *line, const struct job *job, const
             add(line, "%s", text);
         free(text);
     }
+}
+
+/* A relative directory is one of this process's, not of the home directory, where ssh begins. */
+static void add_directory(struct line *line, const char *option, const char *dir)
+{
+    char *here = *dir == '/' ? NULL : get_current_dir_name();
+    line->failed |= *dir != '/' && !here;
+    add(line, "%s", option);
+    add(line, "%s%s%s", here ? here : "", here ? "/" : "", dir);
+    free(here);
 }
 
 static void add_apps(struct line *line, const struct job *job, enum starter_kind kind)
@@ -500,11 +510,11 @@ static void add_apps(struct line *line, const struct job *job, enum starter_kind
         if (kind == SLURM && per_node > 0)
             add(line, "--ntasks-per-node=%d", per_node);
         if (app->dir)
-            add_option(line,
-                       kind == HYDRA   ? "-wdir"
-                       : kind == SLURM ? "--chdir"
-                                       : "--wdir",
-                       app->dir);
+            add_directory(line,
+                          kind == HYDRA   ? "-wdir"
+                          : kind == SLURM ? "--chdir"
+                                          : "--wdir",
+                          app->dir);
         if (kind == HYDRA) {
             char self[4096];
             weft_installed_self(self, sizeof self);

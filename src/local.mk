@@ -245,7 +245,8 @@ libmpi_abi_a_SOURCES += \
     src/core/rma/epoch.c \
     src/core/rma/handler.c \
     src/core/rma/lock.c \
-    src/core/rma/make.c \
+    src/core/rma/make.c src/core/rma/make.h \
+    src/core/rma/hints.c src/core/rma/segment.c src/core/rma/attach.c \
     src/core/rma/message.c src/core/rma/message.h \
     src/core/rma/operation.c \
     src/core/rma/send.c \

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Making and freeing windows, and their memory.
+ * Making and freeing windows.
  *
- * Ranks of one node (those that the shared-memory lane reaches; for MPI_Win_allocate_shared those
- * of the launcher's node) have a segment: their control words, one behind the other, then the
- * memory of each rank if MPI allocates it. The lowest rank makes it.
+ * A window takes two exchanges between nodes. In the first the ranks allocate context ids. Then
+ * those of a node make their segment (segment.c), and every rank opens the window: it posts its
+ * receives, and registers its memory. In the second exchange all ranks give each other one record.
+ * A third one follows if a segment could not be shared.
  *
- * The ranks of a segment exchange its record, and before that their sizes if the segment depends on
- * these; the network carries neither. Every rank has opened the window when all ranks exchange
- * one record each, which takes the only rounds between nodes. A second exchange follows if a
- * segment could not be shared.
+ * The two exchanges cannot be one. The record has the key of the registration, which belongs to
+ * the VCI, and the VCI follows from the context ids. And a rank that has a window must have had a
+ * message of every rank on the window's own communicator: else a revocation or a death during the
+ * first exchange would leave some ranks without that communicator, and the others would wait for
+ * them in MPI_Win_free, or in the agreement that the window is made (weft_comm_end_object).
  *
  * Invariants:
  *  - If the segment of any rank cannot be made or joined, every rank has one of its own, and all
@@ -20,12 +22,10 @@
 #include "core/comm/agree.h"
 #include "core/comm/comm_make.h"
 #include "core/base/error.h"
-#include "core/base/memory.h"
 #include "core/base/settings.h"
 #include "core/message/process.h"
 #include "core/message/lane.h"
-#include "gpu/gpu.h"
-#include "gpu/kinds.h"
+#include "core/rma/make.h"
 #include "core/rma/message.h"
 
 #include <stdio.h>
@@ -33,8 +33,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CONTROL_BYTES = 192, SMALL_PACKET = 256 };
-_Static_assert(sizeof(struct weft_win_control) == CONTROL_BYTES, "three cache lines");
+enum { SMALL_PACKET = 256 };
 
 /* The state of a window at a rank. */
 struct state {
@@ -52,194 +51,6 @@ struct record {
     struct state state;
 };
 _Static_assert(sizeof(struct record) == WEFT_WIN_RECORD_BYTES, "bench/coll_cost counts it");
-
-/* The offsets at which the memory of members begins in the segment. */
-struct offsets {
-    size_t *at; /* by member */
-    size_t bytes;
-};
-
-static size_t round_up(size_t n, size_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
-
-/* ---- Hints */
-
-static const char *const hint_default[][2] = {
-    {"no_locks", "false"},
-    {"accumulate_ordering", "rar,raw,war,waw"},
-    {"accumulate_ops", "same_op_no_op"},
-    {"same_size", "false"},
-    {"same_disp_unit", "false"},
-    {"mpi_accumulate_granularity", "0"},
-};
-
-static bool is_true(const struct weft_info *info, const char *key)
-{
-    const char *value = weft_info_get(info, key);
-    return value && !strcmp(value, "true");
-}
-
-int weft_win_take_hints(struct weft_win *win, const struct weft_info *info)
-{
-    int code = MPI_SUCCESS;
-    for (size_t i = 0; i < sizeof hint_default / sizeof *hint_default && !code; i++) {
-        const char *key = hint_default[i][0], *value = weft_info_get(info, key);
-        if (value)
-            code = weft_info_set(win->info, key, value);
-    }
-    if (!code)
-        code = weft_gpu_take_kinds(win->info, info, &win->host_only);
-    win->no_locks = is_true(win->info, "no_locks");
-    return code;
-}
-
-static int set_hints(struct weft_win *win, const struct weft_win_arguments *arguments)
-{
-    int code = MPI_SUCCESS;
-    win->info = weft_info_make();
-    if (!win->info)
-        return MPI_ERR_NO_MEM;
-    for (size_t i = 0; i < sizeof hint_default / sizeof *hint_default && !code; i++)
-        code = weft_info_set(win->info, hint_default[i][0], hint_default[i][1]);
-    if (!code)
-        code = weft_info_set(win->info, "mpi_memory_alloc_kinds", "mpi,system");
-    if (!code)
-        code = weft_win_take_hints(win, arguments->info);
-    if (!code && arguments->flavor == MPI_WIN_FLAVOR_SHARED)
-        code = weft_info_set(win->info, "alloc_shared_noncontig",
-                             is_true(arguments->info, "alloc_shared_noncontig") ? "true" : "false");
-    const char *alignment = weft_info_get(arguments->info, "mpi_minimum_memory_alignment");
-    if (!code && alignment)
-        code = weft_info_set(win->info, "mpi_minimum_memory_alignment", alignment);
-    return code;
-}
-
-/* ---- The segment */
-
-static bool shares(const struct weft_win *win, int rank)
-{
-    int world = weft_comm_world_of(win->comm, rank);
-    if (world == weft.job.rank)
-        return true;
-    if (win->flavor != MPI_WIN_FLAVOR_SHARED)
-        return weft_lane_node(world) != NULL;
-    for (int i = 0; i < weft.job.local_size; i++)
-        if (weft.job.local_peers[i] == world)
-            return true;
-    return false;
-}
-
-/* Zeroed elements for the making of a window; without memory the job ends. */
-static void *make_array(const struct weft_win *win, int n, size_t bytes)
-{
-    void *array = calloc((size_t)n, bytes);
-    if (!array)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
-    return array;
-}
-
-static void find_members(struct weft_win *win)
-{
-    win->members = make_array(win, win->comm->size, sizeof *win->members);
-    for (int rank = 0; rank < win->comm->size; rank++) {
-        if (!shares(win, rank))
-            continue;
-        if (rank == win->comm->rank)
-            win->member = win->nmembers;
-        win->members[win->nmembers++] = rank;
-    }
-}
-
-/* True if MPI allocates the memory. */
-static bool allocates(const struct weft_win *win)
-{
-    return win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
-}
-
-/* The alignment of the memory of each member. The ranks of MPI_Win_allocate_shared follow each
- * other without a gap unless alloc_shared_noncontig is set. */
-static size_t alignment_of(const struct weft_win *win, size_t bytes)
-{
-    enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
-    if (win->flavor == MPI_WIN_FLAVOR_SHARED && !is_true(win->info, "alloc_shared_noncontig"))
-        return 1;
-    const char *text = weft_info_get(win->info, "mpi_minimum_memory_alignment");
-    size_t least = text ? strtoul(text, NULL, 10) : 0;
-    return bytes >= HUGE_PAGE ? HUGE_PAGE : least > PAGE && least <= HUGE_PAGE ? HUGE_PAGE : PAGE;
-}
-
-/* The control words of n members, and shared_by of each. */
-static size_t control_bytes(int n)
-{
-    return (size_t)(n + 1) * CONTROL_BYTES + (size_t)n * (size_t)n;
-}
-
-/* Uses the sizes of the members' targets. bytes is 0 if the sum of the sizes is too large. */
-static void lay_out(const struct weft_win *win, struct offsets *offsets)
-{
-    enum { PAGE = 4096 };
-    size_t at = round_up(control_bytes(win->nmembers), PAGE);
-    offsets->bytes = 0;
-    for (int i = 0; i < win->nmembers; i++) {
-        size_t bytes = allocates(win) ? (size_t)win->targets[win->members[i]].bytes : 0;
-        at = round_up(at, alignment_of(win, bytes));
-        offsets->at[i] = at;
-        if (bytes > (size_t)1 << 62 || (at += bytes) > (size_t)1 << 62)
-            return;
-    }
-    offsets->bytes = round_up(at, PAGE);
-}
-
-/* No other rank uses the memory before all states are exchanged. */
-static void use_segment(struct weft_win *win, const struct offsets *offsets)
-{
-    int n = win->nmembers;
-    weft_assert(win->member < n && win->members[win->member] == win->comm->rank);
-    for (int i = 0; i < n; i++) {
-        struct weft_win_target *target = &win->targets[win->members[i]];
-        target->control = (struct weft_win_control *)(win->segment.at + (i + 1) * CONTROL_BYTES);
-        target->shared_by =
-            (_Atomic uint8_t *)(win->segment.at + (n + 1) * CONTROL_BYTES) + (size_t)i * (size_t)n;
-        if (allocates(win))
-            target->base = win->segment.at + offsets->at[i];
-    }
-    struct weft_win_target *self = &win->targets[win->comm->rank];
-    if (win->segment.dirty && win->member == 0)
-        memset(win->segment.at + CONTROL_BYTES, 0, control_bytes(n) - CONTROL_BYTES);
-    if (win->segment.dirty && allocates(win))
-        memset(self->base, 0, (size_t)win->bytes);
-    win->control = self->control;
-    win->mapped = allocates(win) && n > 1;
-}
-
-/* Before this rank has a segment of its own instead. */
-static void leave_segment(struct weft_win *win)
-{
-    for (int i = 0; i < win->nmembers; i++) {
-        struct weft_win_target *target = &win->targets[win->members[i]];
-        target->base = NULL;
-        target->control = NULL;
-        target->shared_by = NULL;
-    }
-    win->mapped = false;
-}
-
-/* A segment of this rank only. */
-static int open_private(struct weft_win *win, struct offsets *offsets)
-{
-    weft_shared_memory_free(&win->segment);
-    win->members[0] = win->comm->rank;
-    win->nmembers = 1;
-    win->member = 0;
-    lay_out(win, offsets);
-    if (offsets->bytes && !weft_shared_memory_private(offsets->bytes, &win->segment))
-        return MPI_SUCCESS;
-    return weft_error_set(win->flavor == MPI_WIN_FLAVOR_SHARED ? MPI_ERR_RMA_SHARED
-                                                               : MPI_ERR_NO_MEM,
-                          "no memory for a window of %lld bytes", (long long)win->bytes);
-}
 
 /* ---- The window */
 
@@ -305,7 +116,7 @@ static void use_exposed(struct weft_win *win, bool all)
 /* A window that is being opened. */
 struct opening {
     struct weft_win *win;
-    struct offsets offsets;
+    struct weft_win_layout layout;
     struct record mine;
     int failed; /* 0, or why this rank has no shared segment: an errno, or -1 for another rank's */
     struct state all; /* the states of all ranks together: the worst code, `open` if all are */
@@ -316,7 +127,7 @@ static void open_here(struct opening *o)
 {
     struct weft_win *win = o->win;
     struct weft_win_target *self = &win->targets[win->comm->rank];
-    use_segment(win, &o->offsets);
+    weft_win_use_segment(win, &o->layout);
     if (win->flavor == MPI_WIN_FLAVOR_CREATE)
         self->base = win->base;
     else if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
@@ -332,7 +143,7 @@ static void open_here(struct opening *o)
 /* With a segment of this rank only. */
 static void open_alone(struct opening *o)
 {
-    o->mine.state.code = open_private(o->win, &o->offsets);
+    o->mine.state.code = weft_win_open_private(o->win, &o->layout);
     if (o->mine.state.code == MPI_SUCCESS)
         open_here(o);
 }
@@ -340,7 +151,7 @@ static void open_alone(struct opening *o)
 /* Returns an array of the ranks' records, which the caller frees. */
 static void *exchange(const struct weft_win *win, void *mine, size_t bytes, int *code)
 {
-    void *all = make_array(win, win->comm->size, bytes);
+    void *all = weft_win_array(win, win->comm->size, bytes);
     *code = weft_coll_allgather(win->comm, weft_elements_of_bytes(mine, bytes),
                                 weft_elements_of_bytes(all, bytes));
     return all;
@@ -396,54 +207,13 @@ static int exchange_states(struct opening *o)
     return conclude(o, code);
 }
 
-/* The ranks that share a segment give each other a record each: `all` has those of the members. */
-static int exchange_in_node(const struct weft_win *win, void *mine, void *all, size_t bytes)
-{
-    return weft_coll_allgather_among(win->comm, win->members, win->nmembers, win->member,
-                                     weft_elements_of_bytes(mine, bytes),
-                                     weft_elements_of_bytes(all, bytes));
-}
-
-static int exchange_sizes(const struct opening *o)
-{
-    struct weft_win *win = o->win;
-    int64_t mine = win->bytes, *all = make_array(win, win->nmembers, sizeof *all);
-    int code = exchange_in_node(win, &mine, all, sizeof mine);
-    for (int i = 0; i < win->nmembers && code == MPI_SUCCESS; i++)
-        win->targets[win->members[i]].bytes = (MPI_Aint)all[i];
-    free(all);
-    return code;
-}
-
-/* The lowest of several members makes their segment, and the others join it. */
-static int make_segment(struct opening *o)
-{
-    struct weft_win *win = o->win;
-    struct weft_shared_memory_record mine = {0};
-    struct weft_shared_memory_record *all = make_array(win, win->nmembers, sizeof *all);
-    lay_out(win, &o->offsets);
-    if (win->nmembers > 1 && win->member == 0)
-        o->failed = weft_shared_memory_make(o->offsets.bytes, &win->segment, &mine);
-    int code = exchange_in_node(win, &mine, all, sizeof mine);
-    if (win->member > 0)
-        o->failed = code == MPI_SUCCESS && all[0].bytes == o->offsets.bytes
-                        ? weft_shared_memory_join(&all[0], &win->segment)
-                        : -1;
-    free(all);
-    return code;
-}
-
-/* Opens the window at this rank. same: the sizes of all ranks are equal, or do not count. Every
- * rank takes both steps, also one that is alone on its node or has failed, because they are
- * collective.
- */
+/* Opens the window at this rank. same: see weft_win_share_segment. */
 static void open_first(struct opening *o, bool same)
 {
-    int sized = same ? MPI_SUCCESS : exchange_sizes(o);
-    int made = make_segment(o);
+    int shared = weft_win_share_segment(o->win, same, &o->layout, &o->failed);
     int *code = &o->mine.state.code;
     if (*code == MPI_SUCCESS)
-        *code = sized != MPI_SUCCESS ? sized : made;
+        *code = shared;
     if (*code == MPI_SUCCESS && o->win->nmembers == 1)
         open_alone(o);
     else if (*code == MPI_SUCCESS && !o->failed)
@@ -457,18 +227,18 @@ static int open_apart(struct opening *o)
     if (o->failed > 0)
         weft_error_set(MPI_ERR_RMA_SHARED,
                        "the shared memory of %zu bytes for a window cannot be %s: %s",
-                       o->offsets.bytes, win->member ? "opened" : "made", strerror(o->failed));
+                       o->layout.bytes, win->member ? "opened" : "made", strerror(o->failed));
     else
         weft_error_set(MPI_ERR_RMA_SHARED,
                        "the shared memory of %zu bytes for a window cannot be made or opened at "
                        "another rank, whose own error states why",
-                       o->offsets.bytes);
+                       o->layout.bytes);
     if (win->flavor == MPI_WIN_FLAVOR_SHARED)
         return MPI_ERR_RMA_SHARED;
     if (win->nmembers > 1) {
         weft_rma_close(win);
         conceal(win);
-        leave_segment(win);
+        weft_win_leave_segment(win);
         open_alone(o);
     }
     return exchange_states(o);
@@ -483,11 +253,11 @@ static int open_window(struct weft_win *win, const struct weft_win_arguments *ar
                                  .base = (uintptr_t)win->base,
                                  .state = {.code = failed},
                                  .pid = win->flavor == MPI_WIN_FLAVOR_CREATE ? getpid() : 0}};
-    bool same = arguments->same_bytes || !allocates(win);
+    bool same = arguments->same_bytes || !weft_win_allocates(win);
     if (!win->targets)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a window of %d ranks", win->comm->size);
-    find_members(win);
-    o.offsets.at = make_array(win, win->nmembers, sizeof *o.offsets.at);
+    weft_win_find_members(win);
+    o.layout.at = weft_win_array(win, win->nmembers, sizeof *o.layout.at);
     for (int i = 0; i < win->nmembers; i++)
         win->targets[win->members[i]].bytes = win->bytes;
     if (win->flavor == MPI_WIN_FLAVOR_SHARED && win->nmembers < win->comm->size)
@@ -507,7 +277,7 @@ static int open_window(struct weft_win *win, const struct weft_win_arguments *ar
         code = open_apart(&o);
     if (code == MPI_SUCCESS)
         use_exposed(win, o.all.exposed);
-    free(o.offsets.at);
+    free(o.layout.at);
     return code;
 }
 
@@ -522,22 +292,6 @@ static void free_memory(struct weft_win *win)
     if (win->info)
         weft_info_free(win->info);
     free(win);
-}
-
-/* MPI_Win_create and MPI_Win_attach: other ranks would find out only when they use the memory. */
-static int check_memory(const void *base, MPI_Aint bytes)
-{
-    if (bytes > 0 && weft_gpu_enabled && weft_gpu_owns(base))
-        return weft_error_set(MPI_ERR_BUFFER,
-                              "the memory of the window at %p (%lld bytes) is memory of a GPU; a "
-                              "window needs host memory, origin buffers may be in GPU memory",
-                              base, (long long)bytes);
-    if (bytes <= 0 || weft_memory_is_accessible(base, (size_t)bytes, false))
-        return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_BUFFER,
-                          "this process may not read the memory of the window at %p (%lld bytes); "
-                          "see whether it was freed, is protected, or is memory of a device",
-                          base, (long long)bytes);
 }
 
 /* The steps that can fail at this rank only. */
@@ -559,10 +313,10 @@ static struct weft_win *prepare_window(struct weft_comm *over,
     win->targets = calloc((size_t)over->size, sizeof *win->targets);
     *code = arguments->failed ? arguments->failed
             : win->targets
-                ? set_hints(win, arguments)
+                ? weft_win_set_hints(win, arguments)
                 : weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %d ranks", over->size);
     if (*code == MPI_SUCCESS && win->flavor == MPI_WIN_FLAVOR_CREATE)
-        *code = check_memory(win->base, win->bytes);
+        *code = weft_win_check_memory(win->base, win->bytes);
     return win;
 }
 
@@ -644,84 +398,4 @@ struct weft_win_memory weft_win_shared(const struct weft_win *win, int rank)
 void weft_win_set_name(struct weft_win *win, const char *name)
 {
     snprintf(win->name, sizeof win->name, "%s", name);
-}
-
-/* ---- Dynamic windows */
-
-static bool overlaps(const struct weft_win_region *region, const char *base, MPI_Aint bytes)
-{
-    return (uintptr_t)base < (uintptr_t)region->base + (uintptr_t)region->bytes &&
-           (uintptr_t)region->base < (uintptr_t)base + (uintptr_t)bytes;
-}
-
-static int check_dynamic(const struct weft_win *win)
-{
-    return win->flavor == MPI_WIN_FLAVOR_DYNAMIC
-               ? MPI_SUCCESS
-               : weft_error_set(MPI_ERR_RMA_FLAVOR, "the window is not dynamic");
-}
-
-int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes)
-{
-    int code = check_dynamic(win);
-    if (code == MPI_SUCCESS && bytes < 0)
-        code = weft_error_set(MPI_ERR_SIZE, "the size %lld is negative", (long long)bytes);
-    if (code == MPI_SUCCESS && bytes && !base)
-        code = weft_error_set(MPI_ERR_BUFFER, "the base of %lld bytes is a null pointer",
-                              (long long)bytes);
-    if (code == MPI_SUCCESS)
-        code = check_memory(base, bytes);
-    if (code != MPI_SUCCESS)
-        return code;
-    for (size_t i = 0; i < win->nregions; i++)
-        if (overlaps(&win->regions[i], base, bytes))
-            return weft_error_set(MPI_ERR_RMA_ATTACH,
-                                  "the %lld bytes at %p overlap memory that is attached to the "
-                                  "window (%lld bytes at %p)",
-                                  (long long)bytes, base, (long long)win->regions[i].bytes,
-                                  (void *)win->regions[i].base);
-    struct weft_win_region *regions = realloc(win->regions, (win->nregions + 1) * sizeof *regions);
-    if (!regions)
-        return weft_error_set(MPI_ERR_NO_MEM, "no memory to attach %lld bytes to a window",
-                              (long long)bytes);
-    regions[win->nregions++] = (struct weft_win_region){base, bytes};
-    win->regions = regions;
-    return MPI_SUCCESS;
-}
-
-int weft_win_detach(struct weft_win *win, const void *base)
-{
-    int code = check_dynamic(win);
-    if (code != MPI_SUCCESS)
-        return code;
-    for (size_t i = 0; i < win->nregions; i++) {
-        if (win->regions[i].base != base)
-            continue;
-        win->regions[i] = win->regions[--win->nregions];
-        return MPI_SUCCESS;
-    }
-    return weft_error_set(MPI_ERR_RMA_ATTACH, "no memory at %p is attached to the window", base);
-}
-
-bool weft_win_contains(const struct weft_win *win, int64_t at, uint64_t bytes, char **where)
-{
-    if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
-        *where = (char *)((uintptr_t)win->base + (uintptr_t)at);
-        return at >= 0 && at <= win->bytes && bytes <= (uint64_t)(win->bytes - at);
-    }
-    *where = (char *)(intptr_t)at;
-    for (size_t i = 0; i < win->nregions && bytes;) {
-        uint64_t offset = (uint64_t)at - (uint64_t)(uintptr_t)win->regions[i].base;
-        uint64_t space = (uint64_t)win->regions[i].bytes;
-        if (offset >= space) {
-            i++;
-            continue;
-        }
-        /* Bytes that are not in this region have to begin in another one. */
-        uint64_t inside = bytes < space - offset ? bytes : space - offset;
-        at += (int64_t)inside;
-        bytes -= inside;
-        i = 0;
-    }
-    return !bytes;
 }

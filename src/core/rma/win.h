@@ -175,7 +175,7 @@ static inline struct weft_attributed weft_win_attributed(struct weft_win *win)
     return (struct weft_attributed){WEFT_KIND_WIN, win->handle, &win->attributes};
 }
 
-/* ---- make.c: collective over a communicator */
+/* ---- make.c: collective over a communicator; hints.c and attach.c */
 
 struct weft_win_arguments {
     int flavor; /* MPI_WIN_FLAVOR_* */

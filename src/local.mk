@@ -304,6 +304,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/select/interface.c src/ofi/select/interface.h \
     src/ofi/select/load.c src/ofi/select/load.h \
     src/ofi/select/network.c src/ofi/select/network.h \
+    src/ofi/select/network_compare.c src/ofi/select/network_compare.h \
     src/ofi/select/nic.c src/ofi/select/nic.h \
     src/ofi/select/objects.c src/ofi/select/objects.h \
     src/ofi/select/provider.h \

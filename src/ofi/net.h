@@ -32,8 +32,9 @@ int weft_net_open(const struct weft_job *job, unsigned vcis, uint64_t network, c
 
 /* After the fence, for one rank of each node: WEFT_NETWORK_UNCHANGED if the endpoints of all nodes
  * are on one network; else, at every rank, the network that all nodes share, to which all ranks
- * move: each closes the lane and opens it on that network, and a second fence follows. Ends the job
- * if there is no such network. */
+ * move: each closes the lane and opens it on that network, and a fence follows. Ends the job if
+ * there is no such network. In large jobs it first returns WEFT_NETWORK_LATER, to be called again
+ * after one more fence. */
 uint64_t weft_net_shared_network(const struct weft_job *job);
 
 /* After the fence: rank 0 determines for the job how many VCI numbers communicators have,

@@ -264,7 +264,8 @@ struct weft_net {
     size_t read_limit; /* of all the reads from one peer; 0: measured (read_limit.c) */
     size_t nbuffers, buffer_bytes, few;
     struct weft_provider_choice choice;
-    struct weft_tunnels *tunnels; /* NULL: this rank has no other network (tunnel.c) */
+    struct weft_net_comparison *comparison; /* of networks, while it is not complete, or NULL */
+    struct weft_tunnels *tunnels;           /* NULL: this rank has no other network (tunnel.c) */
     char name[160];
     uint32_t credits;        /* what each peer gets from this rank */
     uint32_t check_interval; /* messages between two flow checks of a peer */

@@ -334,11 +334,12 @@ bool weft_shm_is_first(void)
 uint64_t weft_shm_hand_down(uint64_t number)
 {
     enum { PAUSE = 100 /* us */ };
+    uint64_t before = weft_shm.handed_down; /* 0 at first */
     if (weft_shm.self == 0)
         atomic_store(&weft_shm.head->handed_down, number);
-    while (!(number = atomic_load(&weft_shm.head->handed_down)))
+    while ((number = atomic_load(&weft_shm.head->handed_down)) == before)
         usleep(PAUSE);
-    return number;
+    return weft_shm.handed_down = number;
 }
 
 /* Tries to read the memory of another member: 0, or an errno. */

@@ -207,6 +207,7 @@ struct weft_shm {
     bool core_each;   /* each rank of the node has a core */
     bool in_valgrind; /* what other processes write counts there as never written */
     int members, self;
+    uint64_t handed_down;       /* the last number of weft_shm_hand_down, or 0 */
     int *world;                 /* ranks of the members, ascending */
     struct weft_shm_head *head; /* where the segment is mapped */
     struct weft_segment segment;

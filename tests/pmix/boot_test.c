@@ -15,6 +15,7 @@
  *                   going only) and their fence must fail
  *   gone            the last rank kills itself; the others' fence must fail whatever they hear
  *   orphan          waits in a fence for the last rank, which never comes; the launcher is killed
+ *   cost            prints how long fences, fetches, node maps and hosts take at rank 0
  *   why             prints what weft_boot_init says when it fails; content if it failed
  */
 #include "pmix/boot.h"
@@ -250,6 +251,63 @@ static void test_orphan(void)
     CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == -1);
 }
 
+/* ---- Costs, for docs/INTERNALS.md */
+
+enum { COST_BYTES = 300, COST_SECONDS = 1 }; /* a list of networks */
+
+static void fetch_once(int i)
+{
+    unsigned char value[COST_BYTES];
+    size_t bytes = sizeof value;
+    CHECK(weft_boot_fetch(i % job.size, "test.cost", value, &bytes, 10, why, sizeof why) == 0);
+}
+
+static void find_host(int i)
+{
+    char host[256];
+    weft_boot_host(i % job.size, host, sizeof host);
+}
+
+static void map_nodes(int i)
+{
+    static int32_t *first;
+    first = first ? first : malloc((size_t)job.size * sizeof *first);
+    (void)i;
+    CHECK(first && weft_boot_nodes(first));
+}
+
+static void repeat(const char *name, void (*call)(int))
+{
+    int n = 0;
+    double start = now(), seconds;
+    while ((seconds = now() - start) < COST_SECONDS || n < job.size)
+        call(n++);
+    printf("%s %.1f us\n", name, 1e6 * seconds / n);
+}
+
+static void test_cost(void)
+{
+    enum { FENCES = 20 };
+    unsigned char value[COST_BYTES] = {0};
+    CHECK(weft_boot_publish("test.cost", value, sizeof value, why, sizeof why) == 0);
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
+    double start = now();
+    for (int i = 0; i < FENCES; i++)
+        CHECK(weft_boot_fence_idle(NULL, NULL, why, sizeof why) == 0);
+    double seconds = (now() - start) / FENCES;
+    if (job.rank == 0) {
+        printf("fence %.1f us\n", 1e6 * seconds);
+        start = now();
+        for (int i = 0; i < job.size; i++)
+            fetch_once(i);
+        printf("first fetch of each rank %.1f us\n", 1e6 * (now() - start) / job.size);
+        repeat("fetch", fetch_once);
+        repeat("host", find_host);
+        repeat("node map of all ranks", map_nodes);
+    }
+    CHECK(weft_boot_fence_idle(NULL, NULL, why, sizeof why) == 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "all";
@@ -280,6 +338,8 @@ int main(int argc, char **argv)
         test_gone();
     else if (strcmp(what, "orphan") == 0)
         test_orphan();
+    else if (strcmp(what, "cost") == 0)
+        test_cost();
     else
         CHECK(!"a known first argument");
     rc = weft_boot_finalize(why, sizeof why);

@@ -712,7 +712,7 @@ static struct weft_network_search search_of(const struct node *nodes, int count)
     struct weft_network_list list = networks_of(&nodes[0], 1);
 
     weft_network_begin(&search, &list);
-    for (int i = 1; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         list = networks_of(&nodes[i], (uint64_t)i + 1);
         weft_network_add(&search, i, &list);
     }

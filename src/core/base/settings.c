@@ -515,9 +515,14 @@ char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len
     return buf;
 }
 
+int weft_settings_test_number(const char *name)
+{
+    const char *text = getenv(name);
+    int number = text ? atoi(text) : 0;
+    return number > 0 ? number : 0;
+}
+
 int weft_settings_test_node(void)
 {
-    const char *text = getenv("WEFT_TEST_NODE_SIZE");
-    int size = text ? atoi(text) : 0;
-    return size > 0 ? size : 0;
+    return weft_settings_test_number("WEFT_TEST_NODE_SIZE");
 }

@@ -117,4 +117,7 @@ char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len
  */
 int weft_settings_test_node(void);
 
+/* For tests: a number above 0 that the environment gives by a name, or 0. */
+int weft_settings_test_number(const char *name);
+
 #endif

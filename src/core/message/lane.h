@@ -77,7 +77,8 @@ struct weft_lane_node {
      * has reached a value. */
     void (*awake_at)(const _Atomic uint64_t *word, uint64_t value);
     /* After the fence: a number for the ranks of the node, not 0. The lowest of them, for which
-     * is_first is true, gives it, the others wait for it; all return it. */
+     * is_first is true, gives it, the others wait for it; all return it. Each number differs from
+     * the one before. */
     bool (*is_first)(void);
     uint64_t (*hand_down)(uint64_t number);
     /* The cores that these ranks may run on, all together. */
@@ -157,7 +158,7 @@ enum weft_lane_level {
     WEFT_LEVEL_COMPLETED    /* and how many have completed */
 };
 
-enum { WEFT_NETWORK_UNCHANGED = 1 };
+enum { WEFT_NETWORK_UNCHANGED = 1, WEFT_NETWORK_LATER = 2 };
 
 struct weft_lane {
     const char *name;
@@ -176,7 +177,9 @@ struct weft_lane {
      */
     bool (*join)(const struct weft_job *job);
     /* After the fence, for one rank of each node: WEFT_NETWORK_UNCHANGED, or the network on which
-     * all ranks have to open the lane again. Ends the job if there is none that all have. */
+     * all ranks have to open the lane again, or, at most once, WEFT_NETWORK_LATER: then it is
+     * called once more after a further fence. All ranks get the same number. Ends the job if there
+     * is no network that all nodes have. */
     uint64_t (*compare_networks)(const struct weft_job *job);
     /* After the fence: *vci_numbers is the number of VCI numbers of communicators. Returns 0, or
      * -1 with a sentence in why. */

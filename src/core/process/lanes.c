@@ -174,15 +174,24 @@ static const struct weft_lane_node *first_node(void)
     return NULL;
 }
 
-/* Moves a lane to the network that all nodes share, if their choices differ. One rank of a node
- * compares the choices. */
+/* One rank of a node compares the choices of all nodes and hands the result down. */
+static uint64_t compare_networks(const struct weft_lane *lane)
+{
+    const struct weft_lane_node *node = first_node();
+    uint64_t network = !node || node->is_first() ? lane->compare_networks(&weft.job) : 0;
+    return node ? node->hand_down(network) : network;
+}
+
+/* Moves a lane to the network that all nodes share, if their choices differ. */
 static void settle_network(unsigned number, bool threads)
 {
     const struct weft_lane *lane = weft_lanes[number];
-    const struct weft_lane_node *node = first_node();
-    uint64_t network = !node || node->is_first() ? lane->compare_networks(&weft.job) : 0;
-    if (node)
-        network = node->hand_down(network);
+    uint64_t network = compare_networks(lane);
+    if (network == WEFT_NETWORK_LATER) {
+        synchronize();
+        network = compare_networks(lane);
+    }
+    weft_assert(network != WEFT_NETWORK_LATER);
     if (network == WEFT_NETWORK_UNCHANGED)
         return;
     weft_lane_closed(number);

@@ -15,12 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A hash continued from another or, with 0, begun; never 0 (none) or 1 (WEFT_NETWORK_UNCHANGED). */
+/* A hash continued from another or, with 0, begun; never 0 (none), WEFT_NETWORK_UNCHANGED or
+ * WEFT_NETWORK_LATER (core/message/lane.h). */
 static uint64_t hash(uint64_t from, const void *data, size_t len)
 {
     uint64_t h = weft_hash_bytes(from ? from : WEFT_HASH_BEGIN, data, len);
 
-    return h > 1 ? h : 2;
+    return h > 2 ? h : 3;
 }
 
 uint64_t weft_network_machine(void)
@@ -197,7 +198,7 @@ void weft_network_begin(struct weft_network_search *search, const struct weft_ne
 {
     memset(search, 0, sizeof *search);
     search->first = *list;
-    weft_network_add(search, 0, list);
+    search->all.count = list->count;
 }
 
 /* The provider that a node has opened. */
@@ -219,26 +220,65 @@ void weft_network_add(struct weft_network_search *search, int node,
         const struct weft_network *there = at < list->count ? &list->networks[at] : NULL;
         bool missing = there == NULL || (ours->address != 0 && ours->address == there->address &&
                                          list->machine != search->first.machine);
-        search->of[i].missing |= missing;
-        if ((missing || there->poor) && search->of[i].lacking == 0)
-            search->of[i].lacking = node;
+        search->all.of[i].missing |= missing;
+        if ((missing || there->poor) && search->all.of[i].lacking == 0)
+            search->all.of[i].lacking = node;
         if (there == NULL)
             continue;
-        search->of[i].sum += at;
-        search->of[i].poor |= there->poor;
-        search->of[i].moves |= !there->chosen;
+        search->all.of[i].sum += at;
+        search->all.of[i].poor |= there->poor;
+        search->all.of[i].moves |= !there->chosen;
     }
-    if (chosen_rank(list) > search->best_rank) {
-        search->best_rank = chosen_rank(list);
-        search->best_node = node;
+    if (chosen_rank(list) > search->all.best_rank) {
+        search->all.best_rank = chosen_rank(list);
+        search->all.best_node = node;
     }
+}
+
+void weft_network_merge(struct weft_network_search *search,
+                        const struct weft_network_summary *summary)
+{
+    struct weft_network_summary *all = &search->all;
+
+    weft_assert(summary->count == all->count);
+    for (uint32_t i = 0; i < all->count; i++) {
+        all->of[i].sum += summary->of[i].sum;
+        all->of[i].missing |= summary->of[i].missing;
+        all->of[i].poor |= summary->of[i].poor;
+        all->of[i].moves |= summary->of[i].moves;
+        if (all->of[i].lacking == 0)
+            all->of[i].lacking = summary->of[i].lacking;
+    }
+    if (summary->best_rank > all->best_rank) {
+        all->best_rank = summary->best_rank;
+        all->best_node = summary->best_node;
+    }
+}
+
+size_t weft_network_summary_bytes(uint32_t count)
+{
+    return offsetof(struct weft_network_summary, of) +
+           count * sizeof(((struct weft_network_summary *)NULL)->of[0]);
+}
+
+bool weft_network_summary_valid(const struct weft_network_search *search,
+                                const struct weft_network_summary *summary, size_t bytes, int end)
+{
+    if (bytes < weft_network_summary_bytes(0) || summary->count != search->first.count ||
+        bytes != weft_network_summary_bytes(summary->count) || summary->best_node < 0 ||
+        summary->best_node >= end)
+        return false;
+    for (uint32_t i = 0; i < summary->count; i++)
+        if (summary->of[i].lacking < 0 || summary->of[i].lacking >= end)
+            return false;
+    return true;
 }
 
 int weft_network_lacking(const struct weft_network_search *search)
 {
-    for (uint32_t i = 0; i < search->first.count && search->best_node == 0; i++)
-        if (search->first.networks[i].chosen && search->of[i].lacking > 0)
-            return search->of[i].lacking;
+    for (uint32_t i = 0; i < search->first.count && search->all.best_node == 0; i++)
+        if (search->first.networks[i].chosen && search->all.of[i].lacking > 0)
+            return search->all.of[i].lacking;
     return 0;
 }
 
@@ -247,13 +287,13 @@ static bool is_better(const struct weft_network_search *search, uint32_t a, uint
 {
     const struct weft_network *networks = search->first.networks;
 
-    if (search->of[a].poor != search->of[b].poor)
-        return search->of[b].poor;
+    if (search->all.of[a].poor != search->all.of[b].poor)
+        return search->all.of[b].poor;
     if (networks[a].rank != networks[b].rank)
         return networks[a].rank > networks[b].rank;
     if (networks[a].routed != networks[b].routed)
         return networks[b].routed;
-    return search->of[a].sum < search->of[b].sum; /* the earlier one of equals */
+    return search->all.of[a].sum < search->all.of[b].sum; /* the earlier one of equals */
 }
 
 const struct weft_network *weft_network_shared(const struct weft_network_search *search,
@@ -262,10 +302,10 @@ const struct weft_network *weft_network_shared(const struct weft_network_search 
     uint32_t best = WEFT_NETWORKS;
 
     for (uint32_t i = 0; i < search->first.count; i++)
-        if (!search->of[i].missing && (best == WEFT_NETWORKS || is_better(search, i, best)))
+        if (!search->all.of[i].missing && (best == WEFT_NETWORKS || is_better(search, i, best)))
             best = i;
     if (best == WEFT_NETWORKS)
         return NULL;
-    *moves = search->of[best].moves;
+    *moves = search->all.of[best].moves;
     return &search->first.networks[best];
 }

@@ -8,9 +8,9 @@
  * is a network of its machine alone. Networks whose NICs the ranks of a node share because
  * WEFT_NICS lists these count as one more, which the nodes share if their sets are equal.
  *
- * Invariant: weft_network_shared depends only on the set of lists, so every rank that adds the same
- * lists, rank 0's first, gets the same result. Calls neither libfabric nor the system, except for
- * weft_network_machine.
+ * Invariant: the result of a search depends only on the lists that it began with and that were
+ * added, so every rank that adds those of all nodes, one by one or by summaries, gets the same.
+ * Calls neither libfabric nor the system, except for weft_network_machine.
  */
 #ifndef WEFT_NETWORK_H
 #define WEFT_NETWORK_H
@@ -22,7 +22,7 @@
 enum { WEFT_NETWORKS = 24, WEFT_NETWORK_TEXT = 192 };
 
 struct weft_network {
-    uint64_t id;      /* a hash of the provider and the name of the network; never 0 or 1 */
+    uint64_t id;      /* a hash of the provider and the name of the network; above 2 */
     uint32_t address; /* a hash of the node's IP address there, or 0 */
     uint8_t rank;     /* of the provider */
     uint8_t poor;     /* the interface seldom reaches other nodes, see enum weft_fitness */
@@ -60,20 +60,42 @@ bool weft_network_has(const struct weft_score *score, uint64_t machine, uint64_t
 /* True if the list has so many bytes and is well formed. */
 bool weft_network_list_valid(const struct weft_network_list *list, size_t bytes);
 
-/* The search: starts with the list of rank 0's node; the lists of other nodes are added. */
-struct weft_network_search {
-    struct weft_network_list first;
-    int best_rank, best_node; /* the best provider that a node has opened */
+/* What a search keeps of the nodes that were added, for the networks of rank 0's node. */
+struct weft_network_summary {
+    uint32_t count;    /* of these networks */
+    int32_t best_rank; /* of the best provider that a node has opened, 0 without a node */
+    int32_t best_node; /* the first such node */
     struct {
         uint32_t sum;              /* of its positions in the lists */
-        int lacking;               /* the first node that has it not or poorly, or 0 */
+        int32_t lacking;           /* the first node that has it not or poorly, or 0 */
         bool missing, poor, moves; /* of a node: has not, has poorly, has opened another */
+        uint8_t pad;
     } of[WEFT_NETWORKS];
+};
+
+/* The search: starts with the list of rank 0's node, against which those of all nodes are compared,
+ * that one, too. Nodes are added in ascending order. */
+struct weft_network_search {
+    struct weft_network_list first;
+    struct weft_network_summary all;
 };
 
 void weft_network_begin(struct weft_network_search *search, const struct weft_network_list *list);
 void weft_network_add(struct weft_network_search *search, int node,
                       const struct weft_network_list *list);
+
+/* Adds all nodes of another search, which began with the same list: the result is that of adding
+ * their lists. */
+void weft_network_merge(struct weft_network_search *search,
+                        const struct weft_network_summary *summary);
+
+/* The bytes of a summary of so many networks. */
+size_t weft_network_summary_bytes(uint32_t count);
+
+/* True if a summary of so many bytes is one of a search that began as this one, of nodes below an
+ * end. */
+bool weft_network_summary_valid(const struct weft_network_search *search,
+                                const struct weft_network_summary *summary, size_t bytes, int end);
 
 /* A node that lacks what best_node has opened: that of rank 0, unless it is best_node itself. */
 int weft_network_lacking(const struct weft_network_search *search);

@@ -168,17 +168,16 @@ static int index_of(const struct weft_network_nodes *nodes, int rank)
 /* NULL if the launcher has no complete map of the nodes. */
 static struct weft_net_comparison *begin(const struct weft_job *job)
 {
+    const int32_t *map = weft_boot_nodes();
+    int count = 0;
+    if (!map)
+        return NULL;
     struct weft_net_comparison *comparison =
         malloc(sizeof *comparison + (size_t)job->size * sizeof comparison->first[0]);
     if (!comparison)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of the nodes of %d ranks", job->size);
-    if (!weft_boot_nodes(comparison->first)) {
-        free(comparison);
-        return NULL;
-    }
-    int count = 0;
     for (int r = 0; r < job->size; r++)
-        if (comparison->first[r] == r)
+        if (map[r] == r)
             comparison->first[count++] = r;
     int test_level = weft_settings_test_number("WEFT_TEST_ONE_LEVEL");
     comparison->job = job;

@@ -31,7 +31,8 @@
 static struct {
     bool joined;
     bool pmi;
-    const int32_t *first; /* by PMI-1: the lowest rank on the node of each rank, or NULL */
+    const int32_t *first; /* the lowest rank on the node of each rank, or NULL; by PMI-1 pmi.c's */
+    bool sought;          /* by PMIx: first is set, or the launcher has no map */
     bool forked;          /* this is a child of the process that joined */
     pmix_proc_t self;
     int rank, size;
@@ -300,6 +301,8 @@ int weft_boot_finalize(char *why, size_t len)
     pmix_status_t rc = PMIX_SUCCESS;
     weft_psets_close();
     bool left = true;
+    if (!boot.pmi)
+        free((int32_t *)(uintptr_t)boot.first);
     if (boot.joined)
         rc = leave();
     if (boot.pmi) {
@@ -307,7 +310,7 @@ int weft_boot_finalize(char *why, size_t len)
         weft_failure_close();
         weft_rank_lock_release();
     }
-    boot.pmi = false;
+    boot.pmi = boot.sought = false;
     boot.first = NULL;
     free(boot.peers);
     boot.peers = NULL;
@@ -571,11 +574,17 @@ char *weft_boot_host(int rank, char *buf, size_t len)
     return buf;
 }
 
-bool weft_boot_nodes(int32_t *first)
+const int32_t *weft_boot_nodes(void)
 {
-    if (boot.first)
-        memcpy(first, boot.first, (size_t)boot.size * sizeof *first);
-    return boot.first || (boot.joined && weft_job_info_nodes(first));
+    if (!boot.joined || boot.sought)
+        return boot.first;
+    int32_t *first = malloc((size_t)boot.size * sizeof *first);
+    boot.sought = first != NULL;
+    if (!first || !weft_job_info_nodes(first)) {
+        free(first);
+        first = NULL;
+    }
+    return boot.first = first;
 }
 
 /* ---- Aborting the job */

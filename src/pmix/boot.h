@@ -77,9 +77,10 @@ bool weft_boot_key(uint32_t *key);
 /* The host of a rank, or "an unknown host". Returns buf. */
 char *weft_boot_host(int rank, char *buf, size_t len);
 
-/* Writes, for each rank of the job, the lowest rank on its node, from the launcher's node map: the
- * same result at every rank. False, at every rank, if the map is incomplete. */
-bool weft_boot_nodes(int32_t *first);
+/* For each rank of the job the lowest rank on its node, from the launcher's node map: the same at
+ * every rank. NULL, at every rank, if the map is incomplete. Valid until weft_boot_finalize. The
+ * first call fetches a value of each rank, or of each node. */
+const int32_t *weft_boot_nodes(void);
 
 /* The launcher's process sets. Returns their number; *sets is valid until weft_boot_finalize. */
 struct weft_boot_pset {

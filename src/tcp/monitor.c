@@ -99,7 +99,7 @@ static struct {
     pthread_t thread;
     int listener, wake; /* sockets and an eventfd, or -1 */
     struct contact own;
-    int32_t *first; /* the lowest rank on the node of each rank, or NULL: not known */
+    const int32_t *first; /* the lowest rank on the node of each rank, or NULL: not known */
     struct link *links;
     unsigned strangers;
     bool initial;   /* links that are made now are first ones */
@@ -584,19 +584,10 @@ static int publish(char *why, size_t len)
     return -1;
 }
 
-static void find_nodes(void)
-{
-    monitor.first = malloc((size_t)weft.job.size * sizeof *monitor.first);
-    if (monitor.first && !weft_boot_nodes(monitor.first)) {
-        free(monitor.first);
-        monitor.first = NULL;
-    }
-}
-
 static int begin(char *why, size_t len)
 {
     sigset_t all, before;
-    find_nodes();
+    monitor.first = weft_boot_nodes();
     monitor.limit = (double)weft_settings.stopped_timeout;
     monitor.period = monitor.limit > 0 && monitor.limit < 4 ? monitor.limit / 4 : 1;
     monitor.initial = true;
@@ -653,7 +644,6 @@ static void end(void)
         close(monitor.listener);
     if (monitor.wake >= 0)
         close(monitor.wake);
-    free(monitor.first);
     memset(&monitor, 0, sizeof monitor);
     monitor.listener = monitor.wake = -1;
 }

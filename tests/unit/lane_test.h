@@ -105,10 +105,9 @@ char *weft_boot_host(int rank, char *buf, size_t len)
     return buf;
 }
 
-bool weft_boot_nodes(int32_t *first)
+const int32_t *weft_boot_nodes(void)
 {
-    (void)first;
-    return false;
+    return NULL;
 }
 
 void weft_boot_abort(int code, const char *message)

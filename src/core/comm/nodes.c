@@ -15,7 +15,8 @@
 #include <stdlib.h>
 
 static struct weft_nodes none; /* marks groups in which nodes do not matter */
-static int32_t *map;           /* by world rank: the lowest rank of its node; or NULL */
+static const int32_t *map;     /* by world rank: the lowest rank of its node; or NULL */
+static int32_t *cut;           /* the same with WEFT_TEST_NODE_SIZE */
 static bool map_fetched;
 
 /* Allocates zeroed memory. */
@@ -27,19 +28,21 @@ static void *table(size_t count, size_t each)
     return memory;
 }
 
-/* WEFT_TEST_NODE_SIZE: cuts each node into nodes of `size` ranks. */
-static void cut_nodes(int size)
+/* WEFT_TEST_NODE_SIZE: cuts each node of a map into nodes of `size` ranks. */
+static const int32_t *cut_nodes(const int32_t *whole, int size)
 {
     int *seen = table((size_t)weft.job.size, sizeof *seen);
     int32_t *head = table((size_t)weft.job.size, sizeof *head);
+    cut = table((size_t)weft.job.size, sizeof *cut);
     for (int r = 0; r < weft.job.size; r++) {
-        int32_t first = map[r];
+        int32_t first = whole[r];
         if (seen[first]++ % size == 0)
             head[first] = r;
-        map[r] = head[first];
+        cut[r] = head[first];
     }
     free(seen);
     free(head);
+    return cut;
 }
 
 int weft_nodes_name(char *name, size_t len)
@@ -59,13 +62,9 @@ static const int32_t *map_of_job(void)
     int test_size = weft_settings_test_node();
     if (!weft_settings.shm || (weft.job.one_node && !test_size))
         return NULL;
-    map = table((size_t)weft.job.size, sizeof *map);
-    if (!weft_boot_nodes(map)) {
-        free(map);
-        return map = NULL;
-    }
-    if (test_size)
-        cut_nodes(test_size);
+    map = weft_boot_nodes();
+    if (map && test_size)
+        map = cut_nodes(map, test_size);
     return map;
 }
 
@@ -156,7 +155,8 @@ void weft_nodes_forget(struct weft_nodes *nodes)
 
 void weft_nodes_finalize(void)
 {
-    free(map);
+    free(cut);
+    cut = NULL;
     map = NULL;
     map_fetched = false;
 }

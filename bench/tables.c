@@ -9,13 +9,15 @@
  * file's own (boot.h) tells of them and of nothing else. Everything above it is the library: its
  * tables, the communicators, the network with its provider. What the greater job has more, divided
  * by the ranks it has more, is the state per peer. With --check, more than 8 bytes of it fail, but
- * for what a large table takes to end with a page, and so does a start that publishes more in the
- * greater job, or has more fences. The launcher collects the values of all ranks; a fetch after the
- * fence finds its value in the process: the first rank of a node compares the networks of all
- * nodes, which are as many as ranks here.
+ * for what a large table takes to end with a page, and so does a start that publishes more than one
+ * value or has more than one fence more in the greater job, or that fetches more values than twice
+ * the square root of the ranks, and some. The launcher collects the values of all ranks; a fetch
+ * after the fence finds its value in the process: the first rank of a node compares the networks of
+ * all nodes, which are as many as ranks here, and leads a group of them.
  *
- * What the real bootstrap keeps is not in the figure: src/pmix has 5 bytes a rank for reports of
- * deaths, which no one touches before there are any; PMIx keeps what it likes.
+ * What the real bootstrap keeps is not in the figure: src/pmix has 4 bytes a rank for the map of
+ * the nodes, and 5 for reports of deaths, which no one touches before there are any; PMIx keeps
+ * what it likes.
  *
  * Invariant: each job is a process of its own that ends without a word to the others.
  */
@@ -31,7 +33,7 @@
 #include <unistd.h>
 
 /* libfabric's queues grow with a job up to 256 ranks. */
-enum { DEFAULT_RANKS = 100000, FEW = 256, BAR = 8 };
+enum { DEFAULT_RANKS = 100000, FEW = 256, BAR = 8, SUMMARY_BYTES = 400, SOME = 10 };
 
 struct memory {
     double heap, resident; /* bytes */
@@ -43,9 +45,25 @@ struct memory {
 
 static struct memory used;
 static int ranks;
-static char networks[8192]; /* of this node, and so of all: what it put for them */
-static size_t networks_bytes;
+static int32_t *nodes; /* the rank itself for each rank */
 static const int alone[1] = {0};
+
+/* What this node has put for the others, and so what all have. */
+struct shared {
+    const char *key;
+    char bytes[8192];
+    size_t size;
+};
+
+static struct shared shared[] = {{.key = "weft.networks"}, {.key = "weft.networks.2"}};
+
+static struct shared *shared_by(const char *key)
+{
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (strcmp(shared[i].key, key) == 0)
+            return &shared[i];
+    return NULL;
+}
 
 /* ---- the bootstrap of a job that is not there ------------------------------------------------ */
 
@@ -74,8 +92,9 @@ int weft_boot_put(const char *key, const void *bytes, size_t size, char *why, si
     (void)why, (void)len;
     used.start.values++;
     used.start.bytes += size;
-    if (strcmp(key, "weft.networks") == 0 && size <= sizeof networks)
-        memcpy(networks, bytes, networks_bytes = size);
+    struct shared *value = shared_by(key);
+    if (value && size <= sizeof value->bytes)
+        memcpy(value->bytes, bytes, value->size = size);
     return 0;
 }
 
@@ -98,8 +117,9 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
 {
     (void)timeout_s;
     used.start.fetches++;
-    if (strcmp(key, "weft.networks") == 0 && networks_bytes && *bytes >= networks_bytes) {
-        memcpy(value, networks, *bytes = networks_bytes);
+    const struct shared *found = shared_by(key);
+    if (found && found->size && *bytes >= found->size) {
+        memcpy(value, found->bytes, *bytes = found->size);
         return 0;
     }
     snprintf(why, len, "rank %d is not there: its \"%s\" was asked for before any contact", rank,
@@ -119,11 +139,9 @@ char *weft_boot_host(int rank, char *buf, size_t len)
     return buf;
 }
 
-bool weft_boot_nodes(int32_t *first)
+const int32_t *weft_boot_nodes(void)
 {
-    for (int rank = 0; rank < ranks; rank++)
-        first[rank] = rank;
-    return true;
+    return nodes;
 }
 
 bool weft_boot_fetch_waits(void)
@@ -251,6 +269,9 @@ static struct memory measure(int size)
     if (pid == 0) {
         ranks = size;
         used = (struct memory){0};
+        nodes = malloc((size_t)ranks * sizeof *nodes);
+        for (int rank = 0; nodes && rank < ranks; rank++)
+            nodes[rank] = rank;
         look();
         struct memory before = used;
         if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
@@ -297,9 +318,15 @@ int main(int argc, char **argv)
            great.start.fences, great.start.fetches);
     if (!check)
         return 0;
-    if (great.start.bytes != small.start.bytes || great.start.fences != small.start.fences ||
-        great.start.fetches > many) {
-        printf("# bar of the start, the bytes and fences of %d ranks: MISSED\n", FEW);
+    int root = 1;
+    while (root * root < many)
+        root++;
+    if (great.start.values > small.start.values + 1 ||
+        great.start.bytes > small.start.bytes + SUMMARY_BYTES ||
+        great.start.fences > small.start.fences + 1 || great.start.fetches > 2 * root + SOME) {
+        printf("# bar of the start, a value and a fence more than %d ranks have, %d fetches: "
+               "MISSED\n",
+               FEW, 2 * root + SOME);
         return 1;
     }
     double most = BAR * (double)(many - FEW) + (double)sysconf(_SC_PAGESIZE);

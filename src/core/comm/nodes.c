@@ -29,13 +29,13 @@ static void *table(size_t count, size_t each)
 }
 
 /* WEFT_TEST_NODE_SIZE: cuts each node of a map into nodes of `size` ranks. */
-static const int32_t *cut_nodes(const int32_t *whole, int size)
+static const int32_t *cut_nodes(const int32_t *nodes, int size)
 {
     int *seen = table((size_t)weft.job.size, sizeof *seen);
     int32_t *head = table((size_t)weft.job.size, sizeof *head);
     cut = table((size_t)weft.job.size, sizeof *cut);
     for (int r = 0; r < weft.job.size; r++) {
-        int32_t first = whole[r];
+        int32_t first = nodes[r];
         if (seen[first]++ % size == 0)
             head[first] = r;
         cut[r] = head[first];

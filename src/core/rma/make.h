@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The parts of making a window: hints (hints.c), the memory that ranks of a node share (segment.c),
+ * Steps of making a window: hints (hints.c), the memory that ranks of a node share (segment.c),
  * memory of the program (attach.c). make.c uses them in this order.
  */
 #ifndef WEFT_RMA_MAKE_H

@@ -60,7 +60,7 @@ bool weft_network_has(const struct weft_score *score, uint64_t machine, uint64_t
 /* True if the list has so many bytes and is well formed. */
 bool weft_network_list_valid(const struct weft_network_list *list, size_t bytes);
 
-/* What a search keeps of the nodes that were added, for the networks of rank 0's node. */
+/* The result of a search so far, for the networks of rank 0's node. */
 struct weft_network_summary {
     uint32_t count;    /* of these networks */
     int32_t best_rank; /* of the best provider that a node has opened, 0 without a node */

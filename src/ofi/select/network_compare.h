@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which nodes' lists a node reads to find the network that all nodes share (network.h).
+ * The comparison of the nodes' lists, to find the network that all nodes share (network.h).
  *
  * Each node reads the lists of all, or, in large jobs, the comparison has two levels: nodes are in
  * groups of about the square root of their number, in order. The first node of a group reads the

@@ -80,10 +80,12 @@ VCIS = {
     "message": "weft_message_vci(message)",
 }
 
-# Calls on a communicator, window or file that end something: they take place after its revocation.
-ENDING = {"MPI_Comm_free", "MPI_Comm_disconnect", "MPI_Win_complete", "MPI_Win_fence", "MPI_Win_flush",
-          "MPI_Win_flush_all", "MPI_Win_flush_local", "MPI_Win_flush_local_all", "MPI_Win_free", "MPI_Win_test",
-          "MPI_Win_unlock", "MPI_Win_unlock_all", "MPI_Win_wait", "MPI_File_close"}
+# Calls on a communicator, window or file that take place after its revocation: those that end something, and
+# the one for which others wait who do not learn of the revocation.
+AFTER_REVOCATION = {"MPI_Comm_free", "MPI_Comm_disconnect", "MPI_Win_complete", "MPI_Win_fence",
+                    "MPI_Win_flush", "MPI_Win_flush_all", "MPI_Win_flush_local", "MPI_Win_flush_local_all",
+                    "MPI_Win_free", "MPI_Win_test", "MPI_Win_unlock", "MPI_Win_unlock_all", "MPI_Win_wait",
+                    "MPI_File_close", "MPI_Intercomm_create"}
 
 # Whose error handler is called: that of the first object of these kinds.
 HANDLERS = {
@@ -249,9 +251,9 @@ class Entry:
 
     def usable(self):
         """A call on a revoked communicator, window or file fails at each member by itself, but for those
-        that end something."""
+        above."""
         name, does = self.function.name, set(self.function.does.split())
-        if name in ENDING or name.startswith("MPIX_") or "end" in does:
+        if name in AFTER_REVOCATION or name.startswith("MPIX_") or "end" in does:
             return []
         needs = {"struct weft_comm": {"collective"}, "struct weft_win": {"collective", "rma", "epoch"},
                  "struct weft_file": {"collective", "file"}}

@@ -91,6 +91,19 @@ static void revoked(void)
     MPI_Comm_free(&doomed);
 }
 
+/* The other side does not wait for one that has revoked its communicator. */
+static void revoked_side(void)
+{
+    MPI_Comm local, made;
+    check_step("making an inter-communicator of a revoked group");
+    MPI_Comm_split(MPI_COMM_WORLD, side, 0, &local);
+    MPI_Comm_set_errhandler(local, MPI_ERRORS_RETURN);
+    if (side == 0)
+        CHECK_CLASS(MPIX_Comm_revoke(local), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, !side, 4, &made), MPIX_ERR_REVOKED);
+    MPI_Comm_free(&local);
+}
+
 static void some_die(void)
 {
     MPI_Comm made;
@@ -130,6 +143,7 @@ int main(int argc, char **argv)
     make_inter(&inter);
     all_live();
     revoked();
+    revoked_side();
     some_die();
     MPI_Comm_free(&inter);
     return check_survived();

@@ -655,7 +655,10 @@ int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm 
 {
     int failed = weft_comm_begin(local, MPI_SUCCESS);
     *out = NULL;
-    if (failed != MPI_SUCCESS && !weft_failure_is_death(failed))
+    /* Where a member has refused, not all of this side are here to make the exchanges. */
+    bool all_join =
+        failed == MPI_SUCCESS || failed == MPIX_ERR_REVOKED || weft_failure_is_death(failed);
+    if (!all_join)
         return failed;
     return weft_intercomm_join(local, leader, peer, remote_leader, tag, failed, out);
 }

@@ -655,7 +655,7 @@ int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm 
 {
     int failed = weft_comm_begin(local, MPI_SUCCESS);
     *out = NULL;
-    /* Where a member has refused, not all of this side are here to make the exchanges. */
+    /* If a member has refused, it makes no exchange. */
     bool all_join =
         failed == MPI_SUCCESS || failed == MPIX_ERR_REVOKED || weft_failure_is_death(failed);
     if (!all_join)

@@ -24,8 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXIT_REFUSED 2
-#define EXIT_TIMEOUT 124
+#define EXIT_UNREACHED 1
+#define EXIT_REFUSED   2
+#define EXIT_TIMEOUT   124
 
 /* Seconds that the launcher has to end the ranks after a signal, before it is killed. */
 #define GRACE 10
@@ -147,6 +148,7 @@ struct ending {
     int code;        /* weftrun's exit code then, or 0 */
     double deadline; /* 0: none */
     int tries;
+    int misses; /* looks at which a host had not been reached */
 };
 
 static void end(struct ending *ending, pid_t pid, int code, bool has_got_it)
@@ -177,13 +179,13 @@ static struct {
     int n;
 } earlier;
 
-/* Calls a function with each child of weftrun until one returns true, and returns that. */
-static bool see_children(bool (*see)(pid_t pid))
+/* Calls a function with each child of a process until one returns true, and returns that. */
+static bool see_children(pid_t parent, bool (*see)(pid_t pid))
 {
     char path[64];
     pid_t pid;
     bool seen = false;
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
     FILE *file = fopen(path, "re");
     while (file && !seen && fscanf(file, "%d", &pid) == 1)
         seen = see(pid);
@@ -217,8 +219,39 @@ static bool kill_left(pid_t pid)
  */
 static void end_left(void)
 {
-    while (see_children(kill_left))
+    while (see_children(getpid(), kill_left))
         continue;
+}
+
+/* True if a process is a zombie with exit status 255, that of ssh if it does not reach the host. */
+static bool has_not_reached(pid_t pid)
+{
+    enum { STATE = 3, STATUS = 52 }; /* fields of /proc/PID/stat; the second is the name */
+    char path[64], line[1024] = "", *rest = NULL;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    size_t n = file ? fread(line, 1, sizeof line - 1, file) : 0;
+    if (file)
+        fclose(file);
+    line[n] = 0;
+    char *name_end = strrchr(line, ')');
+    const char *field = name_end ? strtok_r(name_end + 1, " ", &rest) : NULL;
+    if (!field || *field != 'Z')
+        return false;
+    for (int i = STATE; field && i < STATUS; i++)
+        field = strtok_r(NULL, " ", &rest);
+    int status = field ? atoi(field) : 0;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 255;
+}
+
+/* Hydra does not wait for its children, and waits for ever for a host that ssh has not reached. */
+static void check_reached(struct ending *ending, pid_t launcher)
+{
+    if (ending->code || !see_children(launcher, has_not_reached) || ending->misses++ < 2)
+        return;
+    weft_lines_print("A host of the job was not reached, for the reason that ssh has printed; the "
+                     "job is stopped: see that \"ssh HOST true\" works without a password.");
+    end(ending, launcher, EXIT_UNREACHED, false);
 }
 
 /* True if the launcher has ended. Waits for what it has left, too, which else stays until weftrun
@@ -254,6 +287,8 @@ static int wait_for(const struct job *job, const char *launcher, pid_t pid, cons
                 weft_lines_print("The job is stopped after %g seconds, the limit of %s.",
                                  job->timeout, job->timeout_from);
             end(&ending, pid, EXIT_TIMEOUT, false);
+        } else if (kind == HYDRA) {
+            check_reached(&ending, pid);
         }
     }
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -277,7 +312,7 @@ static int run(const struct job *job, char **words, enum starter_kind kind)
             sigaddset(&signals, numbers[i]);
     }
     sigprocmask(SIG_BLOCK, &signals, &mask);
-    see_children(note_earlier);
+    see_children(getpid(), note_earlier);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t pid = start(words, &mask);
     if (pid > 0)

@@ -350,8 +350,10 @@ void weft_net_sent(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
     weft_assert(weft_request_row(request)->sends && !state->op.in_flight);
-    if (weft_unlikely(state->out.kind == WEFT_NET_OUT_RTS))
+    if (weft_unlikely(state->out.kind == WEFT_NET_OUT_RTS)) {
         end_rendezvous(request);
+        weft_peer_transferred(request->peer, true, request->bytes);
+    }
     state->phase = WEFT_NET_NO_RENDEZVOUS;
     weft_net_release(request);
     weft_request_event(request);

@@ -150,6 +150,7 @@ static void read_message(struct weft_shm_link *link, struct weft_request *reques
     weft_shm_control(link, &(struct weft_shm_body){.kind = WEFT_SHM_FIN,
                                                    .bytes = error == EFAULT,
                                                    .word.cookie = header->cookie});
+    weft_peer_transferred(link->peer, false, bytes);
     weft_request_event(request);
 }
 
@@ -229,6 +230,7 @@ void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_bo
     forget_pushed(link, request);
     if (state->revocable)
         end_revocable(link, request, state->total);
+    weft_peer_transferred(link->peer, false, state->total);
     weft_request_event(request);
 }
 
@@ -269,6 +271,7 @@ void weft_shm_export_arrived(struct weft_shm_link *link, const struct weft_shm_b
     weft_device_fetch(request->type, request->buffer, at, bytes);
     weft_gpu_import_end(import);
     answer(link, WEFT_SHM_FIN, header.cookie);
+    weft_peer_transferred(link->peer, false, bytes);
     weft_request_event(request);
 }
 

@@ -525,6 +525,8 @@ bool weft_shm_is_idle(void)
 void weft_shm_matched(struct weft_request *request)
 {
     weft_shm_state(request)->phase = WEFT_SHM_MATCHED;
+    if (weft_shm_state(request)->rendezvous)
+        weft_peer_transferred(request->peer, true, request->bytes);
     weft_request_event(request);
 }
 

@@ -80,7 +80,7 @@ static void describe_all(void)
 {
     int num = 0, sources = 0;
     CHECK_CODE(MPI_T_event_get_num(&num), MPI_SUCCESS);
-    CHECK(num == 7, "%d event types", num);
+    CHECK(num == 8, "%d event types", num);
     for (int i = 0; i < num; i++) {
         char name[64], desc[512], item[64];
         int name_len = sizeof name, desc_len = sizeof desc, verbosity, bind, elements = 8, index;
@@ -265,13 +265,14 @@ static void wrong(void)
 
 int main(int argc, char **argv)
 {
-    struct seen contact = {0}, rendezvous = {0};
+    struct seen contact = {0}, rendezvous = {0}, end = {0};
     enum { LONG = 2 << 20 };
     check_watch();
     tool_begin();
     describe_all();
     register_for("weft_contact", MPI_T_CB_REQUIRE_THREAD_SAFE, &contact, note);
     register_for("weft_rendezvous", MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE, &rendezvous, note);
+    register_for("weft_rendezvous_end", MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE, &end, note);
     MPI_Init(&argc, &argv);
     check_world(1);
     at_once_and_later();
@@ -282,7 +283,7 @@ int main(int argc, char **argv)
     if (check.size > 1) {
         char *data = check_alloc(LONG);
         memset(data, 0, LONG);
-        int before = rendezvous.calls;
+        int before = rendezvous.calls, ended = end.calls;
         if (check.rank == 0)
             MPI_Send(data, LONG, MPI_CHAR, 1, TAG, MPI_COMM_WORLD);
         if (check.rank == 1)
@@ -291,9 +292,12 @@ int main(int argc, char **argv)
               rendezvous.calls - before);
         CHECK(check.rank != 0 || rendezvous.rank == 1, "a rendezvous with rank %d",
               rendezvous.rank);
+        CHECK(end.calls == ended + (check.rank < 2), "%d ends of rendezvous", end.calls - ended);
+        CHECK(check.rank > 1 || end.rank == 1 - check.rank, "a rendezvous with rank %d has ended",
+              end.rank);
         free(data);
     }
     int code = check_done();
-    CHECK_CODE(MPI_T_finalize(), MPI_SUCCESS); /* takes two registrations along */
+    CHECK_CODE(MPI_T_finalize(), MPI_SUCCESS); /* takes three registrations along */
     return code || check.failures;
 }

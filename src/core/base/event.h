@@ -13,13 +13,14 @@
 #include <stdint.h>
 
 enum weft_event_type {
-    WEFT_EVENT_UNEXPECTED, /* a message entered the unexpected queue */
-    WEFT_EVENT_CONTACT,    /* first contact with a rank */
-    WEFT_EVENT_RENDEZVOUS, /* a send was announced by an RTS */
-    WEFT_EVENT_BACKLOG,    /* a send to a rank entered the backlog */
-    WEFT_EVENT_DEATH,      /* a rank was reported dead */
-    WEFT_EVENT_HANG,       /* a report of a hang was written */
-    WEFT_EVENT_COLLECTIVE, /* the messages of a collective were planned */
+    WEFT_EVENT_UNEXPECTED,  /* a message entered the unexpected queue */
+    WEFT_EVENT_CONTACT,     /* first contact with a rank */
+    WEFT_EVENT_RENDEZVOUS,  /* a send was announced by an RTS */
+    WEFT_EVENT_TRANSFERRED, /* the data of a rendezvous were sent, or received */
+    WEFT_EVENT_BACKLOG,     /* a send to a rank entered the backlog */
+    WEFT_EVENT_DEATH,       /* a rank was reported dead */
+    WEFT_EVENT_HANG,        /* a report of a hang was written */
+    WEFT_EVENT_COLLECTIVE,  /* the messages of a collective were planned */
     WEFT_EVENTS
 };
 
@@ -28,6 +29,7 @@ struct weft_event_data {
     int32_t rank; /* in MPI_COMM_WORLD; WEFT_EVENT_UNEXPECTED: in the communicator */
     int32_t lane; /* its number minus 1 */
     int32_t tag;
+    int32_t sends;     /* WEFT_EVENT_TRANSFERRED: 1: this rank is the sender */
     int32_t algorithm; /* enum weft_algorithm */
     uint32_t context;  /* context id of the communicator */
     uint64_t bytes;    /* size of the message; of a collective, what its rules compare */

@@ -43,6 +43,7 @@ struct weft_registration {
 #define TAG     ELEMENT(MPI_INT32_T, tag)
 #define CONTEXT ELEMENT(MPI_UINT32_T, context)
 #define BYTES   ELEMENT(MPI_UINT64_T, bytes)
+#define SENDS   ELEMENT(MPI_INT32_T, sends)
 #define ALGORITHM ELEMENT(MPI_INT32_T, algorithm)
 
 const struct weft_event_row weft_event_types[WEFT_EVENTS] = {
@@ -59,6 +60,11 @@ const struct weft_event_row weft_event_types[WEFT_EVENTS] = {
         {"weft_rendezvous",
          "a send to a rank of MPI_COMM_WORLD was announced by an RTS and waits for its receive",
          "rank|lane|tag|bytes", WEFT_TOOL_PROCESS, {RANK, LANE, TAG, BYTES}},
+    [WEFT_EVENT_TRANSFERRED] =
+        {"weft_rendezvous_end",
+         "the data of a rendezvous with a rank of MPI_COMM_WORLD were sent (sends 1) or have "
+         "arrived (0)",
+         "rank|lane|sends|bytes", WEFT_TOOL_PROCESS, {RANK, LANE, SENDS, BYTES}},
     [WEFT_EVENT_BACKLOG] =
         {"weft_backlog",
          "a send to a rank of MPI_COMM_WORLD waits, because the rank or network accepts no more",

@@ -170,5 +170,6 @@ bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h benc
 bench_side_by_side_LDADD =
 
 dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers bench/rma bench/files \
-    bench/threads bench/startup bench/spawn bench/applications bench/overlap bench/report bench/peers_coll bench/coll_tune bench/linear_commit
-dist_noinst_DATA += bench/where.sh bench/options.sh bench/peer_mpis.sh bench/svg_plot.py bench/app_time.c
+    bench/threads bench/startup bench/spawn bench/applications bench/overlap bench/profile_cost \
+    bench/report bench/peers_coll bench/coll_tune bench/linear_commit
+dist_noinst_DATA += bench/where.sh bench/options.sh bench/peer_mpis.sh bench/problems.sh bench/svg_plot.py bench/app_time.c

@@ -153,6 +153,7 @@ $(lib_weft_tools_weft_ranks_OBJECTS): | $(TOOLS_STAMP)
 if HAVE_OTF2
 tools_PROGRAMS += lib/weft/tools/weft_otf2
 lib_weft_tools_weft_otf2_SOURCES = tools/weft_otf2/main.c
+lib_weft_tools_weft_otf2_SOURCES += tools/weft_otf2/comms.c tools/weft_otf2/comms.h
 lib_weft_tools_weft_otf2_SOURCES += tools/weft_otf2/messages.c tools/weft_otf2/messages.h
 lib_weft_tools_weft_otf2_SOURCES += tools/weft_otf2/timeline_file.c tools/weft_otf2/timeline_file.h
 nodist_lib_weft_tools_weft_otf2_SOURCES = $(TOOLS_DIR)/calls.c

@@ -82,9 +82,12 @@ libprofile_a_SOURCES = src/tools/profile/profile.c src/tools/profile/profile.h \
     src/tools/profile/gather.c src/tools/profile/job.h src/tools/profile/json.c \
     src/tools/profile/late.c src/tools/profile/lines.c \
     src/tools/profile/messages.c src/tools/profile/messages.h \
+    src/tools/profile/operations.c src/tools/profile/operations.h \
     src/tools/profile/page.c src/tools/profile/page_system.c src/tools/profile/sections.h \
     src/tools/profile/page_time.c src/tools/profile/page_traffic.c src/tools/profile/page_waits.c \
     src/tools/profile/picture.c src/tools/profile/picture.h src/tools/profile/posts.c \
+    src/tools/profile/plan.c src/tools/profile/plan.h \
+    src/tools/profile/routes.c src/tools/profile/routes.h \
     src/tools/profile/shared.c src/tools/profile/shared.h \
     src/tools/profile/table.c src/tools/profile/text.c \
     src/tools/profile/timeline.c src/tools/profile/timeline.h \

@@ -6,11 +6,14 @@
  * The file is read twice: for its ranks, names and messages, and for its events. Each thread of a
  * rank is a location, each function of MPI a region. Messages are on one communicator of all ranks,
  * with the tag and bytes that their sends have; those with one end on the time line are left out.
- * Collectives are regions without records of their own, because a time line has no communicators.
+ * Blocking collectives have records with the communicator, whose members are the same at all its
+ * ranks; duplicates of a communicator are one. Collectives that the ring of one rank has lost
+ * remain at the others.
  *
  * Invariant: the times of a location do not decrease, and it leaves each region that it enters.
  */
 #include "tools/interpose/call.h"
+#include "comms.h"
 #include "messages.h"
 
 #include <errno.h>
@@ -49,6 +52,9 @@ static struct {
     bool in_call;
     uint32_t region; /* its number */
     uint64_t end;
+    struct entry call;                 /* of a collective */
+    const struct operation *operation; /* NULL: it is none */
+    uint32_t comm;
 } at;
 
 static _Noreturn void fail(const char *what, const char *why)
@@ -108,8 +114,8 @@ static OTF2_RegionRole role_of(uint32_t region)
     if (region == OTHER_CALLS)
         return OTF2_REGION_ROLE_FUNCTION;
     int does = weft_functions[region].does;
-    if (weft_functions[region].plain == WEFT_CALL_Barrier)
-        return OTF2_REGION_ROLE_BARRIER;
+    if (operation_of(region))
+        return operation_of(region)->role;
     if (does & WEFT_DOES_FILE)
         return OTF2_REGION_ROLE_FILE_IO;
     if (does & WEFT_DOES_RMA)
@@ -156,6 +162,10 @@ static void see(const struct entry *entry)
     }
     if (!is_known(entry))
         return;
+    if (entry->kind == ENTRY_COMM) {
+        comms_add(entry);
+        return;
+    }
     location_of(entry)->exists = true;
     job.first = entry->begin < job.first ? entry->begin : job.first;
     job.last = end > job.last ? end : job.last;
@@ -175,6 +185,7 @@ static void number_all(void)
     for (size_t i = 0; i < (size_t)job.ranks * THREADS_MOST; i++)
         if (job.locations[i].exists)
             job.locations[i].number = n++;
+    comms_number(job.ranks);
 }
 
 /* ---- Events */
@@ -192,8 +203,20 @@ static uint64_t next_time(uint64_t time)
     return at.time;
 }
 
+static void end_collective(void)
+{
+    const struct entry *call = &at.call;
+    /* Of MPI_Bcast the root sends what the others receive. */
+    const bool sends = at.operation->is != OTF2_COLLECTIVE_OP_BCAST || !call->received;
+    OTF2_EvtWriter_MpiCollectiveEnd(at.writer, NULL, next_time(at.end), at.operation->is, at.comm,
+                                    call->root < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)call->root,
+                                    sends ? call->bytes : 0, call->received);
+}
+
 static void leave(void)
 {
+    if (at.in_call && at.operation)
+        end_collective();
     if (at.in_call)
         OTF2_EvtWriter_Leave(at.writer, NULL, next_time(at.end), at.region);
     at.in_call = false;
@@ -226,7 +249,11 @@ static void enter(const struct entry *entry)
     at.region = job.regions[region_of(entry->name)];
     at.end = time_of(entry->kind == ENTRY_OPEN ? job.last : entry->begin + entry->duration);
     at.in_call = true;
+    at.call = *entry;
+    at.operation = comms_find(entry->comm, &at.comm) ? operation_of(region_of(entry->name)) : NULL;
     OTF2_EvtWriter_Enter(at.writer, NULL, next_time(time_of(entry->begin)), at.region);
+    if (at.operation)
+        OTF2_EvtWriter_MpiCollectiveBegin(at.writer, NULL, next_time(at.time));
 }
 
 /* In the call that it belongs to, which may have been overwritten. */
@@ -238,16 +265,16 @@ static void put_message(const struct entry *entry)
         return;
     time = next_time(time < at.end ? time : at.end);
     if (entry->kind == ENTRY_SEND)
-        OTF2_EvtWriter_MpiSend(at.writer, NULL, time, (uint32_t)message->receiver, 0,
+        OTF2_EvtWriter_MpiSend(at.writer, NULL, time, (uint32_t)message->receiver, COMM_WORLD,
                                (uint32_t)message->tag, message->bytes);
     else
-        OTF2_EvtWriter_MpiRecv(at.writer, NULL, time, (uint32_t)message->sender, 0,
+        OTF2_EvtWriter_MpiRecv(at.writer, NULL, time, (uint32_t)message->sender, COMM_WORLD,
                                (uint32_t)message->tag, message->bytes);
 }
 
 static void put(const struct entry *entry)
 {
-    if (entry->kind == ENTRY_RANK || !is_known(entry))
+    if (entry->kind == ENTRY_RANK || entry->kind == ENTRY_COMM || !is_known(entry))
         return;
     if (!location_of(entry)->exists)
         fail(job.name, "it has changed while it was read");
@@ -270,7 +297,7 @@ static void put_empty_locations(void)
 
 /* ---- Definitions */
 
-enum { STRING_EMPTY, STRING_JOB, STRING_MACHINE, STRING_WORLD, STRINGS };
+enum { STRING_EMPTY, STRING_JOB, STRING_MACHINE, STRING_WORLD, STRING_COMM, STRINGS };
 
 /* Writes a string, and returns its number. */
 static uint32_t put_string(OTF2_GlobalDefWriter *to, const char *text)
@@ -315,7 +342,7 @@ static void put_ranks(OTF2_GlobalDefWriter *to)
         put_threads(to, rank);
 }
 
-static void put_communicator(OTF2_GlobalDefWriter *to)
+static void put_communicators(OTF2_GlobalDefWriter *to)
 {
     uint64_t *members = calloc((size_t)job.ranks * 2, sizeof *members);
     if (!members)
@@ -324,20 +351,22 @@ static void put_communicator(OTF2_GlobalDefWriter *to)
         members[i] = job.locations[i * THREADS_MOST].number;
         members[(size_t)job.ranks + i] = i;
     }
-    OTF2_GlobalDefWriter_WriteGroup(to, 0, STRING_EMPTY, OTF2_GROUP_TYPE_COMM_LOCATIONS,
+    OTF2_GlobalDefWriter_WriteGroup(to, GROUP_RANKS, STRING_EMPTY, OTF2_GROUP_TYPE_COMM_LOCATIONS,
                                     OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, (uint32_t)job.ranks,
                                     members);
-    OTF2_GlobalDefWriter_WriteGroup(to, 1, STRING_WORLD, OTF2_GROUP_TYPE_COMM_GROUP,
+    OTF2_GlobalDefWriter_WriteGroup(to, GROUP_WORLD, STRING_WORLD, OTF2_GROUP_TYPE_COMM_GROUP,
                                     OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, (uint32_t)job.ranks,
                                     members + job.ranks);
-    OTF2_GlobalDefWriter_WriteComm(to, 0, STRING_WORLD, 1, OTF2_UNDEFINED_COMM,
+    OTF2_GlobalDefWriter_WriteComm(to, COMM_WORLD, STRING_WORLD, GROUP_WORLD, OTF2_UNDEFINED_COMM,
                                    OTF2_COMM_FLAG_NONE);
+    comms_put(to, STRING_COMM);
     free(members);
 }
 
 static void put_definitions(void)
 {
-    static const char *const strings[STRINGS] = {"", "job", "machine", "MPI_COMM_WORLD"};
+    static const char *const strings[STRINGS] = {"", "job", "machine", "MPI_COMM_WORLD",
+                                                 "communicator"};
     OTF2_Archive_OpenDefFiles(job.archive);
     for (size_t i = 0; i < (size_t)job.ranks * THREADS_MOST; i++)
         if (job.locations[i].exists)
@@ -355,7 +384,7 @@ static void put_definitions(void)
                                              OTF2_UNDEFINED_SYSTEM_TREE_NODE);
     put_regions(to);
     put_ranks(to);
-    put_communicator(to);
+    put_communicators(to);
     OTF2_Archive_CloseGlobalDefWriter(job.archive, to);
 }
 

@@ -40,6 +40,36 @@ static bool copy_name(const char *value, char *name)
     return n > 0;
 }
 
+static uint64_t hex_of(const char *line, const char *key)
+{
+    const char *value = value_of(line, key);
+    return value && *value == '"' ? strtoull(value + 1, NULL, 16) : 0;
+}
+
+static uint64_t bytes_of(const char *line, const char *key)
+{
+    double bytes = number_of(line, key, 0);
+    return bytes >= 0 && bytes < 0x1p63 ? (uint64_t)bytes : 0;
+}
+
+/* The members of a communicator on this line. */
+static bool read_members(const char *line, struct entry *entry)
+{
+    const char *at = value_of(line, "ranks");
+    entry->comm = hex_of(line, "comm");
+    if (!at || *at != '[' || !entry->comm)
+        return false;
+    while (entry->n < ENTRY_MEMBERS && at[1] != ']') {
+        char *end;
+        long rank = strtol(at + 1, &end, 10);
+        if (rank < 0 || rank >= RANKS_MOST || (*end != ',' && *end != ']'))
+            return false;
+        entry->members[entry->n++] = (int)rank;
+        at = *end == ']' ? end - 1 : end;
+    }
+    return true;
+}
+
 static bool read_kind(const char *line, struct entry *entry)
 {
     const char *phase = value_of(line, "ph"), *args = value_of(line, "args");
@@ -57,6 +87,9 @@ static bool read_kind(const char *line, struct entry *entry)
         entry->kind = ENTRY_RECEIVE;
         break;
     case 'M':
+        entry->kind = ENTRY_COMM;
+        if (strstr(line, "\"communicator\""))
+            return read_members(line, entry);
         entry->kind = ENTRY_RANK;
         return strstr(line, "\"process_name\"") && args &&
                copy_name(value_of(args, "name"), entry->name);
@@ -72,18 +105,20 @@ static bool read_line(const char *line, struct entry *entry)
     if (!read_kind(line, entry))
         return false;
     double rank = number_of(line, "pid", -1), thread = number_of(line, "tid", 0);
-    double bytes = number_of(line, "bytes", 0), tag = number_of(line, "tag", 0);
+    double tag = number_of(line, "tag", 0), root = number_of(line, "root", -1);
     entry->begin = number_of(line, "ts", 0);
     entry->duration = number_of(line, "dur", 0);
     if (!(rank >= 0 && rank < RANKS_MOST && thread >= 0 && thread < THREADS_MOST) ||
         !isfinite(entry->begin) || !isfinite(entry->duration) || fabs(entry->begin) > 1e15 ||
         entry->duration < 0 || entry->duration > 1e15)
         return false;
-    const char *id = value_of(line, "id");
-    entry->id = id && *id == '"' ? strtoull(id + 1, NULL, 16) : 0;
+    entry->id = hex_of(line, "id");
+    entry->comm = hex_of(line, "comm");
+    entry->root = root >= 0 && root < RANKS_MOST ? (int32_t)root : -1;
+    entry->received = bytes_of(line, "received");
     entry->rank = (int)rank;
     entry->thread = (int)thread;
-    entry->bytes = bytes >= 0 && bytes < 0x1p63 ? (uint64_t)bytes : 0;
+    entry->bytes = bytes_of(line, "bytes");
     entry->tag = tag >= 0 && tag <= INT32_MAX ? (int32_t)tag : 0;
     return true;
 }

@@ -13,10 +13,11 @@
 enum {
     RANKS_MOST = 1 << 20,
     THREADS_MOST = 16, /* of a rank: PROFILE_BUFFERS */
-    NAME_MOST = 128
+    NAME_MOST = 128,
+    ENTRY_MEMBERS = 64 /* of a communicator, on one line */
 };
 
-enum entry_kind { ENTRY_CALL, ENTRY_OPEN, ENTRY_SEND, ENTRY_RECEIVE, ENTRY_RANK };
+enum entry_kind { ENTRY_CALL, ENTRY_OPEN, ENTRY_SEND, ENTRY_RECEIVE, ENTRY_RANK, ENTRY_COMM };
 
 struct entry {
     enum entry_kind kind;
@@ -24,6 +25,11 @@ struct entry {
     double begin, duration; /* microseconds; of ENTRY_OPEN, a call that was not left, no duration */
     uint64_t id, bytes;     /* of a message */
     int32_t tag;
+    uint64_t comm; /* of a collective, and of ENTRY_COMM; 0: none */
+    int32_t root;  /* of a collective; -1: none */
+    uint64_t received;
+    int n; /* members of ENTRY_COMM; 0: all ranks of MPI_COMM_WORLD */
+    int members[ENTRY_MEMBERS];
     char name[NAME_MOST]; /* of a call, or of a rank */
 };
 

@@ -12,8 +12,8 @@ enum { PREDEFINED = 0x1000 };
 
 static struct plan {
     uint8_t class;
-    bool counts;           /* the call passes bytes */
     bool blocks;           /* the count is that of each rank's block */
+    bool receives_blocks;  /* the same of the result */
     bool synchronizing;    /* no rank leaves before the last has entered */
     bool is_write;         /* of a file, or to a window */
     int16_t data, instead; /* parameters: the data; the result, which is read with MPI_IN_PLACE */
@@ -21,7 +21,10 @@ static struct plan {
     bool at;               /* of a file: at the offset that is the parameter before the data */
     bool follows;          /* of a file: from the rank's own pointer on */
     int16_t peer, comm, win;
+    int16_t count, type; /* of data, if it has one of each; -1: it has not */
 } plans[WEFT_CALLS];
+
+bool profile_has_bytes[WEFT_CALLS];
 
 /* Sizes of predefined datatypes, and 1; 0: not read yet. */
 static int sizes[PREDEFINED];
@@ -36,6 +39,8 @@ static const int blocks[] = {
     WEFT_CALL_Neighbor_alltoall,
     WEFT_CALL_Ineighbor_alltoall,
 };
+
+static const int receives_blocks[] = {WEFT_CALL_Gather, WEFT_CALL_Allgather, WEFT_CALL_Alltoall};
 
 static const int synchronizing[] = {
     WEFT_CALL_Barrier,    WEFT_CALL_Allreduce,      WEFT_CALL_Allgather,
@@ -102,7 +107,7 @@ static void plan_access(const struct weft_function *f, struct plan *plan)
     plan->follows = !plan->at && !strstr(f->name, "_shared") && !strstr(f->name, "_ordered");
 }
 
-static struct plan plan_of(const struct weft_function *f)
+static struct plan plan_of(const struct weft_function *f, bool *has_bytes)
 {
     struct plan plan = {
         .class = class_of(f),
@@ -114,6 +119,8 @@ static struct plan plan_of(const struct weft_function *f)
         .neighbors =
             strncmp(f->name, "MPI_Neighbor", 12) == 0 || strncmp(f->name, "MPI_Ineighbor", 13) == 0,
         .blocks = is_among(f->plain, blocks, sizeof blocks / sizeof *blocks),
+        .receives_blocks =
+            is_among(f->plain, receives_blocks, sizeof receives_blocks / sizeof *receives_blocks),
         .synchronizing =
             is_among(f->plain, synchronizing, sizeof synchronizing / sizeof *synchronizing),
     };
@@ -123,17 +130,23 @@ static struct plan plan_of(const struct weft_function *f)
     plan.is_write = plan.data >= 0;
     if (plan.data < 0 && plan.class != PROFILE_P2P)
         plan.data = plan.instead;
-    plan.counts = wants && plan.data >= 0 && f->parameter[plan.data].about[1] >= 0 &&
-                  !(f->does & WEFT_DOES_PERSISTENT);
+    *has_bytes = wants && plan.data >= 0 && f->parameter[plan.data].about[1] >= 0 &&
+                 !(f->does & WEFT_DOES_PERSISTENT);
     if (plan.class == PROFILE_FILE)
         plan_access(f, &plan);
+    plan.count = plan.type = -1;
+    if (*has_bytes && f->parameter[plan.data].about[0] >= 0 &&
+        !f->parameter[f->parameter[plan.data].about[0]].pointer) {
+        plan.count = f->parameter[plan.data].about[0];
+        plan.type = f->parameter[plan.data].about[1];
+    }
     return plan;
 }
 
 void profile_bytes_begin(void)
 {
     for (int i = 0; i < WEFT_CALLS; i++)
-        plans[i] = plan_of(&weft_functions[i]);
+        plans[i] = plan_of(&weft_functions[i], &profile_has_bytes[i]);
 }
 
 enum profile_class profile_class_of(uint32_t function)
@@ -162,6 +175,13 @@ static uint64_t size_of(MPI_Datatype type)
     return (uint64_t)size;
 }
 
+/* Bytes of elements of a datatype. */
+static inline uint64_t product_of(const struct weft_call *call, int count, int type)
+{
+    int64_t elements = call->values[count].number;
+    return elements > 0 ? (uint64_t)elements * size_of(call->values[type].pointer) : 0;
+}
+
 /* Bytes of a buffer: of one count, or of a count for each of n ranks. */
 static uint64_t bytes_of(const struct weft_call *call, int data, int n)
 {
@@ -171,10 +191,8 @@ static uint64_t bytes_of(const struct weft_call *call, int data, int n)
     uint64_t bytes = 0;
     if (count < 0)
         return size_of(call->values[type].pointer);
-    if (!call->function->parameter[count].pointer) {
-        int64_t elements = call->values[count].number;
-        return elements > 0 ? (uint64_t)elements * size_of(call->values[type].pointer) : 0;
-    }
+    if (!call->function->parameter[count].pointer)
+        return product_of(call, count, type);
     for (int i = 0; i < n; i++) {
         int64_t elements = weft_call_number(call, count, i);
         if (elements > 0)
@@ -222,16 +240,21 @@ uint64_t profile_bytes_of_send(const struct weft_call *call)
     return partitions < 0 ? bytes : bytes * (uint64_t)call->values[partitions].number;
 }
 
-static uint64_t add_message(struct profile_thread *thread, const struct weft_call *call,
-                            const struct plan *plan)
+static int world_of_peer(const struct weft_call *call, const struct plan *plan)
 {
-    int64_t peer = call->values[plan->peer].number;
-    if (peer < 0)
-        return 0; /* MPI_PROC_NULL */
-    uint64_t bytes = bytes_of(call, plan->data, 0);
     const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
-    int world = comm && peer < comm->size ? comm->world ? comm->world[peer] : (int)peer : -1;
-    profile_bytes_add_message(thread, world, bytes);
+    int64_t peer = call->values[plan->peer].number;
+    return comm && peer < comm->size ? comm->world ? comm->world[peer] : (int)peer : -1;
+}
+
+static uint64_t add_message(struct profile_thread *thread, const struct weft_call *call,
+                            const struct plan *plan, int peer)
+{
+    if (call->values[plan->peer].number < 0)
+        return 0; /* MPI_PROC_NULL */
+    uint64_t bytes =
+        plan->count < 0 ? bytes_of(call, plan->data, 0) : product_of(call, plan->count, plan->type);
+    profile_bytes_add_message(thread, peer >= 0 ? peer : world_of_peer(call, plan), bytes);
     return bytes;
 }
 
@@ -285,6 +308,39 @@ static uint64_t add_collective(struct profile_thread *thread, const struct weft_
     uint64_t bytes = bytes_of(call, data, comm->size) * (uint64_t)(plan->blocks ? comm->size : 1);
     add_size(thread->sizes[1], bytes);
     return bytes;
+}
+
+/* Bytes that this rank receives. */
+static uint64_t received_by(const struct weft_call *call, const struct plan *plan,
+                            const struct profile_comm *comm)
+{
+    const bool root = plan->peer < 0 || call->values[plan->peer].number == comm->rank;
+    const int result = plan->instead;
+    if (plan->data >= 0 && call->function->parameter[plan->data].flow == WEFT_FLOW_INOUT)
+        return root ? 0 : bytes_of(call, plan->data, 0); /* MPI_Bcast */
+    if (result < 0 || call->values[result].pointer == MPI_IN_PLACE ||
+        (call->function->parameter[result].root && !root))
+        return 0;
+    if (call->function->plain == WEFT_CALL_Reduce_scatter)
+        return bytes_of_block(call, result, comm->rank);
+    return bytes_of(call, result, comm->size) * (uint64_t)(plan->receives_blocks ? comm->size : 1);
+}
+
+bool profile_collective_read(const struct weft_call *call, struct profile_collective *collective)
+{
+    const struct plan *plan = &plans[call->function - weft_functions];
+    const int later = WEFT_DOES_NONBLOCKING | WEFT_DOES_PERSISTENT;
+    if (call->result != MPI_SUCCESS || plan->class != PROFILE_COLLECTIVE || plan->comm < 0 ||
+        plan->neighbors || call->function->does & later)
+        return false;
+    const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
+    if (!comm || comm->inter)
+        return false;
+    *collective = (struct profile_collective){
+        .comm = comm,
+        .root = plan->peer < 0 ? -1 : (int32_t)call->values[plan->peer].number,
+        .received = received_by(call, plan, comm)};
+    return true;
 }
 
 /* The first byte in the file of an access that has moved the pointer; -1: it is not known. */
@@ -342,14 +398,12 @@ static uint64_t add_to_window(struct profile_thread *thread, const struct weft_c
 }
 
 uint64_t profile_bytes_add(struct profile_thread *thread, const struct weft_call *call,
-                           uint64_t ticks)
+                           uint64_t ticks, int peer)
 {
     const struct plan *plan = &plans[call->function - weft_functions];
-    if (!plan->counts)
-        return 0;
     switch (plan->class) {
     case PROFILE_P2P:
-        return add_message(thread, call, plan);
+        return add_message(thread, call, plan, peer);
     case PROFILE_COLLECTIVE:
         return add_collective(thread, call, plan);
     case PROFILE_FILE:

@@ -5,10 +5,14 @@
  * frees it. Before a call only those that are known are looked up: the handle may not be valid, and
  * an error would be raised in the name of another function.
  *
+ * A receive that is not complete may hold a communicator that the program has freed: its entry has
+ * no handle then, and remains until the last of these receives has released it.
+ *
  * Invariant: the handle of an entry is written last, and cleared before the entry changes, so that
  * profile_comm_known needs no lock. No other call may use an object while it is freed.
  */
 #include "tools/profile/profile.h"
+#include "tools/profile/routes.h"
 #include "core/base/assert.h"
 #include "core/base/hash.h"
 
@@ -36,6 +40,11 @@ static unsigned index_of(const void *handle)
     return (unsigned)((uintptr_t)handle * 0x9e3779b97f4a7c15U >> 32) % COMMS;
 }
 
+static bool is_free(const struct profile_comm *entry)
+{
+    return !entry->handle && !entry->held;
+}
+
 /* The entry of a handle; else a free one for it. Under the lock. */
 static struct profile_comm *search(const void *handle)
 {
@@ -46,7 +55,7 @@ static struct profile_comm *search(const void *handle)
         struct profile_comm *entry = &comms.at[i];
         if (entry->handle == handle)
             return entry;
-        hole = entry->handle || hole ? hole : entry;
+        hole = hole || !is_free(entry) ? hole : entry;
     }
     return hole ? hole : &comms.at[i];
 }
@@ -56,25 +65,57 @@ static void end_searches(unsigned i)
 {
     if (comms.passed[(i + 1) % COMMS])
         return;
-    for (; comms.passed[i] && !comms.at[i].handle; i = (i - 1) % COMMS) {
+    for (; comms.passed[i] && is_free(&comms.at[i]); i = (i - 1) % COMMS) {
         comms.passed[i] = false;
         comms.passed_n--;
     }
 }
 
+/* Frees an entry without a handle. Under the lock. */
+static void clear(struct profile_comm *entry)
+{
+    comms.ranks -= entry->size;
+    free(entry->world);
+    free(entry->neighbors);
+    *entry = (struct profile_comm){0};
+    end_searches((unsigned)(entry - comms.at));
+}
+
 static int forget(struct profile_comm *entry)
 {
-    struct profile_comm old = *entry;
     pthread_mutex_lock(&comms.lock);
     weft_assert(entry >= comms.at && entry < comms.at + COMMS && entry->handle);
+    profile_routes_forget(entry->handle);
     __atomic_store_n(&entry->handle, NULL, __ATOMIC_RELEASE);
-    *entry = (struct profile_comm){0};
-    comms.ranks -= old.size;
-    end_searches((unsigned)(entry - comms.at));
+    if (!entry->held)
+        clear(entry);
     pthread_mutex_unlock(&comms.lock);
-    free(old.world);
-    free(old.neighbors);
     return MPI_SUCCESS;
+}
+
+/* A predefined communicator is not freed. */
+static struct profile_comm *freed_later(const struct profile_comm *comm)
+{
+    return comm >= comms.at && comm < comms.at + COMMS ? &comms.at[comm - comms.at] : NULL;
+}
+
+void profile_comm_hold(const struct profile_comm *comm)
+{
+    struct profile_comm *entry = freed_later(comm);
+    if (entry)
+        entry->held++;
+}
+
+void profile_comm_release(const struct profile_comm *comm)
+{
+    struct profile_comm *entry = freed_later(comm);
+    if (!entry)
+        return;
+    pthread_mutex_lock(&comms.lock);
+    weft_assert(entry->held > 0);
+    if (--entry->held == 0 && !entry->handle)
+        clear(entry);
+    pthread_mutex_unlock(&comms.lock);
 }
 
 static int forget_comm(MPI_Comm comm, int keyval, void *value, void *extra)

@@ -9,7 +9,7 @@
  * come from the event weft_collective, in the call of the program that plans one; the other calls
  * of the function took no messages.
  */
-#include "tools/profile/profile.h"
+#include "tools/profile/messages.h"
 
 enum { LANE_SHM = 1 }; /* as the event numbers it */
 
@@ -56,6 +56,17 @@ static void on_rendezvous(MPI_T_event_instance instance, MPI_T_event_registratio
         &profile.rendezvous[lane == LANE_SHM ? 0 : 1][profile_size_index(bytes)];
     __atomic_fetch_add(&count->n, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&count->bytes, bytes, __ATOMIC_RELAXED);
+}
+
+/* Elements of the event weft_rendezvous_end: rank, lane, sends, bytes. */
+static void on_rendezvous_end(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                              MPI_T_cb_safety safety, void *data)
+{
+    int32_t rank = -1, sends = 0;
+    (void)registration, (void)safety, (void)data;
+    if (profile.running && !weft_next.T_event_read(instance, 0, &rank) &&
+        !weft_next.T_event_read(instance, 2, &sends))
+        profile_transfer_ended(sends ? PROFILE_SENDER : PROFILE_RECEIVER, rank);
 }
 
 /* ---- Algorithms of collectives */
@@ -147,6 +158,7 @@ void profile_counters_begin(void)
     }
     read_algorithm_names();
     register_for("weft_rendezvous", on_rendezvous);
+    register_for("weft_rendezvous_end", on_rendezvous_end);
     register_for("weft_collective", on_collective);
 }
 

@@ -102,30 +102,43 @@ static void add_figures(struct profile_figures *to, const struct profile_figures
     to->bytes += from->bytes;
 }
 
-static void add_slot(struct report *report, const struct profile_slot *slot)
+/* Adds what is known of a call site to its record; if there is no space for one, to that of the
+ * function without a site. */
+static void put_record(struct report *report, const struct record *from)
 {
-    struct weft_portable_site where = weft_site_pack(slot->site);
-    struct record *record = find_record(report, where, slot->function);
+    struct record *record = find_record(report, from->where, from->function);
+    struct weft_portable_site where = from->where;
     if (!record) {
         where = (struct weft_portable_site){0};
-        record = find_record(report, where, slot->function);
+        record = find_record(report, where, from->function);
     }
     if (record == report->records + report->rank.records) {
         report->rank.records++;
-        *record = (struct record){.where = where, .function = slot->function};
+        *record = (struct record){.where = where, .function = from->function};
     }
-    add_figures(&record->figures, &(struct profile_figures){.calls = slot->calls,
-                                                            .bytes = slot->bytes,
-                                                            .least_bytes = slot->least_bytes,
-                                                            .most_bytes = slot->most_bytes,
-                                                            .seconds = seconds_of(slot->ticks),
-                                                            .least = seconds_of(slot->least),
-                                                            .most = seconds_of(slot->most)});
-    record->wait += slot->wait;
+    add_figures(&record->figures, &from->figures);
+    record->wait += from->wait;
     for (int i = 0; i < PROFILE_LATES; i++) {
-        record->late[i] += slot->late[i];
-        profile_vote(&record->late_most[i], slot->late_most[i].rank, slot->late_most[i].weight);
+        record->late[i] += from->late[i];
+        profile_vote(&record->late_most[i], from->late_most[i].rank, from->late_most[i].weight);
     }
+}
+
+static void add_slot(struct report *report, const struct profile_slot *slot)
+{
+    struct record record = {.where = weft_site_pack(slot->site),
+                            .function = slot->function,
+                            .figures = {.calls = slot->calls,
+                                        .bytes = slot->bytes,
+                                        .least_bytes = slot->least_bytes,
+                                        .most_bytes = slot->most_bytes,
+                                        .seconds = seconds_of(slot->ticks),
+                                        .least = seconds_of(slot->least),
+                                        .most = seconds_of(slot->most)},
+                            .wait = slot->wait};
+    memcpy(record.late, slot->late, sizeof record.late);
+    memcpy(record.late_most, slot->late_most, sizeof record.late_most);
+    put_record(report, &record);
 }
 
 static void add_counts(struct profile_count *to, const struct profile_count *from, int n)
@@ -265,7 +278,8 @@ static struct profile_site *site_of(struct profile_job *job, const struct record
                                   .where = record->where,
                                   .program = program,
                                   .function = record->function,
-                                  .first = -1};
+                                  .first = -1,
+                                  .last = -1};
     return site;
 }
 
@@ -286,16 +300,29 @@ static void add_row(struct profile_job *job, const struct profile_site *site, in
         (struct profile_row){.site = site->id, .rank = rank, .figures = *figures};
 }
 
+/* Joins the records of a rank whose sites have no space in the job, by function, so that the rank
+ * counts once in each site. */
+static void join_records(struct profile_job *job, struct report *report)
+{
+    for (int i = 0; i < report->rank.records;) {
+        struct record record = report->records[i];
+        if (!record.where.offset || site_of(job, &record, report->rank.program)) {
+            i++;
+            continue;
+        }
+        report->records[i] = report->records[--report->rank.records];
+        record.where = (struct weft_portable_site){0};
+        put_record(report, &record);
+    }
+}
+
 static void add_record(struct profile_job *job, int rank, const struct record *record,
                        uint64_t program)
 {
-    struct record other = *record;
-    struct profile_site *site =
-        record->where.offset ? site_of(job, record, program) : site_of(job, record, 0);
-    other.where = (struct weft_portable_site){0};
-    if (!site)
-        site = site_of(job, &other, 0);
+    struct profile_site *site = site_of(job, record, record->where.offset ? program : 0);
     const struct profile_figures *figures = &record->figures;
+    weft_assert(site && site->last < rank);
+    site->last = rank;
     add_row(job, site, rank, figures);
     if (site->first < 0)
         site->first = rank;
@@ -351,7 +378,7 @@ static void add_functions(struct profile_job *job, const struct report *report)
     }
 }
 
-static void add_report(struct profile_job *job, int rank, const struct report *report)
+static void add_report(struct profile_job *job, int rank, struct report *report)
 {
     int same = 0;
     while (same < rank && (!job->ranks[same].threads ||
@@ -371,6 +398,7 @@ static void add_report(struct profile_job *job, int rank, const struct report *r
     for (int i = 0; i < job->bins; i++)
         job->late[rank / job->fold][i] += report->late[i];
     add_functions(job, report);
+    join_records(job, report);
     for (int i = 0; i < report->n_algorithms && i < PROFILE_ALGORITHMS; i++)
         profile_algorithm_add(job->algorithms, &job->n_algorithms, PROFILE_ALGORITHMS * 4,
                               &report->algorithms[i]);

@@ -129,8 +129,8 @@ struct profile_site {
     struct weft_portable_site where; /* offset 0: other lines, or one that is not known */
     uint64_t program;
     uint32_t function;
-    int first; /* the lowest rank */
-    int ranks; /* that made calls here */
+    int first, last; /* ranks: the lowest, the highest of those that were added */
+    int ranks;       /* that made calls here */
     int least_rank, most_rank;
     uint64_t calls, bytes;
     uint64_t least_bytes, most_bytes; /* one call that has some */

@@ -152,11 +152,10 @@ static void add_query(struct lists *lists, int at, int i, const struct profile_l
 {
     const struct profile_query *query = &profile_messages.query[i];
     lists->index[at] = i;
-    lists->asked[at] =
-        (struct asked){.key = query->key,
-                       .message = (uint64_t)query->asks_for << 32 | query->n,
-                       .begin = profile_time(profile.clock, call->begin),
-                       .end = profile_time(profile.clock, call->begin + call->ticks)};
+    lists->asked[at] = (struct asked){.key = query->key,
+                                      .message = (uint64_t)query->asks_for << 32 | query->n,
+                                      .begin = profile_time(profile.clock, call->begin),
+                                      .end = profile_time(profile.clock, query->until)};
 }
 
 static void sort_by_peer(struct lists *lists)

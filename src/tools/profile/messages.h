@@ -16,10 +16,10 @@
  * Late progress. A rank also keeps when it was absent: the times between two calls that look for
  * messages of others. If both ends of a message had begun, and the call had not returned when the
  * other rank came back from an absence, the time from the later begin to its return is waiting for
- * its progress. A call that returned before did not need the other rank, and neither does an eager
- * message: one below the smallest that its sender has sent by rendezvous, if it never waited for
- * credits. Of several absences and ranks the longest counts. Waiting in nonblocking collectives is
- * not split.
+ * its progress. A call that returned before did not need the other rank, and neither does a
+ * rendezvous that ended before (an event of MPI_T), or an eager message: one below the smallest
+ * that its sender has sent by rendezvous, if it never waited for credits. Of several absences and
+ * ranks the longest counts. Waiting in nonblocking collectives is not split.
  *
  * Clocks. On a node all ranks read CLOCK_MONOTONIC. Nodes are aligned in MPI_Init and MPI_Finalize
  * by messages to rank 0 (clocks.c); between them the difference is taken as linear.
@@ -37,8 +37,8 @@
  *    that were posted later and have its source and tag.
  *  - Canceled receives are numbered like others. Probes that poll (MPI_Iprobe, MPI_Test) do not
  *    wait.
- *  - Of a call that completes several rendezvous, one that ended early may count as the one that
- *    was waited for.
+ *  - Of several rendezvous with one rank in one direction, the last that ended counts for all. In
+ *    jobs of more than TRANSFERS_RANKS ranks the end of a rendezvous is that of its call.
  *  - A transfer that the network makes alone, and that ends after the other rank has come back from
  *    an absence, counts as late progress for at most that absence.
  *  - CHANNELS channels in each direction, REQUESTS active requests: messages of others are left
@@ -74,6 +74,7 @@ struct profile_query {
     uint64_t key;
     uint32_t n;
     uint32_t bytes; /* of a send; UINT32_MAX: as many or more, or it waits for its match */
+    uint64_t until; /* ticks: the message had ended then */
     int32_t peer;
     enum profile_end asks_for; /* the other end */
 };
@@ -106,9 +107,33 @@ void profile_message_after(const struct weft_call *call, struct profile_thread *
 
 void profile_posts_begin(void);
 
-/* Numbers a message. Returns false if it has no channel. */
-bool profile_post_number(enum profile_end end, uint64_t key, uint64_t ticks, uint32_t bytes,
-                         uint32_t *n);
+struct profile_channel {
+    uint64_t key; /* 0: free */
+    uint64_t due; /* ticks: a post from then on is kept */
+    uint32_t n;
+};
+
+/* The channel of a key at its sender or receiver. It never moves. NULL: there are too many, and the
+ * message is left out. */
+struct profile_channel *profile_channel_of(enum profile_end end, uint64_t key);
+
+void profile_post_keep(enum profile_end end, struct profile_channel *channel, uint64_t ticks,
+                       uint32_t bytes);
+
+/* Numbers a message. */
+static inline uint32_t profile_post_number(enum profile_end end, struct profile_channel *channel,
+                                           uint64_t ticks, uint32_t bytes)
+{
+    if (ticks >= channel->due)
+        profile_post_keep(end, channel, ticks, bytes);
+    return channel->n++;
+}
+
+/* A rendezvous with a rank has ended, at this end of it. Any thread. */
+void profile_transfer_ended(enum profile_end end, int rank);
+
+/* Ticks at which the last rendezvous with a rank ended; 0: none did. */
+uint64_t profile_transfer_end(enum profile_end end, int rank);
 
 /* The number of the next message. */
 uint32_t profile_post_next(enum profile_end end, uint64_t key);

@@ -20,9 +20,9 @@
 
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#222;--quiet:#5f6368;--ground:#fff;--tile:#f4f6f8;"
-    "--line:#e0e3e6;--mark:#0072b2}"
+    "--line:#e0e3e6;--mark:#0072b2;--shade:#0003}"
     "@media(prefers-color-scheme:dark){:root{--ink:#e4e6e8;--quiet:#a3a8ad;--ground:#16191c;"
-    "--tile:#20252a;--line:#363c42;--mark:#56b4e9}}"
+    "--tile:#20252a;--line:#363c42;--mark:#56b4e9;--shade:#fff5}}"
     "body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--ground);"
     "max-width:60rem;margin:2rem auto;padding:0 1rem}h1{font-size:1.8rem;margin-bottom:.2rem;"
     "line-height:1.25;overflow-wrap:anywhere}h2{font-size:1.25rem;margin:0 0 .3rem;"
@@ -35,10 +35,17 @@ static const char style[] =
     ".try{border-left:4px solid var(--mark);background:var(--tile);padding:.5rem 1rem;"
     "border-radius:0 6px 6px 0}.try p,.try ul{margin:.2rem 0}.try ul{padding-left:1.2rem}"
     "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums;"
-    "margin:.7rem 0}th,td{text-align:right;white-space:nowrap;padding:.15rem .6rem;"
+    "margin:.7rem 0}th,td{text-align:right;white-space:nowrap;padding:.15rem .5rem;"
     "border-bottom:1px solid var(--line)}td:first-child,th:first-child{text-align:left}"
-    ".sites td:first-child{white-space:normal;overflow-wrap:anywhere;min-width:20rem}"
-    ".wide{overflow-x:auto}details{font-size:.95rem;margin-top:2rem}"
+    ".sites th{white-space:normal;vertical-align:bottom}.sites td,.sites th{padding:.15rem .4rem}"
+    ".sites td:first-child{white-space:normal;overflow-wrap:anywhere;min-width:16rem}"
+    /* Wide pictures and tables scroll; the shades at their ends show that there is more. */
+    ".wide{overflow-x:auto;background:"
+    "linear-gradient(to right,var(--ground) 40%,transparent) left/3rem 100% no-repeat local,"
+    "linear-gradient(to left,var(--ground) 40%,transparent) right/3rem 100% no-repeat local,"
+    "linear-gradient(to right,var(--shade),transparent) left/1rem 100% no-repeat,"
+    "linear-gradient(to left,var(--shade),transparent) right/1rem 100% no-repeat}"
+    "details{font-size:.95rem;margin-top:2rem}"
     "summary{cursor:pointer;color:var(--quiet)}";
 
 /* ---- Beginning and end */

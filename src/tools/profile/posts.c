@@ -15,25 +15,20 @@ enum {
     QUERIES = 32768,
     QUERIES_OF_CALL = 1024, /* at most */
     ABSENCES = 16384,
-    LOOKS_BACK = 5 /* microseconds: below it no wait is looked for */
+    TRANSFERS_RANKS = 32768, /* 512 KiB */
+    LOOKS_BACK = 5           /* microseconds: below it no wait is looked for */
 };
 
 struct profile_messages profile_messages;
 
-struct channel {
-    uint64_t key;  /* 0: free */
-    uint64_t kept; /* ticks of the last post that was kept */
-    uint32_t n;
-    bool has_kept;
-};
-
 static struct {
-    struct channel channels[PROFILE_ENDS][CHANNELS];
+    struct profile_channel channels[PROFILE_ENDS][CHANNELS];
     int channels_used[PROFILE_ENDS];
     struct profile_post posts[PROFILE_ENDS][POSTS];
     struct profile_long longs[LONGS];
     struct profile_query queries[QUERIES];
     struct profile_absence absences[ABSENCES];
+    uint64_t *transfers[PROFILE_ENDS]; /* of each rank: ticks at which the last one ended */
 } kept;
 
 void profile_posts_begin(void)
@@ -44,6 +39,8 @@ void profile_posts_begin(void)
         m->gap[end] = least;
         m->post[end] = kept.posts[end];
     }
+    for (int end = 0; end < PROFILE_ENDS && profile.size <= TRANSFERS_RANKS; end++)
+        kept.transfers[end] = tool_allocate((size_t)profile.size, sizeof(uint64_t));
     m->least = m->least_absence = least;
     m->longest = kept.longs;
     m->query = kept.queries;
@@ -52,11 +49,10 @@ void profile_posts_begin(void)
 
 /* ---- Channels */
 
-/* The channel of a key at its sender or receiver; NULL: there are too many. */
-static struct channel *channel_of(enum profile_end end, uint64_t key)
+struct profile_channel *profile_channel_of(enum profile_end end, uint64_t key)
 {
     unsigned i = (unsigned)(key >> 20) % CHANNELS;
-    struct channel *channel = &kept.channels[end][i];
+    struct profile_channel *channel = &kept.channels[end][i];
     weft_assert(key && kept.channels_used[end] <= CHANNELS_USED);
     while (channel->key && channel->key != key) {
         i = (i + 1) % CHANNELS;
@@ -64,20 +60,13 @@ static struct channel *channel_of(enum profile_end end, uint64_t key)
     }
     if (channel->key)
         return channel;
-    if (kept.channels_used[end] == CHANNELS_USED)
+    if (kept.channels_used[end] == CHANNELS_USED) {
+        profile_messages.unnumbered++;
         return NULL;
+    }
     kept.channels_used[end]++;
     channel->key = key;
     return channel;
-}
-
-static bool is_due(enum profile_end end, struct channel *channel, uint64_t ticks)
-{
-    if (channel->has_kept && ticks < channel->kept + profile_messages.gap[end])
-        return false;
-    channel->has_kept = true;
-    channel->kept = ticks;
-    return true;
 }
 
 /* Doubles the gap until half of the list is free. Each channel keeps one post at least, and the
@@ -91,37 +80,47 @@ static void thin_posts(enum profile_end end)
         int left = 0;
         profile_messages.gap[end] *= 2;
         for (int i = 0; i < CHANNELS; i++)
-            kept.channels[end][i].has_kept = false;
-        for (int i = 0; i < *n; i++)
-            if (is_due(end, channel_of(end, posts[i].key), posts[i].ticks))
-                posts[left++] = posts[i];
+            kept.channels[end][i].due = 0;
+        for (int i = 0; i < *n; i++) {
+            struct profile_channel *channel = profile_channel_of(end, posts[i].key);
+            if (posts[i].ticks < channel->due)
+                continue;
+            channel->due = posts[i].ticks + profile_messages.gap[end];
+            posts[left++] = posts[i];
+        }
         *n = left;
     }
 }
 
-bool profile_post_number(enum profile_end end, uint64_t key, uint64_t ticks, uint32_t bytes,
-                         uint32_t *n)
+void profile_post_keep(enum profile_end end, struct profile_channel *channel, uint64_t ticks,
+                       uint32_t bytes)
 {
-    struct channel *channel = channel_of(end, key);
-    if (!channel) {
-        profile_messages.unnumbered++;
-        return false;
-    }
-    *n = channel->n++;
-    if (is_due(end, channel, ticks)) {
-        if (profile_messages.n[end] == POSTS)
-            thin_posts(end);
-        weft_assert(profile_messages.n[end] < POSTS);
-        kept.posts[end][profile_messages.n[end]++] =
-            (struct profile_post){.key = key, .ticks = ticks, .n = *n, .bytes = bytes};
-    }
-    return true;
+    if (profile_messages.n[end] == POSTS)
+        thin_posts(end);
+    channel->due = ticks + profile_messages.gap[end];
+    weft_assert(profile_messages.n[end] < POSTS);
+    kept.posts[end][profile_messages.n[end]++] =
+        (struct profile_post){.key = channel->key, .ticks = ticks, .n = channel->n, .bytes = bytes};
 }
 
 uint32_t profile_post_next(enum profile_end end, uint64_t key)
 {
-    const struct channel *channel = channel_of(end, key);
+    const struct profile_channel *channel = profile_channel_of(end, key);
     return channel ? channel->n : 0;
+}
+
+/* ---- Ends of rendezvous */
+
+void profile_transfer_ended(enum profile_end end, int rank)
+{
+    if (kept.transfers[end] && rank >= 0 && rank < profile.size)
+        __atomic_store_n(&kept.transfers[end][rank], profile_ticks(), __ATOMIC_RELAXED);
+}
+
+uint64_t profile_transfer_end(enum profile_end end, int rank)
+{
+    weft_assert(rank >= 0 && rank < profile.size);
+    return kept.transfers[end] ? __atomic_load_n(&kept.transfers[end][rank], __ATOMIC_RELAXED) : 0;
 }
 
 /* ---- Calls that took long */

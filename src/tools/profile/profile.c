@@ -3,19 +3,16 @@
  * The profile's start and end, and both halves of each call: see profile.h.
  */
 #include "tools/profile/messages.h"
+#include "tools/profile/routes.h"
 #include "tools/profile/trace.h"
-#include "core/base/clock.h"
 
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef __x86_64__
-#include <x86intrin.h>
-#endif
 
 struct profile profile;
-static bool timestamp_counter;
+bool profile_counts_cycles;
 static struct profile_clock start_of_program;
 char profile_page[4096], profile_json[4096];
 
@@ -47,15 +44,6 @@ static bool has_timestamp_counter(void)
 #endif
 }
 
-static inline uint64_t read_ticks(void)
-{
-#ifdef __x86_64__
-    if (timestamp_counter)
-        return __rdtsc();
-#endif
-    return weft_nanoseconds();
-}
-
 /* Reads both clocks at one time: the attempt that took the fewest ticks counts, because the kernel
  * may run another process between the two. */
 static void read_clocks(double *seconds, uint64_t *ticks)
@@ -63,9 +51,9 @@ static void read_clocks(double *seconds, uint64_t *ticks)
     enum { ATTEMPTS = 5 };
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < ATTEMPTS; i++) {
-        uint64_t before = read_ticks();
+        uint64_t before = profile_ticks();
         double now = weft_seconds();
-        uint64_t taken = read_ticks() - before;
+        uint64_t taken = profile_ticks() - before;
         if (taken >= least)
             continue;
         least = taken;
@@ -104,12 +92,13 @@ static void set_names(void)
 }
 
 static bool has_sessions; /* MPI_Session_init was called outside of MPI_Init and MPI_Finalize */
+static bool has_init;     /* MPI_Init was called: that of a spawned job is not measured */
 
 /* Without MPI_Init and MPI_Finalize nothing is gathered: one of the processes states that. */
 static void end_process(void)
 {
     const char *rank = getenv("PMIX_RANK");
-    if (has_sessions && !profile.shared && (!rank || strcmp(rank, "0") == 0))
+    if (has_sessions && !has_init && (!rank || strcmp(rank, "0") == 0))
         fputs("weft profile: the program uses sessions without MPI_Init, and is not measured\n",
               stderr);
     if (profile.running && profile.rank == 0 && profile.shared->pid == getpid())
@@ -121,7 +110,7 @@ __attribute__((constructor)) static void start(void)
 {
     weft_next_resolve();
     weft_site_read_modules();
-    timestamp_counter = has_timestamp_counter();
+    profile_counts_cycles = has_timestamp_counter();
     profile_bytes_begin();
     set_names();
     profile_trace_begin();
@@ -174,7 +163,7 @@ static void open_memory(void)
     profile.clock = &profile.shared->clock;
     profile.threads = profile.shared->threads;
     *profile.clock = start_of_program;
-    profile.clock->timestamp_counter = timestamp_counter;
+    profile.clock->timestamp_counter = profile_counts_cycles;
     profile_clock_compare();
     profile.ticks_of_us = (uint64_t)(1e-6 / profile.clock->seconds_a_tick);
 }
@@ -249,7 +238,7 @@ bool weft_call_begin(struct weft_call *call)
     if (is_one_thread())
         profile_message_before(call, now);
     now->function = (int32_t)(call->function - weft_functions);
-    now->since = read_ticks();
+    now->since = profile_ticks();
     call->state = (void *)(uintptr_t)now->since;
     return true;
 }
@@ -266,16 +255,22 @@ static void keep_duration(const struct weft_call *call, struct profile_slot *slo
     profile.collectives.n = i + 1;
 }
 
+static void end_init(const struct weft_call *call)
+{
+    has_init = true;
+    if (call->result == MPI_SUCCESS)
+        begin_job();
+}
+
 void weft_call_end(struct weft_call *call)
 {
-    if (call->function->plain == WEFT_CALL_Init || call->function->plain == WEFT_CALL_Init_thread) {
-        if (call->result == MPI_SUCCESS)
-            begin_job();
+    if (!call->state || call->state == &profile) {
+        if (call->function->plain == WEFT_CALL_Init ||
+            call->function->plain == WEFT_CALL_Init_thread)
+            end_init(call);
         return;
     }
-    if (!call->state || call->state == &profile)
-        return;
-    uint64_t ticks = read_ticks() - (uintptr_t)call->state;
+    uint64_t ticks = profile_ticks() - (uintptr_t)call->state;
     outer = 0;
     struct profile_thread *thread = profile_thread_enter();
     thread->now.function = -1;
@@ -285,13 +280,17 @@ void weft_call_end(struct weft_call *call)
     slot->ticks += ticks;
     slot->least = ticks < slot->least ? ticks : slot->least;
     slot->most = ticks > slot->most ? ticks : slot->most;
-    uint64_t bytes = call->result == MPI_SUCCESS ? profile_bytes_add(thread, call, ticks) : 0;
+    const bool succeeded = call->result == MPI_SUCCESS, alone = is_one_thread();
+    uint64_t bytes = 0;
+    if (succeeded && profile_has_bytes[call->function - weft_functions])
+        bytes = profile_bytes_add(thread, call, ticks,
+                                  alone && profile_route ? profile_route->peer : -1);
     profile_slot_add_bytes(slot, bytes);
     if (__builtin_expect(profile_traces, 0))
-        profile_trace_call(thread, (uint32_t)(call->function - weft_functions),
-                           (uintptr_t)call->state, ticks, bytes);
-    if (is_one_thread()) {
-        if (call->result == MPI_SUCCESS && profile_is_synchronizing(call))
+        profile_trace_call(thread, call, (uintptr_t)call->state, ticks, bytes);
+    if (alone) {
+        if (call->function->does & WEFT_DOES_COLLECTIVE && succeeded &&
+            profile_is_synchronizing(call))
             keep_duration(call, slot, ticks);
         profile_message_after(call, thread, slot, (uintptr_t)call->state, ticks, bytes);
     }

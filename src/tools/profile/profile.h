@@ -11,8 +11,10 @@
  *   bytes.c    the bytes of a call and the peer, by the kinds of its parameters
  *   binding.c  the host of a rank, its processors, its network
  *   comms.c    ranks of communicators as ranks of MPI_COMM_WORLD
+ *   plan.c     what each function does with messages
  *   messages.c messages numbered by channel, and the calls that may have waited (messages.h)
- *   posts.c    what is kept of them, in lists of fixed sizes
+ *   operations.c   operations that a later call completes
+ *   posts.c    what is kept of messages and calls, in lists of fixed sizes
  *   late.c, clocks.c   what these calls waited for
  *   gather.c   the tables of all ranks, added up at rank 0; files and lines of call sites
  *   lines.c    the summary on stderr
@@ -53,8 +55,13 @@
 #include "tools/interpose/call.h"
 #include "tools/profile/job.h"
 
+#include "core/base/clock.h"
+
 #include <pthread.h>
 #include <stdio.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
 
 struct profile {
     bool running;    /* between MPI_Init and MPI_Finalize */
@@ -82,6 +89,18 @@ struct profile {
 
 extern struct profile profile;
 
+/* The processor's counter is the clock; else it is nanoseconds. */
+extern bool profile_counts_cycles;
+
+static inline uint64_t profile_ticks(void)
+{
+#ifdef __x86_64__
+    if (profile_counts_cycles)
+        return __rdtsc();
+#endif
+    return weft_nanoseconds();
+}
+
 /* Compares ticks with seconds, so that profile_time is exact. */
 void profile_clock_compare(void);
 
@@ -90,15 +109,66 @@ extern char profile_page[4096], profile_json[4096], profile_trace_file[4096];
 
 /* ---- Tables */
 
+/* The table of this thread; NULL: it has taken none. */
+extern __thread struct profile_thread *profile_mine __attribute__((tls_model("initial-exec")));
+extern pthread_mutex_t profile_shared_lock;
+
+struct profile_thread *profile_thread_take(void);
+
+static inline struct profile_thread *profile_thread_mine(void)
+{
+    return __builtin_expect(profile_mine != NULL, 1) ? profile_mine : profile_thread_take();
+}
+
+/* The table that threads share. */
+static inline bool profile_is_shared(const struct profile_thread *thread)
+{
+    return __builtin_expect(thread == &profile.threads[PROFILE_THREADS], 0);
+}
+
 /* The table of this thread, locked if it is the shared one. */
-struct profile_thread *profile_thread_enter(void);
-void profile_thread_leave(struct profile_thread *thread);
+static inline struct profile_thread *profile_thread_enter(void)
+{
+    struct profile_thread *thread = profile_thread_mine();
+    if (profile_is_shared(thread))
+        pthread_mutex_lock(&profile_shared_lock);
+    return thread;
+}
+
+static inline void profile_thread_leave(struct profile_thread *thread)
+{
+    if (profile_is_shared(thread))
+        pthread_mutex_unlock(&profile_shared_lock);
+}
 
 /* The table of this thread; NULL: it shares one. */
-struct profile_thread *profile_thread_own(void);
+static inline struct profile_thread *profile_thread_own(void)
+{
+    struct profile_thread *thread = profile_thread_mine();
+    return profile_is_shared(thread) ? NULL : thread;
+}
+
+/* The index at which the search for the slot of a call site begins. */
+static inline unsigned profile_slot_index(const void *site, uint32_t function)
+{
+    uint64_t hash = ((uintptr_t)site ^ (uint64_t)function << 48) * 0x9e3779b97f4a7c15U;
+    return (unsigned)(hash >> 32) % PROFILE_SLOTS;
+}
+
+struct profile_slot *profile_slot_search(struct profile_thread *thread,
+                                         const struct weft_call *call);
 
 /* The slot of a call site; the last one if the table is full. */
-struct profile_slot *profile_slot_of(struct profile_thread *thread, const struct weft_call *call);
+static inline struct profile_slot *profile_slot_of(struct profile_thread *thread,
+                                                   const struct weft_call *call)
+{
+    const uint32_t function = (uint32_t)(call->function - weft_functions);
+    struct profile_slot *slot = &thread->slots[profile_slot_index(call->site, function)];
+    if (__builtin_expect(slot->site == call->site && slot->function == function && !slot->through,
+                         1))
+        return slot;
+    return profile_slot_search(thread, call);
+}
 
 static inline void profile_slot_add_bytes(struct profile_slot *slot, uint64_t bytes)
 {
@@ -123,15 +193,29 @@ void profile_bytes_begin(void);
 
 enum profile_class profile_class_of(uint32_t function);
 
-/* Adds the bytes of a call that succeeded to the table of its thread, and returns them. */
+/* True for functions that pass bytes. */
+extern bool profile_has_bytes[WEFT_CALLS];
+
+/* Adds the bytes of such a call that succeeded to the table of its thread, and returns them. peer:
+ * the rank that its message goes to; -1: it is looked up. */
 uint64_t profile_bytes_add(struct profile_thread *thread, const struct weft_call *call,
-                           uint64_t ticks);
+                           uint64_t ticks, int peer);
 
 /* The bytes of a send that the call prepares. */
 uint64_t profile_bytes_of_send(const struct weft_call *call);
 
 /* Adds a message to a rank of MPI_COMM_WORLD; -1: to another rank. */
 void profile_bytes_add_message(struct profile_thread *thread, int world, uint64_t bytes);
+
+/* A blocking collective on an intra-communicator, for the time line. */
+struct profile_collective {
+    const struct profile_comm *comm;
+    int32_t root;      /* -1: it has none */
+    uint64_t received; /* bytes in this rank's buffer */
+};
+
+/* False: the call failed, or is none that the time line describes. */
+bool profile_collective_read(const struct weft_call *call, struct profile_collective *collective);
 
 /* True if no rank leaves the call before all ranks of the job have entered it. */
 bool profile_is_synchronizing(const struct weft_call *call);
@@ -147,6 +231,7 @@ struct profile_comm {
     int size, rank;
     bool inter;
     bool all;   /* its members are all ranks of MPI_COMM_WORLD */
+    int held;   /* by receives that are not complete */
     int *world; /* ranks in MPI_COMM_WORLD (of the remote group), -1: others; NULL: the same */
     int n_neighbors, *neighbors; /* ranks that neighborhood collectives send to */
 };
@@ -159,6 +244,11 @@ const struct profile_comm *profile_comm_of_win(MPI_Win handle);
 
 /* NULL also: it has not been in a call that succeeded, and may be no communicator. */
 const struct profile_comm *profile_comm_known(MPI_Comm handle);
+
+/* A receive that is not complete holds its communicator, which the program may free meanwhile. One
+ * thread calls MPI. */
+void profile_comm_hold(const struct profile_comm *comm);
+void profile_comm_release(const struct profile_comm *comm);
 
 /* ---- Bindings */
 

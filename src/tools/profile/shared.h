@@ -29,8 +29,10 @@ enum {
     PROFILE_SIZES = 48,       /* of a histogram: powers of two */
     PROFILE_PEERS = 4,        /* of a call that runs: as many are kept */
     PROFILE_PAGE = 4096,
-    PROFILE_EVENTS = 65536, /* of a buffer, a power of 2; 2 MiB */
-    PROFILE_BUFFERS = 16,   /* threads that have one */
+    PROFILE_EVENTS = 65536,      /* of a buffer, a power of 2; 2 MiB */
+    PROFILE_BUFFERS = 16,        /* threads that have one */
+    PROFILE_GROUPS = 256,        /* of communicators with collectives on the time line */
+    PROFILE_GROUP_RANKS = 16384, /* of all of them: 64 KiB */
     PROFILE_HOST = 64
 };
 
@@ -146,15 +148,28 @@ static inline double profile_time(const struct profile_clock *clock, uint64_t ti
            (clock->difference_end - clock->difference_begin) * fraction;
 }
 
-enum profile_event_kind { PROFILE_CALL, PROFILE_SEND, PROFILE_RECEIVE };
+/* PROFILE_MORE: a collective is the call before it. */
+enum profile_event_kind { PROFILE_CALL, PROFILE_SEND, PROFILE_RECEIVE, PROFILE_MORE };
 
 /* An event of the time line. */
 struct profile_event {
     uint64_t begin;
-    uint64_t value; /* ticks of a call; identifies a message */
-    uint64_t bytes;
+    uint64_t value; /* ticks of a call; identifies a message; of a collective: the group */
+    uint64_t bytes; /* of a collective: received */
     uint32_t kind;
-    uint32_t function; /* of a send: the tag */
+    uint32_t function; /* of a send: the tag; of a collective: the root as int32_t, -1: none */
+};
+
+/* The ranks of a communicator. */
+struct profile_group {
+    uint64_t id;      /* the same at all ranks */
+    int32_t first, n; /* in the list of ranks; n -1: all ranks of MPI_COMM_WORLD, in their order */
+};
+
+struct profile_groups {
+    int32_t n, ranks_n; /* written last */
+    struct profile_group group[PROFILE_GROUPS];
+    int32_t ranks[PROFILE_GROUP_RANKS];
 };
 
 struct profile_buffer {
@@ -175,6 +190,7 @@ struct profile_shared {
     char host[PROFILE_HOST], program[PROFILE_HOST];
     double last; /* seconds of --trace-last; 0: all */
     struct profile_clock clock;
+    struct profile_groups groups;                       /* of the time line */
     struct profile_thread threads[PROFILE_THREADS + 1]; /* the last one: shared by threads */
     struct profile_buffer buffers[PROFILE_BUFFERS];     /* of the first threads */
 };

@@ -9,10 +9,11 @@
 
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, shared_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t profile_shared_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
-static __thread struct profile_thread *mine __attribute__((tls_model("initial-exec")));
+__thread struct profile_thread *profile_mine __attribute__((tls_model("initial-exec")));
 
 /* The table that threads share. */
 static struct profile_thread *last(void)
@@ -26,7 +27,7 @@ static void give_back(void *arg)
     weft_assert(thread != last() && thread->used);
     pthread_mutex_lock(&lock);
     thread->used = false;
-    mine = NULL;
+    profile_mine = NULL;
     pthread_mutex_unlock(&lock);
 }
 
@@ -35,7 +36,7 @@ static void make_key(void)
     pthread_key_create(&key, give_back);
 }
 
-static struct profile_thread *take(void)
+struct profile_thread *profile_thread_take(void)
 {
     struct profile_thread *thread = profile.threads;
     pthread_once(&once, make_key);
@@ -53,39 +54,15 @@ static struct profile_thread *take(void)
     pthread_mutex_unlock(&lock);
     if (thread != last())
         pthread_setspecific(key, thread);
-    return thread;
-}
-
-struct profile_thread *profile_thread_enter(void)
-{
-    if (__builtin_expect(!mine, 0))
-        mine = take();
-    if (__builtin_expect(mine == last(), 0))
-        pthread_mutex_lock(&shared_lock);
-    return mine;
-}
-
-void profile_thread_leave(struct profile_thread *thread)
-{
-    weft_assert(thread == mine);
-    if (__builtin_expect(thread == last(), 0))
-        pthread_mutex_unlock(&shared_lock);
-}
-
-struct profile_thread *profile_thread_own(void)
-{
-    if (__builtin_expect(!mine, 0))
-        mine = take();
-    return mine == last() ? NULL : mine;
+    return profile_mine = thread;
 }
 
 /* The slot of a site and function; if there is none, the free one for it. */
 static struct profile_slot *search(struct profile_thread *thread, const void *site,
                                    uint32_t function)
 {
-    uint64_t hash = ((uintptr_t)site ^ (uint64_t)function << 48) * 0x9e3779b97f4a7c15U;
-    unsigned i = hash >> 32;
-    struct profile_slot *slot = &thread->slots[i % PROFILE_SLOTS];
+    unsigned i = profile_slot_index(site, function);
+    struct profile_slot *slot = &thread->slots[i];
     while (slot->site && (slot->site != site || slot->function != function))
         slot = &thread->slots[++i % PROFILE_SLOTS];
     return slot;
@@ -141,7 +118,8 @@ static struct profile_slot *find_above(struct profile_thread *thread, struct pro
     return find(thread, site, slot->function);
 }
 
-struct profile_slot *profile_slot_of(struct profile_thread *thread, const struct weft_call *call)
+struct profile_slot *profile_slot_search(struct profile_thread *thread,
+                                         const struct weft_call *call)
 {
     uint32_t function = (uint32_t)(call->function - weft_functions);
     struct profile_slot *slot = find(thread, call->site, function);

@@ -105,9 +105,48 @@ static bool add(const struct profile_thread *thread, const struct profile_event 
     return true;
 }
 
-void profile_trace_call(const struct profile_thread *thread, uint32_t function, uint64_t begin,
-                        uint64_t ticks, uint64_t bytes)
+/* Adds the ranks of a communicator. False: it has ranks of other jobs, or there is no space. */
+static bool add_group(struct profile_groups *groups, const struct profile_comm *comm)
 {
+    const bool is_world = !comm->world;
+    const int n = is_world ? 0 : comm->size;
+    if (groups->n == PROFILE_GROUPS || n > PROFILE_GROUP_RANKS - groups->ranks_n)
+        return false;
+    for (int i = 0; i < n; i++) {
+        if (comm->world[i] < 0)
+            return false; /* of another job */
+        groups->ranks[groups->ranks_n + i] = comm->world[i];
+    }
+    groups->group[groups->n] =
+        (struct profile_group){.id = comm->id, .first = groups->ranks_n, .n = is_world ? -1 : n};
+    groups->ranks_n += n;
+    __atomic_store_n(&groups->n, groups->n + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* False: the group of the communicator is not on the time line. */
+static bool has_group(const struct profile_comm *comm)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct profile_groups *groups = &profile.shared->groups;
+    int i = 0, n = __atomic_load_n(&groups->n, __ATOMIC_ACQUIRE);
+    while (i < n && groups->group[i].id != comm->id)
+        i++;
+    if (i < n)
+        return true;
+    pthread_mutex_lock(&lock);
+    for (; i < groups->n && groups->group[i].id != comm->id; i++)
+        ;
+    bool has = i < groups->n || add_group(groups, comm);
+    pthread_mutex_unlock(&lock);
+    return has;
+}
+
+void profile_trace_call(const struct profile_thread *thread, const struct weft_call *call,
+                        uint64_t begin, uint64_t ticks, uint64_t bytes)
+{
+    const uint32_t function = (uint32_t)(call->function - weft_functions);
+    struct profile_collective collective;
     weft_assert(function < WEFT_CALLS);
     if (!add(thread, &(struct profile_event){.begin = begin,
                                              .value = ticks,
@@ -115,6 +154,13 @@ void profile_trace_call(const struct profile_thread *thread, uint32_t function, 
                                              .kind = PROFILE_CALL,
                                              .function = function}))
         __atomic_fetch_add(&profile.shared->dropped, 1, __ATOMIC_RELAXED);
+    else if (call->function->does & WEFT_DOES_COLLECTIVE &&
+             profile_collective_read(call, &collective) && has_group(collective.comm))
+        add(thread, &(struct profile_event){.begin = begin,
+                                            .value = collective.comm->id,
+                                            .bytes = collective.received,
+                                            .kind = PROFILE_MORE,
+                                            .function = (uint32_t)collective.root});
     if (begin >= trace.compare && thread == profile.threads) {
         profile_clock_compare();
         trace.compare = begin + profile.ticks_of_us * 1000000;

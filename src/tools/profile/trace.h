@@ -16,8 +16,8 @@ void profile_trace_begin(void);
 void profile_trace_open(void);
 
 /* Keeps a call of a thread. */
-void profile_trace_call(const struct profile_thread *thread, uint32_t function, uint64_t begin,
-                        uint64_t ticks, uint64_t bytes);
+void profile_trace_call(const struct profile_thread *thread, const struct weft_call *call,
+                        uint64_t begin, uint64_t ticks, uint64_t bytes);
 
 /* Keeps the beginning of a send, or the completion of a receive, of message n of a channel.
  * bytes, tag: of a send. */

@@ -91,17 +91,34 @@ static void revoked(void)
     MPI_Comm_free(&doomed);
 }
 
-/* The other side does not wait for one that has revoked its communicator. */
-static void revoked_side(void)
+/* Of side 0 one rank revokes the local communicator, or each. */
+static void make_of_revoked(MPI_Comm peer, bool each)
 {
     MPI_Comm local, made;
-    check_step("making an inter-communicator of a revoked group");
     MPI_Comm_split(MPI_COMM_WORLD, side, 0, &local);
     MPI_Comm_set_errhandler(local, MPI_ERRORS_RETURN);
-    if (side == 0)
+    if (side == 0 && (each || check.rank == 2))
         CHECK_CLASS(MPIX_Comm_revoke(local), MPI_SUCCESS);
-    CHECK_CLASS(MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, !side, 4, &made), MPIX_ERR_REVOKED);
+    if (side == 0 || peer == MPI_COMM_WORLD)
+        CHECK_CLASS(MPI_Intercomm_create(local, 0, peer, !side, 4, &made), MPIX_ERR_REVOKED);
+    else if (check.rank == 1)
+        CHECK_CLASS(MPIX_Comm_revoke(peer), MPI_SUCCESS);
     MPI_Comm_free(&local);
+}
+
+/* The other side does not wait for one that has revoked its communicator, nor that one for another
+ * side that has left and revoked the communicator between them. */
+static void revoked_side(void)
+{
+    MPI_Comm peer;
+    check_step("making an inter-communicator of a revoked group");
+    make_of_revoked(MPI_COMM_WORLD, true);
+    make_of_revoked(MPI_COMM_WORLD, false);
+    check_step("making one over a communicator that is revoked, too");
+    MPI_Comm_dup(MPI_COMM_WORLD, &peer);
+    make_of_revoked(peer, true);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&peer);
 }
 
 static void some_die(void)

@@ -14,6 +14,7 @@
 #include "core/progress/failure.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
+#include "core/comm/revoke.h"
 #include "core/comm/session.h"
 #include "core/message/foreign.h"
 #include "core/message/lane.h"
@@ -67,9 +68,11 @@ WEFT_COLD static int report_damaged(const struct sides *sides, size_t bytes)
                           bytes, sides->remote_leader);
 }
 
-/* The messages of two leaders. */
+/* The messages of two leaders. `over`: the communicator of both, or, while there is none, that of
+ * the channel between them. */
 struct crossing {
     struct weft_comm *over;
+    bool of_both;
     struct weft_request *send, *receive;
 };
 
@@ -77,7 +80,8 @@ struct crossing {
 static bool crosses(void *arg)
 {
     struct crossing *crossing = arg;
-    if (crossing->over && weft_comm_is_broken(crossing->over)) {
+    struct weft_comm *over = crossing->over;
+    if (crossing->of_both ? weft_comm_is_broken(over) : over->revoked) {
         weft_cancel(crossing->receive);
         if (crossing->send)
             weft_cancel(crossing->send);
@@ -98,7 +102,8 @@ static int exchange_sides(const struct sides *sides, const void *mine, size_t by
                           size_t their_bytes)
 {
     const struct weft_datatype *type = weft_handle_object(MPI_BYTE);
-    struct crossing crossing = {.over = sides->over};
+    struct crossing crossing = {.over = sides->over ? sides->over : sides->across->comm,
+                                .of_both = sides->over};
     int code = weft_p2p_irecv(sides->across, theirs, their_bytes, type, sides->remote_leader,
                               sides->tag, &crossing.receive);
     if (code != MPI_SUCCESS)
@@ -533,6 +538,8 @@ static int combine(const struct sides *sides, uint64_t *words, int failed)
         code = code ? code : lost;
     }
     int lost = broadcast(sides, words, sizeof theirs);
+    if (lost != MPI_SUCCESS)
+        weft_bid_record(words, sides->local->rank, lost);
     return code ? code : lost;
 }
 
@@ -655,6 +662,8 @@ int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm 
 {
     int failed = weft_comm_begin(local, MPI_SUCCESS);
     *out = NULL;
+    if (failed == MPIX_ERR_REVOKED) /* it may have come from another member first */
+        weft_comm_revoke(local);
     /* If a member has refused, it makes no exchange. */
     bool all_join =
         failed == MPI_SUCCESS || failed == MPIX_ERR_REVOKED || weft_failure_is_death(failed);

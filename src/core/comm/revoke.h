@@ -7,7 +7,8 @@
  *
  * Invariants:
  *  - `revoked` of a communicator is set once, and never cleared. From then on calls on it fail with
- *    MPIX_ERR_REVOKED, but for those that are local, agree, shrink or free.
+ *    MPIX_ERR_REVOKED, but for those that are local, agree, shrink or free. MPI_Intercomm_create
+ *    first reports that to the other group.
  *  - weft_entry_flags has WEFT_ENTRY_REVOKED from the first revocation on, so that no fast path,
  *    which does not look at `revoked`, is taken.
  *  - A pending receive, or a send that its receiver has not matched, ends with that error. A

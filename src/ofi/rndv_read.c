@@ -137,7 +137,7 @@ void weft_net_fetched(struct weft_request *request)
             to->fin_numbers[to->fins++] = state->header.number;
         send_fins(peer);
     }
-    weft_peer_transferred(peer, false, request->bytes);
+    weft_request_transferred(request);
     weft_request_event(request);
 }
 

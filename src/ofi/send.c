@@ -352,7 +352,7 @@ void weft_net_sent(struct weft_request *request)
     weft_assert(weft_request_row(request)->sends && !state->op.in_flight);
     if (weft_unlikely(state->out.kind == WEFT_NET_OUT_RTS)) {
         end_rendezvous(request);
-        weft_peer_transferred(request->peer, true, request->bytes);
+        weft_request_transferred(request);
     }
     state->phase = WEFT_NET_NO_RENDEZVOUS;
     weft_net_release(request);

@@ -150,7 +150,7 @@ static void read_message(struct weft_shm_link *link, struct weft_request *reques
     weft_shm_control(link, &(struct weft_shm_body){.kind = WEFT_SHM_FIN,
                                                    .bytes = error == EFAULT,
                                                    .word.cookie = header->cookie});
-    weft_peer_transferred(link->peer, false, bytes);
+    weft_request_transferred(request);
     weft_request_event(request);
 }
 
@@ -195,6 +195,7 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
                    weft_settings.shm_copy == WEFT_SHM_COPY_AUTO;
     if (!bytes) {
         answer(link, WEFT_SHM_FIN, header.cookie);
+        weft_request_transferred(request);
         weft_request_event(request);
     } else if (!contiguous || link->no_read) {
         request_push(link, request, &header, bytes, false);
@@ -230,7 +231,7 @@ void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_bo
     forget_pushed(link, request);
     if (state->revocable)
         end_revocable(link, request, state->total);
-    weft_peer_transferred(link->peer, false, state->total);
+    weft_request_transferred(request);
     weft_request_event(request);
 }
 
@@ -271,7 +272,7 @@ void weft_shm_export_arrived(struct weft_shm_link *link, const struct weft_shm_b
     weft_device_fetch(request->type, request->buffer, at, bytes);
     weft_gpu_import_end(import);
     answer(link, WEFT_SHM_FIN, header.cookie);
-    weft_peer_transferred(link->peer, false, bytes);
+    weft_request_transferred(request);
     weft_request_event(request);
 }
 

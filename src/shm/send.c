@@ -526,7 +526,7 @@ void weft_shm_matched(struct weft_request *request)
 {
     weft_shm_state(request)->phase = WEFT_SHM_MATCHED;
     if (weft_shm_state(request)->rendezvous)
-        weft_peer_transferred(request->peer, true, request->bytes);
+        weft_request_transferred(request);
     weft_request_event(request);
 }
 

@@ -263,6 +263,23 @@ static void wrong(void)
     CHECK_CODE(MPI_T_event_copy(NULL, &index), MPI_T_ERR_INVALID_HANDLE);
 }
 
+/* A cancelled send has no end of a transfer. */
+static void never_sent(const char *data, int bytes, const struct seen *end)
+{
+    int ended = end->calls, cancelled = 0;
+    MPI_Request request;
+    MPI_Status status;
+    if (check.rank == 0) {
+        MPI_Isend(data, bytes, MPI_CHAR, 1, TAG + 1, MPI_COMM_WORLD, &request);
+        MPI_Cancel(&request);
+        MPI_Wait(&request, &status);
+        MPI_Test_cancelled(&status, &cancelled);
+        CHECK(cancelled, "the send was not cancelled");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(end->calls == ended, "%d ends of a cancelled send", end->calls - ended);
+}
+
 int main(int argc, char **argv)
 {
     struct seen contact = {0}, rendezvous = {0}, end = {0};
@@ -295,6 +312,7 @@ int main(int argc, char **argv)
         CHECK(end.calls == ended + (check.rank < 2), "%d ends of rendezvous", end.calls - ended);
         CHECK(check.rank > 1 || end.rank == 1 - check.rank, "a rendezvous with rank %d has ended",
               end.rank);
+        never_sent(data, LONG, &end);
         free(data);
     }
     int code = check_done();

@@ -80,16 +80,6 @@ static inline void weft_peer_event(enum weft_event_type type, const struct weft_
                       .rank = peer->world, .lane = peer->lane - 1, .tag = tag, .bytes = bytes});
 }
 
-/* A rendezvous has ended at this rank. */
-static inline void weft_peer_transferred(const struct weft_peer *peer, bool sends, uint64_t bytes)
-{
-    if (weft_event_wanted(WEFT_EVENT_TRANSFERRED))
-        weft_event_raise(WEFT_EVENT_TRANSFERRED, &(struct weft_event_data){.rank = peer->world,
-                                                                           .lane = peer->lane - 1,
-                                                                           .sends = sends,
-                                                                           .bytes = bytes});
-}
-
 /* Makes the table of peers of a VCI number. False if memory is short. */
 bool weft_peers_open(unsigned vci_number);
 void weft_peers_close(void);

@@ -348,6 +348,20 @@ void weft_request_truncated(struct weft_request *request, size_t length)
         length, request->source, request->tag, request->capacity);
 }
 
+void weft_request_transferred(const struct weft_request *request)
+{
+    const struct weft_peer *peer = request->peer;
+    bool failed = request->error && request->error != MPI_ERR_TRUNCATE;
+    if (!weft_event_wanted(WEFT_EVENT_TRANSFERRED) || failed ||
+        request->flags & WEFT_REQUEST_CANCELLED)
+        return;
+    weft_event_raise(WEFT_EVENT_TRANSFERRED,
+                     &(struct weft_event_data){.rank = peer->world,
+                                               .lane = peer->lane - 1,
+                                               .sends = weft_request_row(request)->sends,
+                                               .bytes = request->bytes});
+}
+
 int weft_request_check_buffer(const struct weft_request *request, size_t bytes, bool write)
 {
     if (!(request->type->flags & WEFT_TYPE_CONTIGUOUS))

@@ -330,6 +330,10 @@ static inline __attribute__((always_inline)) size_t weft_request_fit(struct weft
     return bytes;
 }
 
+/* The rendezvous of a send or receive has ended at this rank: raises the event, if its data were
+ * transferred. */
+void weft_request_transferred(const struct weft_request *request);
+
 /* The communicator whose error handler a failed request calls; NULL: MPI_COMM_SELF. (Only requests
  * that never fail, and generalized requests, have no channel.) */
 static inline struct weft_comm *weft_request_comm(const struct weft_request *request)

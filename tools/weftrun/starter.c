@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXIT_UNREACHED 1
+#define EXIT_HOST_LOST 1
 #define EXIT_REFUSED   2
 #define EXIT_TIMEOUT   124
 
@@ -148,7 +148,7 @@ struct ending {
     int code;        /* weftrun's exit code then, or 0 */
     double deadline; /* 0: none */
     int tries;
-    int misses; /* looks at which a host had not been reached */
+    int misses; /* looks at which the ssh of a host had failed */
 };
 
 static void end(struct ending *ending, pid_t pid, int code, bool has_got_it)
@@ -223,8 +223,9 @@ static void end_left(void)
         continue;
 }
 
-/* True if a process is a zombie with exit status 255, that of ssh if it does not reach the host. */
-static bool has_not_reached(pid_t pid)
+/* True if a process is a zombie with exit status 255, that of ssh if it does not reach the host, or
+ * loses it later. */
+static bool has_lost_host(pid_t pid)
 {
     enum { STATE = 3, STATUS = 52 }; /* fields of /proc/PID/stat; the second is the name */
     char path[64], line[1024] = "", *rest = NULL;
@@ -245,13 +246,14 @@ static bool has_not_reached(pid_t pid)
 }
 
 /* Hydra does not wait for its children, and waits for ever for a host that ssh has not reached. */
-static void check_reached(struct ending *ending, pid_t launcher)
+static void check_hosts(struct ending *ending, pid_t launcher)
 {
-    if (ending->code || !see_children(launcher, has_not_reached) || ending->misses++ < 2)
+    if (ending->code || !see_children(launcher, has_lost_host) || ending->misses++ < 2)
         return;
-    weft_lines_print("A host of the job was not reached, for the reason that ssh has printed; the "
-                     "job is stopped: see that \"ssh HOST true\" works without a password.");
-    end(ending, launcher, EXIT_UNREACHED, false);
+    weft_lines_print("ssh to a host of the job has failed or was cut off, and the job is stopped; "
+                     "see what ssh and the ranks have printed, and that \"ssh HOST true\" works "
+                     "without a password.");
+    end(ending, launcher, EXIT_HOST_LOST, false);
 }
 
 /* True if the launcher has ended. Waits for what it has left, too, which else stays until weftrun
@@ -287,8 +289,8 @@ static int wait_for(const struct job *job, const char *launcher, pid_t pid, cons
                 weft_lines_print("The job is stopped after %g seconds, the limit of %s.",
                                  job->timeout, job->timeout_from);
             end(&ending, pid, EXIT_TIMEOUT, false);
-        } else if (kind == HYDRA) {
-            check_reached(&ending, pid);
+        } else if (kind == HYDRA && !job->keep_going) { /* which may lose a host */
+            check_hosts(&ending, pid);
         }
     }
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -298,7 +300,10 @@ static int wait_for(const struct job *job, const char *launcher, pid_t pid, cons
                          launcher, (int)pid, WTERMSIG(status), strsignal(WTERMSIG(status)));
     if (WIFSIGNALED(status) || ending.code)
         end_left();
-    return ending.code && (code != 0 || ending.code == EXIT_TIMEOUT) ? ending.code : code;
+    /* After a signal the launcher's 0 means that the job ended well; after another reason only that
+     * the launcher did. */
+    bool by_signal = ending.code > 128;
+    return ending.code && !(by_signal && code == 0) ? ending.code : code;
 }
 
 static int run(const struct job *job, char **words, enum starter_kind kind)

@@ -3,7 +3,8 @@
  * A rank that fails under Hydra ends the job with an exit code that is not its own: 58 after
  * exit(7), 255 after SIGKILL, or none for as long as the other ranks wait. Hydra ends a job at
  * once, and with the right code, if a rank requests it by PMI's abort. So each rank has a parent
- * that does.
+ * that does. In a job that goes on without dead ranks it turns a signal into an exit, behind which
+ * Hydra lets the others live.
  */
 #include "rank_parent.h"
 #include "launch.h"
@@ -45,8 +46,8 @@ static const char *program_of(char **argv)
     return argv[i] ? argv[i] : argv[0];
 }
 
-/* Prints why the job ends. */
-static void report(const char *program, pid_t pid, int status)
+/* Prints how the rank has failed. */
+static void report(const char *program, pid_t pid, int status, bool keeps_going)
 {
     const char *rank = getenv("PMI_RANK");
     char host[256] = "", manner[100];
@@ -56,8 +57,9 @@ static void report(const char *program, pid_t pid, int status)
                  strsignal(WTERMSIG(status)));
     else
         snprintf(manner, sizeof manner, "exited with code %d", WEXITSTATUS(status));
-    weft_lines_print("rank %s (pid %d on %s, program %s) %s; the other ranks are stopped.",
-                     rank ? rank : "?", (int)pid, host, program, manner);
+    weft_lines_print("rank %s (pid %d on %s, program %s) %s; the other ranks %s.",
+                     rank ? rank : "?", (int)pid, host, program, manner,
+                     keeps_going ? "go on" : "are stopped");
 }
 
 /* Requests Hydra to end the job with a code. */
@@ -69,12 +71,21 @@ static void end_job(int code)
         dprintf(fd, "cmd=abort exitcode=%d\n", code);
 }
 
-/* The program ends with its parent. Hydra sends signals to the group of both. */
+/* The program ends with its parent. Hydra sends signals to the group of both, also before this
+ * process has its handlers; the program has the handlers and the mask that this process was given.
+ */
 static pid_t start(char **argv)
 {
-    static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    static const int noted[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    enum { NOTED = sizeof noted / sizeof noted[0] };
+    sigset_t signals, mask;
+    sigemptyset(&signals);
+    for (int i = 0; i < NOTED; i++)
+        sigaddset(&signals, noted[i]);
+    sigprocmask(SIG_BLOCK, &signals, &mask);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
+        sigprocmask(SIG_SETMASK, &mask, NULL);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(1);
@@ -82,13 +93,16 @@ static pid_t start(char **argv)
         weft_lines_print("%s cannot be executed: %s.", argv[0], strerror(errno));
         _exit(errno == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_USABLE);
     }
-    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
-        signal(passed[i], note_signal);
+    for (int i = 0; i < NOTED; i++)
+        signal(noted[i], note_signal);
+    sigprocmask(SIG_UNBLOCK, &signals, NULL);
     return pid;
 }
 
 int weft_rank_parent_run(char **argv)
 {
+    bool keeps_going = strcmp(argv[0], RANK_PARENT_KEEPS_GOING) == 0 && argv[1];
+    argv += keeps_going;
     pid_t pid = start(argv);
     int status;
     if (pid < 0 || waitpid(pid, &status, 0) < 0) {
@@ -98,8 +112,9 @@ int weft_rank_parent_run(char **argv)
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (code) {
         if (!stopped)
-            report(program_of(argv), pid, status);
-        end_job(code);
+            report(program_of(argv), pid, status, keeps_going);
+        if (!keeps_going)
+            end_job(code);
     }
     return code;
 }

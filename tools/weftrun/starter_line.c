@@ -519,6 +519,8 @@ static void add_apps(struct line *line, const struct job *job, enum starter_kind
             char self[4096];
             weft_installed_self(self, sizeof self);
             add_option(line, self, RANK_PARENT_OPTION);
+            if (job->keep_going)
+                add(line, RANK_PARENT_KEEPS_GOING);
             add_program_of_hydra(line, job, app);
         } else {
             add_program(line, job, app, kind);

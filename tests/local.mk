@@ -100,6 +100,7 @@ LIBS_shm_lane_test = $(call objects_of,shm $(BELOW_LANES))
 LIBS_ofi_lane_test = $(call objects_of,ofi ofi/select $(BELOW_LANES)) \
     -DCHECKER='"$(abs_top_builddir)/tests/strict"' -DDRIVER='"$(abs_top_builddir)/tests/gpu"'
 LIBS_peer_user_test = tools/weftrun/weftrun-peer_user.o
+LIBS_job_info_test = $(PMIX_CFLAGS) $(UNIT_LIBS)
 check_PROGRAMS += tests/unit/match_bench
 tests_unit_match_bench_LDADD = $(UNIT_LIBS)
 

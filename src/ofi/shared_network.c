@@ -83,7 +83,8 @@ static void fetch_summary(void *arg, int rank, const struct weft_network_search 
 {
     const struct weft_net_comparison *comparison = arg;
     size_t bytes = fetch(rank, summary_key, summary, sizeof *summary);
-    if (!weft_network_summary_valid(search, summary, bytes, comparison->job->size))
+    if (!weft_network_summary_valid(search, summary, bytes, comparison->first,
+                                    comparison->nodes.count))
         refuse(rank, "summary", bytes);
 }
 
@@ -152,20 +153,6 @@ static void report(const struct weft_network_search *search, const struct weft_n
 
 /* ---- The comparison */
 
-/* The index of a rank among the lowest ranks of the nodes, or -1. */
-static int index_of(const struct weft_network_nodes *nodes, int rank)
-{
-    int from = 0, end = nodes->count;
-    while (end - from > 1) {
-        int middle = from + (end - from) / 2;
-        if (nodes->rank[middle] <= rank)
-            from = middle;
-        else
-            end = middle;
-    }
-    return nodes->rank[from] == rank ? from : -1;
-}
-
 /* NULL if the launcher has no complete map of the nodes. */
 static struct weft_net_comparison *begin(const struct weft_job *job)
 {
@@ -217,7 +204,7 @@ uint64_t weft_net_shared_network(const struct weft_job *job)
         return WEFT_NETWORK_UNCHANGED; /* then each node keeps its choice */
     if (!comparison->nodes.group)
         return conclude(comparison);
-    int index = index_of(&comparison->nodes, job->rank);
+    int index = weft_network_node(comparison->first, comparison->nodes.count, job->rank);
     if (index >= 0 && weft_network_leads(&comparison->nodes, index)) {
         weft_network_search_group(&comparison->nodes, index, &comparison->search);
         publish_summary(&comparison->search);

@@ -11,6 +11,7 @@
 #include "boot.h"
 #include "core/base/assert.h"
 #include "core/base/clock.h"
+#include "core/base/memory.h"
 #include "pmix/job_file.h"
 #include "pmix/pmix_internal.h"
 
@@ -578,9 +579,9 @@ const int32_t *weft_boot_nodes(void)
 {
     if (!boot.joined || boot.sought)
         return boot.first;
-    int32_t *first = malloc((size_t)boot.size * sizeof *first);
-    boot.sought = first != NULL;
-    if (!first || !weft_job_info_nodes(first)) {
+    int32_t *first = weft_memory_get((size_t)boot.size, sizeof *first, "a map of the nodes");
+    boot.sought = true;
+    if (!weft_job_info_nodes(first)) {
         free(first);
         first = NULL;
     }

@@ -8,7 +8,13 @@
  *
  * Launchers differ in the keys they provide and in the integer types of the values. The keys used
  * here (job size, peers on this node, node map) are provided by Slurm, Open MPI and PRRTE.
+ *
+ * Ranks decide by these data what they do together. So a lack of memory ends the job: it must not
+ * look like a launcher that has no such data, at one rank only.
  */
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "core/base/memory.h"
 #include "pmix/pmix_internal.h"
 
 #include <stdio.h>
@@ -26,6 +32,13 @@ void weft_job_info_open(const pmix_proc_t *self, int size)
     job.size = size;
 }
 
+static bool succeeded(pmix_status_t rc)
+{
+    if (rc == PMIX_ERR_NOMEM)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for the launcher's data about the job (PMIx)");
+    return rc == PMIX_SUCCESS;
+}
+
 pmix_value_t *weft_job_info_value(pmix_rank_t rank, const char *key)
 {
     pmix_proc_t about;
@@ -37,7 +50,7 @@ pmix_value_t *weft_job_info_value(pmix_rank_t rank, const char *key)
     PMIX_INFO_LOAD(&optional, PMIX_OPTIONAL, &yes, PMIX_BOOL);
     pmix_status_t rc = PMIx_Get(&about, key, &optional, 1, &value);
     PMIX_INFO_DESTRUCT(&optional);
-    return rc == PMIX_SUCCESS ? value : NULL;
+    return succeeded(rc) ? value : NULL;
 }
 
 static bool integer(const pmix_value_t *v, int64_t *out)
@@ -81,7 +94,7 @@ static char *info_text(pmix_rank_t rank, const char *key)
     pmix_value_t *value = weft_job_info_value(rank, key);
     char *text = NULL;
     if (value && value->type == PMIX_STRING && value->data.string && *value->data.string)
-        text = strdup(value->data.string);
+        text = weft_memory_copy(value->data.string);
     if (value)
         PMIX_VALUE_RELEASE(value);
     return text;
@@ -128,12 +141,12 @@ int weft_job_info_neighbours(int **ranks)
 static bool each_node(bool (*see)(void *, const pmix_proc_t *, size_t, const char *), void *arg)
 {
     char *nodes = NULL, *rest = NULL;
-    bool known = PMIx_Resolve_nodes(job.self.nspace, &nodes) == PMIX_SUCCESS && nodes, more = true;
+    bool known = succeeded(PMIx_Resolve_nodes(job.self.nspace, &nodes)) && nodes, more = true;
     for (char *node = known ? strtok_r(nodes, ",", &rest) : NULL; node && known && more;
          node = strtok_r(NULL, ",", &rest)) {
         pmix_proc_t *procs = NULL;
         size_t n = 0;
-        known = PMIx_Resolve_peers(node, job.self.nspace, &procs, &n) == PMIX_SUCCESS;
+        known = succeeded(PMIx_Resolve_peers(node, job.self.nspace, &procs, &n));
         if (!known)
             break;
         more = see(arg, procs, n, node);
@@ -157,34 +170,43 @@ static bool mark_node(void *arg, const pmix_proc_t *procs, size_t n, const char 
     return true;
 }
 
+struct host {
+    char *name; /* NULL: none */
+    int32_t lowest;
+};
+
+/* The host of a name, or where it belongs. Of slots, a power of two, some are free. */
+static struct host *find_host(struct host *hosts, size_t slots, const char *name)
+{
+    size_t at = weft_hash_text(name) & (slots - 1);
+    while (hosts[at].name && strcmp(hosts[at].name, name) != 0)
+        at = (at + 1) & (slots - 1);
+    return &hosts[at];
+}
+
 /* Writes the same by the names of the ranks' hosts. False where some are unknown: Slurm gives those
  * of this node only. */
 static bool mark_by_names(int32_t *first)
 {
-    size_t size = (size_t)job.size;
-    char **names = calloc(size, sizeof *names);    /* of the nodes so far, */
-    int32_t *ranks = malloc(size * sizeof *ranks); /* and their lowest ranks */
-    int nodes = 0, at = 0, r = 0;
-    for (; names && ranks && r < job.size; r++) {
+    size_t slots = 2;
+    int r = 0;
+    while (slots < 2 * (size_t)job.size)
+        slots *= 2;
+    struct host *hosts = weft_memory_get(slots, sizeof *hosts, "a table of the job's hosts");
+    for (; r < job.size; r++) {
         char *name = info_text((pmix_rank_t)r, PMIX_HOSTNAME);
-        int others = 0;
         if (!name)
             break;
-        for (; others < nodes && strcmp(names[at], name); others++)
-            at = (at + 1) % nodes;
-        if (others == nodes) {
-            at = nodes++;
-            names[at] = name;
-            ranks[at] = r;
-        } else {
+        struct host *host = find_host(hosts, slots, name);
+        if (host->name)
             free(name);
-        }
-        first[r] = ranks[at];
+        else
+            *host = (struct host){name, r};
+        first[r] = host->lowest;
     }
-    for (int i = 0; i < nodes; i++)
-        free(names[i]);
-    free(names);
-    free(ranks);
+    for (size_t i = 0; i < slots; i++)
+        free(hosts[i].name);
+    free(hosts);
     return r == job.size;
 }
 

@@ -15,6 +15,7 @@
 #include "boot.h"
 #include "core/base/assert.h"
 #include "core/base/clock.h"
+#include "core/base/memory.h"
 #include "pmix/pmix_internal.h"
 
 #include <errno.h>
@@ -245,10 +246,10 @@ static int read_map(const char *text, int32_t *node)
 static void find_nodes(void)
 {
     const char *text = get("PMI_process_mapping");
-    int32_t *first = malloc((size_t)pmi.size * sizeof *first);
-    int largest = text && first ? read_map(text, first) : -1;
-    int32_t *lowest = largest >= 0 ? malloc(((size_t)largest + 1) * sizeof *lowest) : NULL;
-    if (lowest) {
+    int32_t *first = weft_memory_get((size_t)pmi.size, sizeof *first, "a map of the nodes");
+    int largest = text ? read_map(text, first) : -1;
+    int32_t *lowest = weft_memory_get((size_t)(largest + 1), sizeof *lowest, "a map of the nodes");
+    if (largest >= 0) {
         for (int r = pmi.size - 1; r >= 0; r--)
             lowest[first[r]] = r;
         for (int r = 0; r < pmi.size; r++)

@@ -72,7 +72,8 @@ bool weft_job_info_number(pmix_rank_t rank, const char *key, int64_t *value);
  * this rank. Returns their number; 0 without memory. */
 int weft_job_info_neighbours(int **ranks);
 
-/* Writes the lowest rank on its node for each rank; false if the launcher's map is incomplete. */
+/* Writes the lowest rank on its node for each rank; false if the launcher's map is incomplete. Ends
+ * the job without memory. */
 bool weft_job_info_nodes(int32_t *first);
 
 /* Writes the host of a rank; false, with buf unchanged, if it is unknown. */

@@ -85,9 +85,8 @@ static void read_summary(void *arg, int rank, const struct weft_network_search *
     job->reads++;
     assert_true(job->published[index]);
     *summary = job->summaries[index];
-    assert_true(weft_network_summary_valid(search, summary,
-                                           weft_network_summary_bytes(summary->count),
-                                           job->rank[job->nodes - 1] + 1));
+    assert_true(weft_network_summary_valid(
+        search, summary, weft_network_summary_bytes(summary->count), job->rank, job->nodes));
 }
 
 static struct job *make_job(uint64_t seed, int nodes)
@@ -221,6 +220,12 @@ static void test_large_jobs(void **state)
     }
 }
 
+static bool is_valid(const struct job *job, const struct weft_network_search *search,
+                     const struct weft_network_summary *summary, size_t bytes)
+{
+    return weft_network_summary_valid(search, summary, bytes, job->rank, job->nodes);
+}
+
 /* Summaries that this rank cannot use. */
 static void test_foreign_summaries(void **state)
 {
@@ -229,31 +234,67 @@ static void test_foreign_summaries(void **state)
     compare(job, 1, &search);
     struct weft_network_summary good = search.all, bad = good;
     size_t bytes = weft_network_summary_bytes(good.count);
-    int end = job->rank[49] + 1;
     (void)state;
     assert_true(good.count > 0);
-    assert_true(weft_network_summary_valid(&search, &good, bytes, end));
-    assert_false(weft_network_summary_valid(&search, &good, bytes - 1, end));
-    assert_false(weft_network_summary_valid(&search, &good, 3, end));
+    assert_true(is_valid(job, &search, &good, bytes));
+    assert_false(is_valid(job, &search, &good, bytes - 1));
+    assert_false(is_valid(job, &search, &good, 3));
     bad.count++;
-    assert_false(
-        weft_network_summary_valid(&search, &bad, weft_network_summary_bytes(bad.count), end));
-    bad = good;
-    bad.of[0].lacking = end;
-    assert_false(weft_network_summary_valid(&search, &bad, bytes, end));
-    bad = good;
-    bad.best_node = -1;
-    assert_false(weft_network_summary_valid(&search, &bad, bytes, end));
+    assert_false(is_valid(job, &search, &bad, weft_network_summary_bytes(bad.count)));
+    static const int32_t no_nodes[] = {-1, 1, RANKS + 1, 50 * RANKS, INT32_MIN, INT32_MAX};
+    for (size_t i = 0; i < sizeof no_nodes / sizeof *no_nodes; i++) {
+        bad = good;
+        bad.of[0].lacking = no_nodes[i];
+        assert_false(is_valid(job, &search, &bad, bytes));
+        bad = good;
+        bad.best_node = no_nodes[i];
+        assert_false(is_valid(job, &search, &bad, bytes));
+    }
+    uint8_t *flags[] = {&bad.of[0].missing, &bad.of[0].poor, &bad.of[0].moves};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        bad = good;
+        *flags[i] = 2;
+        assert_false(is_valid(job, &search, &bad, bytes));
+    }
     free_job(job);
+}
+
+/* A list with a flag that is not 0 or 1, as another build may write it. */
+static void test_flags(void **state)
+{
+    struct job *job = make_job(1, 1);
+    struct weft_network_search search;
+    struct weft_network_list list;
+    (void)state;
+    make_list(job, 0, &list);
+    assert_true(list.count > 0);
+    list.networks[0].poor = list.networks[0].chosen = 2;
+    weft_network_begin(&search, &list);
+    weft_network_add(&search, 0, &list);
+    assert_int_equal(search.all.of[0].poor, 1);
+    assert_int_equal(search.all.of[0].moves, 0);
+    free_job(job);
+}
+
+static void test_nodes(void **state)
+{
+    static const int32_t nodes[] = {0, 3, 4, 9};
+    (void)state;
+    for (int count = 0; count <= 4; count++)
+        for (int rank = -1; rank < 11; rank++) {
+            int at = count - 1;
+            while (at >= 0 && nodes[at] != rank)
+                at--;
+            assert_int_equal(weft_network_node(nodes, count, rank), at);
+        }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_small_jobs),
-        cmocka_unit_test(test_large_jobs),
-        cmocka_unit_test(test_foreign_summaries),
+        cmocka_unit_test(test_groups),     cmocka_unit_test(test_small_jobs),
+        cmocka_unit_test(test_large_jobs), cmocka_unit_test(test_foreign_summaries),
+        cmocka_unit_test(test_flags),      cmocka_unit_test(test_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

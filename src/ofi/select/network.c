@@ -226,7 +226,7 @@ void weft_network_add(struct weft_network_search *search, int node,
         if (there == NULL)
             continue;
         search->all.of[i].sum += at;
-        search->all.of[i].poor |= there->poor;
+        search->all.of[i].poor |= there->poor != 0;
         search->all.of[i].moves |= !there->chosen;
     }
     if (chosen_rank(list) > search->all.best_rank) {
@@ -261,15 +261,31 @@ size_t weft_network_summary_bytes(uint32_t count)
            count * sizeof(((struct weft_network_summary *)NULL)->of[0]);
 }
 
+int weft_network_node(const int32_t *nodes, int count, int rank)
+{
+    int from = 0, end = count;
+
+    while (end - from > 1) {
+        int middle = from + (end - from) / 2;
+        if (nodes[middle] <= rank)
+            from = middle;
+        else
+            end = middle;
+    }
+    return from < count && nodes[from] == rank ? from : -1;
+}
+
 bool weft_network_summary_valid(const struct weft_network_search *search,
-                                const struct weft_network_summary *summary, size_t bytes, int end)
+                                const struct weft_network_summary *summary, size_t bytes,
+                                const int32_t *nodes, int count)
 {
     if (bytes < weft_network_summary_bytes(0) || summary->count != search->first.count ||
-        bytes != weft_network_summary_bytes(summary->count) || summary->best_node < 0 ||
-        summary->best_node >= end)
+        bytes != weft_network_summary_bytes(summary->count) ||
+        weft_network_node(nodes, count, summary->best_node) < 0)
         return false;
     for (uint32_t i = 0; i < summary->count; i++)
-        if (summary->of[i].lacking < 0 || summary->of[i].lacking >= end)
+        if (summary->of[i].missing > 1 || summary->of[i].poor > 1 || summary->of[i].moves > 1 ||
+            weft_network_node(nodes, count, summary->of[i].lacking) < 0)
             return false;
     return true;
 }

@@ -66,9 +66,9 @@ struct weft_network_summary {
     int32_t best_rank; /* of the best provider that a node has opened, 0 without a node */
     int32_t best_node; /* the first such node */
     struct {
-        uint32_t sum;              /* of its positions in the lists */
-        int32_t lacking;           /* the first node that has it not or poorly, or 0 */
-        bool missing, poor, moves; /* of a node: has not, has poorly, has opened another */
+        uint32_t sum;                 /* of its positions in the lists */
+        int32_t lacking;              /* the first node that has it not or poorly, or 0 */
+        uint8_t missing, poor, moves; /* 1 if a node has it not, poorly, has opened another */
         uint8_t pad;
     } of[WEFT_NETWORKS];
 };
@@ -92,10 +92,13 @@ void weft_network_merge(struct weft_network_search *search,
 /* The bytes of a summary of so many networks. */
 size_t weft_network_summary_bytes(uint32_t count);
 
-/* True if a summary of so many bytes is one of a search that began as this one, of nodes below an
- * end. */
+/* The index of a rank among the lowest ranks of the nodes, ascending, or -1. */
+int weft_network_node(const int32_t *nodes, int count, int rank);
+
+/* True if a summary of so many bytes is one of a search that began as this one, of such nodes. */
 bool weft_network_summary_valid(const struct weft_network_search *search,
-                                const struct weft_network_summary *summary, size_t bytes, int end);
+                                const struct weft_network_summary *summary, size_t bytes,
+                                const int32_t *nodes, int count);
 
 /* A node that lacks what best_node has opened: that of rank 0, unless it is best_node itself. */
 int weft_network_lacking(const struct weft_network_search *search);

@@ -43,7 +43,15 @@ tests_pmix_boot_test_SOURCES = tests/pmix/boot_test.c
 tests_pmix_boot_test_LDADD = $(LIBRARY)
 dist_check_SCRIPTS += tests/pmix/run
 TESTS += tests/pmix/run
-EXTRA_DIST += tests/pmix/lsan.supp tests/pmix/pmi_server
+EXTRA_DIST += tests/pmix/lsan.supp tests/pmix/pmi_server tests/pmix/hosts.c
+# A sanitizer has to be loaded before what is preloaded.
+if !SANITIZE
+check_DATA += tests/pmix/libhosts.so
+tests/pmix/libhosts.so: $(srcdir)/tests/pmix/hosts.c
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CCLD)$(COMPILE_TEST) $(PMIX_CFLAGS) -fPIC -shared $< $(LIBS)
+endif
+CLEANFILES += tests/pmix/lib*.so*
 
 # ---- The launcher, with clients that use PMIx alone
 check_PROGRAMS += tests/weftrun/client

@@ -334,7 +334,8 @@ bool weft_shm_is_first(void)
 uint64_t weft_shm_hand_down(uint64_t number)
 {
     enum { PAUSE = 100 /* us */ };
-    uint64_t before = weft_shm.handed_down; /* 0 at first */
+    uint64_t before = weft_shm.handed_down;              /* 0 at first */
+    weft_assert(weft_shm.self != 0 || number != before); /* else all wait for ever */
     if (weft_shm.self == 0)
         atomic_store(&weft_shm.head->handed_down, number);
     while ((number = atomic_load(&weft_shm.head->handed_down)) == before)

@@ -15,7 +15,7 @@ static struct comm {
     bool is_known;   /* all members exist */
     uint32_t n;      /* 0: all ranks, in their order */
     uint64_t *members;
-} * comms;
+} * comms; /* by id, once they have numbers */
 static size_t comms_n;
 
 const struct operation *operation_of(uint32_t function)
@@ -48,31 +48,34 @@ const struct operation *operation_of(uint32_t function)
     return NULL;
 }
 
-static struct comm *find(uint64_t id)
-{
-    for (size_t i = 0; i < comms_n; i++)
-        if (comms[i].id == id)
-            return &comms[i];
-    return NULL;
-}
-
 void comms_add(const struct entry *entry)
 {
-    struct comm *comm = find(entry->comm);
-    if (!comm) {
+    static size_t at; /* the last: lines of one communicator follow each other */
+    if (at == comms_n || comms[at].id != entry->comm)
+        for (at = 0; at < comms_n && comms[at].id != entry->comm; at++)
+            ;
+    if (at == comms_n) {
         comms = grown_list(comms, comms_n, sizeof *comms);
-        comm = &comms[comms_n++];
-        *comm = (struct comm){.id = entry->comm};
+        comms[comms_n++] = (struct comm){.id = entry->comm};
     }
+    struct comm *comm = &comms[at];
     for (int i = 0; i < entry->n; i++) {
         comm->members = grown_list(comm->members, comm->n, sizeof *comm->members);
         comm->members[comm->n++] = (uint64_t)entry->members[i];
     }
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const struct comm *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
 void comms_number(int ranks)
 {
     uint32_t n = COMM_WORLD + 1;
+    if (comms_n)
+        qsort(comms, comms_n, sizeof *comms, by_id);
     for (size_t i = 0; i < comms_n; i++) {
         struct comm *comm = &comms[i];
         comm->is_known = true;
@@ -84,7 +87,9 @@ void comms_number(int ranks)
 
 bool comms_find(uint64_t id, uint32_t *number)
 {
-    const struct comm *comm = id ? find(id) : NULL;
+    const struct comm *comm =
+        id && comms_n ? bsearch(&(struct comm){.id = id}, comms, comms_n, sizeof *comms, by_id)
+                      : NULL;
     *number = comm ? comm->number : COMM_WORLD;
     return comm && comm->is_known;
 }

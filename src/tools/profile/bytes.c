@@ -243,8 +243,7 @@ uint64_t profile_bytes_of_send(const struct weft_call *call)
 static int world_of_peer(const struct weft_call *call, const struct plan *plan)
 {
     const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
-    int64_t peer = call->values[plan->peer].number;
-    return comm && peer < comm->size ? comm->world ? comm->world[peer] : (int)peer : -1;
+    return comm ? profile_world_of(comm, call->values[plan->peer].number) : -1;
 }
 
 static uint64_t add_message(struct profile_thread *thread, const struct weft_call *call,
@@ -276,12 +275,10 @@ static uint64_t add_neighbors(struct profile_thread *thread, const struct weft_c
 {
     uint64_t sum = 0, first = 0;
     for (int i = 0; i < comm->n_neighbors; i++) {
-        int neighbor = comm->neighbors[i];
         uint64_t bytes = bytes_of_block(call, plan->data, i);
         sum += bytes;
         first = i == 0 ? bytes : first;
-        if (neighbor >= 0 && neighbor < comm->size)
-            add_to_rank(thread, comm->world ? comm->world[neighbor] : neighbor, bytes);
+        add_to_rank(thread, profile_world_of(comm, comm->neighbors[i]), bytes);
     }
     bool shared =
         !plan->blocks &&
@@ -390,10 +387,11 @@ static uint64_t add_to_window(struct profile_thread *thread, const struct weft_c
     uint64_t bytes = bytes_of(call, plan->data, 0);
     const struct profile_comm *comm =
         plan->win < 0 ? NULL : profile_comm_of_win(call->values[plan->win].pointer);
-    int64_t target = plan->peer < 0 ? -1 : call->values[plan->peer].number;
+    int target =
+        comm && plan->peer >= 0 ? profile_world_of(comm, call->values[plan->peer].number) : -1;
     thread->rma += bytes;
-    if (comm && target >= 0 && target < comm->size && comm->world[target] >= 0)
-        add_count(&thread->targets[comm->world[target] / profile.fold], bytes);
+    if (target >= 0)
+        add_count(&thread->targets[target / profile.fold], bytes);
     return bytes;
 }
 

@@ -133,7 +133,7 @@ static void on_collective(MPI_T_event_instance instance, MPI_T_event_registratio
 
 /* ---- Start and end */
 
-static void register_for(const char *event, MPI_T_event_cb_function *callback)
+void profile_event_register(const char *event, MPI_T_event_cb_function *callback)
 {
     MPI_T_event_registration registration;
     int index;
@@ -157,9 +157,9 @@ void profile_counters_begin(void)
             weft_next.T_pvar_start(session, handles[i]);
     }
     read_algorithm_names();
-    register_for("weft_rendezvous", on_rendezvous);
-    register_for("weft_rendezvous_end", on_rendezvous_end);
-    register_for("weft_collective", on_collective);
+    profile_event_register("weft_rendezvous", on_rendezvous);
+    profile_event_register("weft_rendezvous_end", on_rendezvous_end);
+    profile_event_register("weft_collective", on_collective);
 }
 
 void profile_counters_read(void)

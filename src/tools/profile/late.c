@@ -20,14 +20,15 @@ enum {
     TAG_ANSWERS
 };
 
-/* A query as it is sent: the channel, the number of the message with the end, and the call. */
+/* A query as it is sent: the channel, the number of the message with the end that is asked for, the
+ * begin of the call, and the end of the message. */
 struct asked {
     uint64_t key, message;
     double begin, end;
 };
 
 /* When the other end began, NAN: it is not known; and the longest time between this, or the begin
- * of the call, and the end of the call in which the rank was absent, 0 to 0: it was not. */
+ * of the call, and the end of the message in which the rank was absent, 0 to 0: it was not. */
 struct answer {
     double began, left, back;
 };

@@ -107,10 +107,8 @@ static struct profile_channel *activate(struct profile_operation *operation)
 static void settle(struct profile_operation *operation, const MPI_Status *status)
 {
     const struct profile_comm *comm = operation->comm;
-    int source = status->MPI_SOURCE;
     weft_assert(comm && operation->active);
-    operation->peer =
-        source >= 0 && source < comm->size ? comm->world ? comm->world[source] : source : -1;
+    operation->peer = profile_world_of(comm, status->MPI_SOURCE);
     operation->key =
         key_of(comm, operation->peer, profile.rank, status->MPI_TAG, operation->partitioned);
     struct profile_channel *channel =
@@ -122,19 +120,12 @@ static void settle(struct profile_operation *operation, const MPI_Status *status
 
 /* ---- Parameters of calls */
 
-static int world_of(const struct profile_comm *comm, int64_t rank)
-{
-    if (rank < 0 || rank >= comm->size)
-        return -1;
-    return comm->world ? comm->world[rank] : (int)rank;
-}
-
 /* False: to MPI_PROC_NULL, or to a rank of another job. */
 static bool read_send(const struct weft_call *call, const struct profile_plan *plan,
                       struct profile_operation *operation)
 {
     const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
-    int peer = comm ? world_of(comm, call->values[plan->dest].number) : -1;
+    int peer = comm ? profile_world_of(comm, call->values[plan->dest].number) : -1;
     if (peer < 0)
         return false;
     *operation = (struct profile_operation){.peer = peer,
@@ -161,7 +152,7 @@ static bool read_receive(const struct weft_call *call, const struct profile_plan
         operation->comm = comm;
         return true;
     }
-    operation->peer = world_of(comm, source);
+    operation->peer = profile_world_of(comm, source);
     operation->key = key_of(comm, operation->peer, profile.rank, tag, plan->partitioned);
     return operation->peer >= 0;
 }
@@ -212,9 +203,9 @@ static void expect_ends(struct profile_now *now, const struct weft_call *call,
     if (!comm)
         return;
     if (plan->dest >= 0 && call->values[plan->dest].number >= 0)
-        expect(now, world_of(comm, call->values[plan->dest].number));
+        expect(now, profile_world_of(comm, call->values[plan->dest].number));
     if (plan->source >= 0 && call->values[plan->source].number != MPI_PROC_NULL)
-        expect(now, world_of(comm, call->values[plan->source].number));
+        expect(now, profile_world_of(comm, call->values[plan->source].number));
 }
 
 void profile_message_before(struct weft_call *call, struct profile_now *now)
@@ -276,11 +267,13 @@ static inline void ask(const struct profile_operation *operation)
     const enum profile_end own = 1 - operation->asks_for;
     const uint64_t end = call->begin + call->ticks;
     const uint64_t transferred = profile_transfer_end(own, operation->peer);
+    const bool ended = /* a synchronous send may be none, and wait for its match */
+        !operation->synchronous && transferred >= operation->posted && transferred < end;
     profile_long_ask(&(struct profile_query){
         .key = operation->key,
         .n = operation->n,
         .bytes = operation->synchronous ? UINT32_MAX : clipped(operation->bytes),
-        .until = transferred >= operation->posted && transferred < end ? transferred : end,
+        .until = ended ? transferred : end,
         .peer = operation->peer,
         .asks_for = operation->asks_for});
 }
@@ -404,7 +397,8 @@ static void end_probe(const struct weft_call *call, const struct profile_plan *p
             add_operation(&operation);
         return;
     }
-    operation.peer = operation.comm ? world_of(operation.comm, status->MPI_SOURCE) : operation.peer;
+    operation.peer =
+        operation.comm ? profile_world_of(operation.comm, status->MPI_SOURCE) : operation.peer;
     if (operation.comm)
         operation.key =
             key_of(operation.comm, operation.peer, profile.rank, status->MPI_TAG, false);

@@ -37,8 +37,10 @@
  *    that were posted later and have its source and tag.
  *  - Canceled receives are numbered like others. Probes that poll (MPI_Iprobe, MPI_Test) do not
  *    wait.
- *  - Of several rendezvous with one rank in one direction, the last that ended counts for all. In
- *    jobs of more than TRANSFERS_RANKS ranks the end of a rendezvous is that of its call.
+ *  - Of several rendezvous with one rank in one direction, the last that ended counts for all,
+ *    and also for messages that waited for credits and for receives of synchronous messages, which
+ *    may be none: their late progress may be too short. The end of a synchronous send, and in jobs
+ *    of more than TRANSFERS_RANKS ranks of any rendezvous, is that of its call.
  *  - A transfer that the network makes alone, and that ends after the other rank has come back from
  *    an absence, counts as late progress for at most that absence.
  *  - CHANNELS channels in each direction, REQUESTS active requests: messages of others are left

@@ -13,6 +13,7 @@
  *   comms.c    ranks of communicators as ranks of MPI_COMM_WORLD
  *   plan.c     what each function does with messages
  *   messages.c messages numbered by channel, and the calls that may have waited (messages.h)
+ *   routes.c   sends and receives whose channel is known from an earlier one
  *   operations.c   operations that a later call completes
  *   posts.c    what is kept of messages and calls, in lists of fixed sizes
  *   late.c, clocks.c   what these calls waited for
@@ -224,6 +225,9 @@ bool profile_is_synchronizing(const struct weft_call *call);
 void profile_counters_begin(void);
 void profile_counters_read(void);
 
+/* Calls back for an event of MPI_T from now on, if the library has it. */
+void profile_event_register(const char *event, MPI_T_event_cb_function *callback);
+
 /* ---- Communicators */
 struct profile_comm {
     const void *handle; /* also of a window */
@@ -235,6 +239,14 @@ struct profile_comm {
     int *world; /* ranks in MPI_COMM_WORLD (of the remote group), -1: others; NULL: the same */
     int n_neighbors, *neighbors; /* ranks that neighborhood collectives send to */
 };
+
+/* A rank of a communicator in MPI_COMM_WORLD; -1: it is none, or of another job. */
+static inline int profile_world_of(const struct profile_comm *comm, int64_t rank)
+{
+    if (rank < 0 || rank >= comm->size)
+        return -1;
+    return comm->world ? comm->world[rank] : (int)rank;
+}
 
 void profile_comms_begin(void);
 

@@ -13,7 +13,7 @@
 
 struct profile_channel; /* messages.h */
 
-enum { PROFILE_ROUTES_BITS = 8, PROFILE_ROUTES = 1 << PROFILE_ROUTES_BITS }; /* 10 KiB */
+enum { PROFILE_ROUTES_BITS = 8, PROFILE_ROUTES = 1 << PROFILE_ROUTES_BITS }; /* 8 KiB */
 
 struct profile_route {
     const void *comm; /* its handle; NULL: the route is free */

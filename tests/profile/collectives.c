@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Four ranks: collectives on MPI_COMM_WORLD and on two halves of it. */
+/* Four ranks: collectives on a duplicate of MPI_COMM_WORLD, on itself and on two halves of it. */
 #include <mpi.h>
 
 enum { RANKS = 4 };
@@ -24,10 +24,13 @@ static void on_all(void)
 int main(int argc, char **argv)
 {
     int rank;
-    MPI_Comm half, copy;
+    MPI_Comm world, half, copy;
     MPI_Request request;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_idup(MPI_COMM_WORLD, &world, &request); /* is no collective of the time line */
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(world);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
     MPI_Comm_dup(half, &copy);
     on_all();
@@ -36,6 +39,7 @@ int main(int argc, char **argv)
     MPI_Allreduce(MPI_IN_PLACE, to, 7, MPI_INT, MPI_SUM, copy);
     MPI_Ibarrier(half, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&world);
     MPI_Comm_free(&half);
     MPI_Comm_free(&copy);
     MPI_Finalize();

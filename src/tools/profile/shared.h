@@ -160,7 +160,7 @@ struct profile_event {
     uint32_t function; /* of a send: the tag; of a collective: the root as int32_t, -1: none */
 };
 
-/* The ranks of a communicator. */
+/* The ranks of a communicator whose ranks are all of the job. */
 struct profile_group {
     uint64_t id;      /* the same at all ranks */
     int32_t first, n; /* in the list of ranks; n -1: all ranks of MPI_COMM_WORLD, in their order */
@@ -185,6 +185,7 @@ struct profile_shared {
     uint64_t bytes;                 /* of this struct */
     uint64_t job;                   /* the same at all ranks */
     uint64_t dropped;               /* calls of threads without a buffer */
+    uint64_t refused;               /* collectives on communicators that are not in groups */
     int32_t rank, size, pid, calls; /* calls: WEFT_CALLS */
     int32_t taken; /* tables that threads have taken; the others are untouched pages */
     char host[PROFILE_HOST], program[PROFILE_HOST];

@@ -24,6 +24,7 @@
 enum {
     AHEAD = 4,          /* ranks that may send before rank 0 has received from those before them */
     PIECE = 256 * 1024, /* bytes */
+    REFUSED = 64,       /* groups that are known to be refused */
     TAG_TRACE = 6,
     TAG_TURN
 };
@@ -70,13 +71,8 @@ static void on_hang(MPI_T_event_instance instance, MPI_T_event_registration regi
 
 void profile_trace_open(void)
 {
-    MPI_T_event_registration registration;
-    int index;
     profile.shared->last = trace.last;
-    if (weft_next.T_event_get_index("weft_hang", &index) == MPI_SUCCESS &&
-        weft_next.T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registration) == MPI_SUCCESS)
-        weft_next.T_event_register_callback(registration, MPI_T_CB_REQUIRE_THREAD_SAFE,
-                                            MPI_INFO_NULL, NULL, on_hang);
+    profile_event_register("weft_hang", on_hang);
 }
 
 /* The buffer of a thread; NULL: it has none. */
@@ -108,7 +104,7 @@ static bool add(const struct profile_thread *thread, const struct profile_event 
 /* Adds the ranks of a communicator. False: it has ranks of other jobs, or there is no space. */
 static bool add_group(struct profile_groups *groups, const struct profile_comm *comm)
 {
-    const bool is_world = !comm->world;
+    const bool is_world = comm->id == profile_comm_of(MPI_COMM_WORLD)->id; /* or a duplicate */
     const int n = is_world ? 0 : comm->size;
     if (groups->n == PROFILE_GROUPS || n > PROFILE_GROUP_RANKS - groups->ranks_n)
         return false;
@@ -124,10 +120,14 @@ static bool add_group(struct profile_groups *groups, const struct profile_comm *
     return true;
 }
 
-/* False: the group of the communicator is not on the time line. */
+/* False: the group of the communicator is not on the time line. One that is refused stays so. */
 static bool has_group(const struct profile_comm *comm)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t refused[REFUSED];
+    uint64_t *last = &refused[comm->id % REFUSED];
+    if (__atomic_load_n(last, __ATOMIC_RELAXED) == comm->id)
+        return false;
     struct profile_groups *groups = &profile.shared->groups;
     int i = 0, n = __atomic_load_n(&groups->n, __ATOMIC_ACQUIRE);
     while (i < n && groups->group[i].id != comm->id)
@@ -139,7 +139,22 @@ static bool has_group(const struct profile_comm *comm)
         ;
     bool has = i < groups->n || add_group(groups, comm);
     pthread_mutex_unlock(&lock);
+    if (!has)
+        __atomic_store_n(last, comm->id, __ATOMIC_RELAXED);
     return has;
+}
+
+static void add_collective(const struct profile_thread *thread,
+                           const struct profile_collective *collective, uint64_t begin)
+{
+    if (has_group(collective->comm))
+        add(thread, &(struct profile_event){.begin = begin,
+                                            .value = collective->comm->id,
+                                            .bytes = collective->received,
+                                            .kind = PROFILE_MORE,
+                                            .function = (uint32_t)collective->root});
+    else
+        __atomic_fetch_add(&profile.shared->refused, 1, __ATOMIC_RELAXED);
 }
 
 void profile_trace_call(const struct profile_thread *thread, const struct weft_call *call,
@@ -155,12 +170,8 @@ void profile_trace_call(const struct profile_thread *thread, const struct weft_c
                                              .function = function}))
         __atomic_fetch_add(&profile.shared->dropped, 1, __ATOMIC_RELAXED);
     else if (call->function->does & WEFT_DOES_COLLECTIVE &&
-             profile_collective_read(call, &collective) && has_group(collective.comm))
-        add(thread, &(struct profile_event){.begin = begin,
-                                            .value = collective.comm->id,
-                                            .bytes = collective.received,
-                                            .kind = PROFILE_MORE,
-                                            .function = (uint32_t)collective.root});
+             profile_collective_read(call, &collective))
+        add_collective(thread, &collective, begin);
     if (begin >= trace.compare && thread == profile.threads) {
         profile_clock_compare();
         trace.compare = begin + profile.ticks_of_us * 1000000;
@@ -247,7 +258,7 @@ static bool write_file(double base)
     return file && fclose(file) == 0;
 }
 
-static void print_result(bool is_written, uint64_t dropped)
+static void print_result(bool is_written, uint64_t dropped, uint64_t refused)
 {
     if (!is_written)
         fprintf(stderr,
@@ -261,22 +272,28 @@ static void print_result(bool is_written, uint64_t dropped)
                 "weft trace: %llu calls are missing: only %d threads of a rank are on the time "
                 "line\n",
                 (unsigned long long)dropped, PROFILE_BUFFERS);
+    if (refused)
+        fprintf(
+            stderr,
+            "weft trace: %llu collectives lack their communicator: a rank keeps %d of them, with "
+            "%d ranks in sum, and none with ranks of another job\n",
+            (unsigned long long)refused, PROFILE_GROUPS, PROFILE_GROUP_RANKS);
 }
 
 void profile_trace_write(void)
 {
     double own = profile_time(profile.clock, profile.clock->begin), base = own;
-    uint64_t dropped = 0;
+    const uint64_t missing[] = {profile.shared->dropped, profile.shared->refused};
+    uint64_t sum[] = {0, 0};
     weft_next.Allreduce(&own, &base, 1, MPI_DOUBLE, MPI_MIN, profile.channel);
-    weft_next.Reduce(&profile.shared->dropped, &dropped, 1, MPI_UINT64_T, MPI_SUM, 0,
-                     profile.channel);
+    weft_next.Reduce(missing, sum, 2, MPI_UINT64_T, MPI_SUM, 0, profile.channel);
     int is_written = 0;
     if (profile.rank)
         send_text(base);
     else
         is_written = write_file(base);
     if (!profile.rank)
-        print_result(is_written, dropped);
+        print_result(is_written, sum[0], sum[1]);
     weft_next.Bcast(&is_written, 1, MPI_INT, 0, profile.channel);
     if (is_written)
         profile_shared_delete();

@@ -17,6 +17,7 @@
  * there are two levels.
  */
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/base/settings.h"
 #include "core/message/process.h"
 #include "ofi/net.h"
@@ -161,9 +162,8 @@ static struct weft_net_comparison *begin(const struct weft_job *job)
     if (!map)
         return NULL;
     struct weft_net_comparison *comparison =
-        malloc(sizeof *comparison + (size_t)job->size * sizeof comparison->first[0]);
-    if (!comparison)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of the nodes of %d ranks", job->size);
+        weft_memory_get(1, sizeof *comparison + (size_t)job->size * sizeof comparison->first[0],
+                        "a comparison of the nodes");
     for (int r = 0; r < job->size; r++)
         if (map[r] == r)
             comparison->first[count++] = r;

@@ -7,7 +7,7 @@
  */
 #include "core/comm/nodes.h"
 
-#include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/base/settings.h"
 #include "core/message/process.h"
 
@@ -22,10 +22,7 @@ static bool map_fetched;
 /* Allocates zeroed memory. */
 static void *table(size_t count, size_t each)
 {
-    void *memory = calloc(count ? count : 1, each);
-    if (!memory)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of the nodes of %zu ranks", count);
-    return memory;
+    return weft_memory_get(count, each, "a table of the nodes");
 }
 
 /* WEFT_TEST_NODE_SIZE: cuts each node of a map into nodes of `size` ranks. */

@@ -22,6 +22,7 @@
 #include "core/comm/agree.h"
 #include "core/comm/comm_make.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/base/settings.h"
 #include "core/message/process.h"
 #include "core/message/lane.h"
@@ -151,7 +152,7 @@ static void open_alone(struct opening *o)
 /* Returns an array of the ranks' records, which the caller frees. */
 static void *exchange(const struct weft_win *win, void *mine, size_t bytes, int *code)
 {
-    void *all = weft_win_array(win, win->comm->size, bytes);
+    void *all = weft_memory_get((size_t)win->comm->size, bytes, "the making of a window");
     *code = weft_coll_allgather(win->comm, weft_elements_of_bytes(mine, bytes),
                                 weft_elements_of_bytes(all, bytes));
     return all;
@@ -257,7 +258,8 @@ static int open_window(struct weft_win *win, const struct weft_win_arguments *ar
     if (!win->targets)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a window of %d ranks", win->comm->size);
     weft_win_find_members(win);
-    o.layout.at = weft_win_array(win, win->nmembers, sizeof *o.layout.at);
+    o.layout.at =
+        weft_memory_get((size_t)win->nmembers, sizeof *o.layout.at, "the making of a window");
     for (int i = 0; i < win->nmembers; i++)
         win->targets[win->members[i]].bytes = win->bytes;
     if (win->flavor == MPI_WIN_FLAVOR_SHARED && win->nmembers < win->comm->size)

@@ -27,9 +27,6 @@ struct weft_win_layout {
 /* True if MPI allocates the memory of the window. */
 bool weft_win_allocates(const struct weft_win *win);
 
-/* Zeroed elements for the making of a window; without memory the job ends. */
-void *weft_win_array(const struct weft_win *win, int n, size_t bytes);
-
 /* Finds the ranks that may share a segment with this one. */
 void weft_win_find_members(struct weft_win *win);
 

@@ -12,6 +12,7 @@
 #include "core/rma/make.h"
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/coll/coll.h"
 #include "core/message/lane.h"
 #include "core/message/process.h"
@@ -40,17 +41,10 @@ static bool shares(const struct weft_win *win, int rank)
     return false;
 }
 
-void *weft_win_array(const struct weft_win *win, int n, size_t bytes)
-{
-    void *array = calloc((size_t)n, bytes);
-    if (!array)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
-    return array;
-}
-
 void weft_win_find_members(struct weft_win *win)
 {
-    win->members = weft_win_array(win, win->comm->size, sizeof *win->members);
+    win->members =
+        weft_memory_get((size_t)win->comm->size, sizeof *win->members, "the making of a window");
     for (int rank = 0; rank < win->comm->size; rank++) {
         if (!shares(win, rank))
             continue;
@@ -158,7 +152,8 @@ static int exchange(const struct weft_win *win, void *mine, void *all, size_t by
 
 static int exchange_sizes(const struct weft_win *win)
 {
-    int64_t mine = win->bytes, *all = weft_win_array(win, win->nmembers, sizeof *all);
+    int64_t mine = win->bytes,
+            *all = weft_memory_get((size_t)win->nmembers, sizeof *all, "the making of a window");
     int code = exchange(win, &mine, all, sizeof mine);
     for (int i = 0; i < win->nmembers && code == MPI_SUCCESS; i++)
         win->targets[win->members[i]].bytes = (MPI_Aint)all[i];
@@ -169,7 +164,8 @@ static int exchange_sizes(const struct weft_win *win)
 static int make_segment(struct weft_win *win, struct weft_win_layout *layout, int *failed)
 {
     struct weft_shared_memory_record mine = {0};
-    struct weft_shared_memory_record *all = weft_win_array(win, win->nmembers, sizeof *all);
+    struct weft_shared_memory_record *all =
+        weft_memory_get((size_t)win->nmembers, sizeof *all, "the making of a window");
     lay_out(win, layout);
     if (win->nmembers > 1 && win->member == 0)
         *failed = weft_shared_memory_make(layout->bytes, &win->segment, &mine);

@@ -43,8 +43,8 @@ KINDS = {
                                "MPI_T_PVAR_SESSION_NULL"),
     "MPI_T_pvar_handle": Kind("struct weft_pvar_handle", "weft_tool_arg_pvar(session, ",
                               "MPI_T_PVAR_HANDLE_NULL"),
-    "MPI_T_event_registration": Kind("struct weft_registration", "weft_tool_arg_registration(", "NULL"),
-    "MPI_T_event_instance": Kind("struct weft_instance", "weft_tool_arg_instance(", "NULL"),
+    "MPI_T_event_registration": Kind("struct weft_event_registration", "weft_tool_arg_registration(", "NULL"),
+    "MPI_T_event_instance": Kind("struct weft_event_instance", "weft_tool_arg_instance(", "NULL"),
 }
 
 # The null handles of the kinds that are listed while the program has them.
@@ -54,7 +54,7 @@ LISTED = {"MPI_COMM_NULL", "MPI_GROUP_NULL", "MPI_INFO_NULL", "MPI_DATATYPE_NULL
 # How the library is entered, the value of `code` then, and how it is left.
 LOCKS = {
     "call": ("weft_enter(function)", "weft_leave_with(NULL, code, function)"),
-    "comm": ("weft_enter_on(function, weft_call_vci(comm_handle))", "weft_leave_comm(comm, code, function)"),
+    "comm": ("weft_enter_on(function, weft_p2p_call_vci(comm_handle))", "weft_leave_comm(comm, code, function)"),
     "window": ("weft_enter_win(function, win_handle)", None),
     "file": ("weft_enter_file(function, fh_handle)", None),
     "file-new": ("weft_enter(function)", "weft_leave_file(NULL, code, function)"),

@@ -31,11 +31,11 @@ from tables import (SPDX, WIDTH, TableError, bare_name, formatted, is_extension,
 
 WIDE = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND",
         "MPI_Offset": "MPI_OFFSET_KIND"}  # fmt: skip
-FUNCTION_WORDS = ("no", "old", "hand", "explicit")
+FUNCTION_WORDS = ("no", "old", "hand", "explicit", "leading")
 
 # `array`: C has a pointer to several; `length`: how many, or how long a string is at most.
 Argument = namedtuple("Argument", "name what type intent array length")
-Procedure = namedtuple("Procedure", "name c arguments dropped hand old explicit status")
+Procedure = namedtuple("Procedure", "name c arguments dropped hand old explicit leading status")
 
 
 def read_words():
@@ -104,7 +104,7 @@ def procedures():
             else:
                 dropped += 1
         result.append(Procedure(f.name, f, arguments, dropped, "hand" in own, "old" in own,
-                                "explicit" in own, f.status))
+                                "explicit" in own, "leading" in own, f.status))
     return result
 
 
@@ -643,12 +643,14 @@ def body(procedure):
             if a.intent == "in":
                 call.append(f"weft_{kind}_of(*{n})")
                 if completes(procedure, a):
-                    after.append(f"weft_fortran_settle(1, {n}, NULL);")
+                    before.append(f"struct weft_kept *kept_{n} = weft_fortran_take(1, {n});")
+                    after.append(f"weft_fortran_settle(kept_{n}, 1, {n}, NULL);")
             else:
                 if starts(procedure):
                     before.append(f"weft_fortran_start(1, {n});")
                 if completes(procedure, a):
-                    after.append(f"weft_fortran_settle(1, {n}, &c_{n});")
+                    before.append(f"struct weft_kept *kept_{n} = weft_fortran_take(1, {n});")
+                    after.append(f"weft_fortran_settle(kept_{n}, 1, {n}, &c_{n});")
                 start = f"weft_{kind}_of(*{n})" if a.intent == "inout" else f"{null_of(a)}"
                 before.append(f"{a.type} c_{n} = {start};")
                 call.append(f"&c_{n}")
@@ -666,25 +668,20 @@ def body(procedure):
             if starts(procedure):
                 before.append(f"weft_fortran_start(*{a.length}, {n});")
             if completes(procedure, a):
-                after.append(f"weft_fortran_settle(*{a.length}, {n}, c_{n});")
+                before.append(f"struct weft_kept *kept_{n} = weft_fortran_take(*{a.length}, {n});")
+                after.append(f"weft_fortran_settle(kept_{n}, *{a.length}, {n}, c_{n});")
             if a.intent != "in":
                 after.append(f"for (int i = 0; i < *{a.length}; i++)\n"
                              f"        {n}[i] = weft_{kind}_integer(c_{n}[i]);")
             after.append(f"weft_fortran_release(c_{n}, few_{n});")
-        elif a.what == "logical" and a.array:
+        elif a.what == "logical" and a.array and a.intent == "in":
             before.append(f"int few_{n}[WEFT_FORTRAN_FEW], *c_{n} = "
                           f"weft_fortran_array(*{a.length}, few_{n}, sizeof *c_{n});")
-            copy = (f"c_{n}[i] = weft_fortran_truth({n}[i]);" if a.intent == "in" else
-                    f"{n}[i] = weft_fortran_logical(c_{n}[i]);")
-            loop = f"for (int i = 0; i < *{a.length}; i++)\n        {copy}"
-            if a.intent == "in":
-                before.append(loop)
-            else:
-                inner = loop.replace("\n", "\n    ")
-                after.append(f"if (code == MPI_SUCCESS)\n        {inner}")
+            before.append(f"for (int i = 0; i < *{a.length}; i++)\n"
+                          f"        c_{n}[i] = weft_fortran_truth({n}[i]);")
             call.append(f"c_{n}")
             after.append(f"weft_fortran_release(c_{n}, few_{n});")
-        elif a.what == "logical":
+        elif a.what == "logical" and not a.array:
             if a.intent == "in":
                 call.append(f"weft_fortran_truth(*{n})")
             else:
@@ -701,7 +698,8 @@ def body(procedure):
             after.append(f"for (int i = 0; i < *{a.length}; i++)\n        {n}[i]++;")
         elif a.what == "string" and a.intent == "in":
             before.append(f"char few_{n}[WEFT_FORTRAN_TEXT];")
-            before.append(f"char *c_{n} = weft_fortran_text({n}, {n}_length, few_{n});")
+            copy = "weft_fortran_name" if procedure.leading else "weft_fortran_text"
+            before.append(f"char *c_{n} = {copy}({n}, {n}_length, few_{n});")
             call.append(f"c_{n}")
             after.append(f"weft_fortran_release(c_{n}, few_{n});")
         elif a.what == "string":

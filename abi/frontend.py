@@ -50,7 +50,7 @@ INTEGERS = {"MPI_Isend": "isend_integer", "MPI_Irecv": "irecv_integer"}
 HAND = re.compile(
     r"^MPI_(Op_create(_c)?|\w+_create_errhandler|(Comm|Type|Win)_create_keyval|Keyval_create|"
     r"Grequest_start|Register_datarep(_c)?|(Comm|Type|Win)_get_attr|Attr_get|Comm_set_errhandler|"
-    r"Buffer_(at|de)tach(_c)?|Intercomm_create|Comm_spawn(_multiple)?|Type_get_contents(_c)?|Type_create_struct|"
+    r"(Buffer_attach|(Comm|Session)_attach_buffer)(_c)?|Intercomm_create|Comm_spawn(_multiple)?|Type_get_contents(_c)?|Type_create_struct|"
     r"Get_version|Get_library_version|Pcontrol|Status_(get|set)_(source|tag|error)|Wait|"
     r"T_[cp]var_handle_alloc)$")
 # The same, in one front end.
@@ -119,6 +119,8 @@ class Call:
             self.handles(p, handle[1])
         elif handle and kind.flow:
             self.handle_pointer(p, handle[1])
+        elif handle and "root" in kind.options:
+            self.arguments.append(f"front_is_root(comm, root) ? front_{handle[1]}_in({p.name}) : NULL")
         elif handle:
             self.arguments.append(f"front_{handle[1]}_in({p.name})")
         elif kind.word == "status":
@@ -131,8 +133,8 @@ class Call:
             self.string(p)
         elif "in_place" in kind.options:
             self.arguments.append(f"front_buffer_in({p.name})")
-        elif kind.word == "weights" and not kind.flow:
-            self.arguments.append(f"front_weights_in({p.name})")
+        elif kind.word == "weights":
+            self.arguments.append(f"{'(int *)' if kind.flow else ''}front_weights_in({p.name})")
         elif p.type == "MPI_T_pvar_handle":
             self.arguments.append(f"front_pvar_in({p.name})")
         else:
@@ -347,10 +349,10 @@ def tables(interface, functions):
         lines += [f"static const struct front_pair front_{role}s[] = {{",
                   *aligned([f"    {{{theirs}, {ours}}}, /* {name} */" for theirs, ours, name in members]), "};"]
         kind = ("bits" if role in BITS else "offset" if role == "displacement" else
-                role if role in ("rank", "tag", "error") else "value")
+                role if role in ("rank", "tag", "error", "darg") else "value")
         lines.append(f"FRONT_CONVERT_{kind.upper()}({role}, front_{role}s)")
     values = {name: theirs for name, theirs, _ in interface.of("length")}
-    values |= {name: f"((void *){theirs})" for name, theirs, _ in interface.of("sentinel")
+    values |= {name: f"((void *){theirs})" for name, theirs, _ in interface.of("sentinel", "later-sentinel")
                if re.fullmatch(r"-?\d+", theirs) and "_FN" not in name}
     if not interface.pointers:
         values |= {name: theirs for name, theirs, _ in interface.of("handle")

@@ -87,7 +87,7 @@ def parameter_row(parameter, names):
     about = [str(names.index(name)) if name in names else "-1" for name in kind.about]
     about += ["-1"] * (3 - len(about))
     pointer = "*" in parameter.type or bool(parameter.suffix)
-    items = [f'"{parameter.name}"', f"WEFT_KIND_{word}", object_of(parameter), f"WEFT_FLOW_{FLOWS[kind.flow]}",
+    items = [f'"{parameter.name}"', f"WEFT_PARAMETER_{word}", object_of(parameter), f"WEFT_FLOW_{FLOWS[kind.flow]}",
              "true" if pointer else "false", width_of(parameter), length_of(parameter, names),
              "{" + ", ".join(about[:3]) + "}", str(names.index(kind.flag)) if kind.flag else "-1",
              "true" if "root" in kind.options else "false"]

@@ -10,6 +10,8 @@
  * TCP's in each turn. Then the time of 4 bytes that are sent behind twelve messages of 512 KiB.
  * Runs with every MPI library.
  */
+#include "figures.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -96,18 +98,11 @@ static double since(double start)
     return longest;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(const double *values, int n)
 {
     double sorted[MOST_TURNS];
     memcpy(sorted, values, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, by_value);
-    return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+    return bench_median(sorted, n);
 }
 
 static void compare(int fd, int size, int count, int turns)

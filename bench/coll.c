@@ -10,7 +10,6 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum collective {
     BARRIER,
@@ -37,16 +36,6 @@ static const struct bench_program programs[COLLECTIVES] = {
     {"weft_reduce_scatter", "Weft MPI Reduce-Scatter-Block Latency Test (bytes, as MPI_BXOR)",
      BENCH_LATENCY, 0},
 };
-
-static enum collective which(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    for (int i = 0; i < COLLECTIVES; i++)
-        if (strcmp(slash ? slash + 1 : name, programs[i].name) == 0)
-            return (enum collective)i;
-    fprintf(stderr, "%s: call it by one of the names weft_barrier, weft_bcast, …\n", name);
-    exit(2);
-}
 
 static void run(enum collective collective, const char *send, char *recv, int count)
 {
@@ -84,7 +73,7 @@ int main(int argc, char **argv)
 {
     struct mpi_bench b;
     struct bench_batch batch;
-    enum collective collective = which(argv[0]);
+    enum collective collective = (enum collective)bench_program_of(argv[0], programs, COLLECTIVES);
     int code;
     if (!mpi_bench_start(&b, &programs[collective], 2, false, &argc, &argv, &code))
         return code;

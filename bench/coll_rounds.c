@@ -19,6 +19,7 @@
  * Invariant: a result that is wrong is a line of its own, and the exit status is 1.
  */
 #include "delay_switch.h"
+#include "figures.h"
 
 #include <fcntl.h>
 #include <mpi.h>
@@ -27,7 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { RANKS_MAX = 256, RUNS = 2, WARMUPS = 2 };
@@ -353,13 +353,6 @@ static void free_made(void)
 
 /* ---- The machine */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* A barrier without messages, which progresses MPI: messages of a call before may be under way. */
 static void meet(void)
 {
@@ -449,13 +442,13 @@ static struct result measure(const struct call *call, double delay, bool *wrong)
     meet();
     if (rank == 0) {
         read_counters(before);
-        meeting->start = now() + 0.02;
+        meeting->start = bench_seconds() + 0.02;
     }
     meet();
-    while (now() < meeting->start)
+    while (bench_seconds() < meeting->start)
         usleep(100);
     call->run();
-    meeting->end[rank] = now();
+    meeting->end[rank] = bench_seconds();
     meet();
     usleep((useconds_t)(1.5 * delay * 1e6)); /* for the last acknowledgements */
     meet();

@@ -72,17 +72,6 @@ struct job {
     size_t record; /* of the view; 0: it is that of the open */
 };
 
-static enum operation which(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    const char *end = strstr(slash ? slash : name, "weft_");
-    for (int i = 0; i < OPERATIONS; i++)
-        if (end && strcmp(end, programs[i].name) == 0)
-            return (enum operation)i;
-    fprintf(stderr, "%s: call it by one of the names weft_file_write, weft_file_read, ...\n", name);
-    exit(2);
-}
-
 static void check(const struct job *job, int code)
 {
     char text[MPI_MAX_ERROR_STRING];
@@ -286,7 +275,7 @@ int main(int argc, char **argv)
     static struct job job;
     struct bench_batch batch;
     int code;
-    job.operation = which(argv[0]);
+    job.operation = (enum operation)bench_program_of(argv[0], programs, OPERATIONS);
     if (!mpi_bench_start(&job.b, &programs[job.operation], 1, false, &argc, &argv, &code))
         return code;
     begin(&job);

@@ -2,6 +2,7 @@
 /*
  * The jobs of bench/side_by_side; see jobs.h.
  */
+#include "figures.h"
 #include "jobs.h"
 
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PATIENCE = 5 }; /* seconds between SIGTERM and SIGKILL of a job */
@@ -33,13 +33,6 @@ static char directory[PATH_MAX - 64];
 static int job_count, ranks, limit, signals = -1;
 static sigset_t old_mask;
 static bool ending; /* a job may end now */
-
-double jobs_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static char letter(int job)
 {
@@ -95,7 +88,7 @@ static void kill_adopted(void)
 /* Waits for all children, and kills them after PATIENCE. True if it killed one. */
 static bool reap_everything(void)
 {
-    double end = jobs_now() + PATIENCE;
+    double end = bench_seconds() + PATIENCE;
     bool killed = false;
     for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) >= 0 || errno == EINTR;) {
         for (int job = 0; job < job_count; job++)
@@ -103,7 +96,7 @@ static bool reap_everything(void)
                 jobs[job].pid = 0;
         if (pid > 0)
             continue;
-        if (jobs_now() > end) {
+        if (bench_seconds() > end) {
             killed = true;
             for (int job = 0; job < job_count; job++)
                 if (jobs[job].pid > 0)
@@ -249,7 +242,7 @@ static bool await(int fd, double until)
 {
     struct pollfd fds[2] = {{.fd = signals, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     while (!(fds[1].revents & POLLIN)) {
-        double left = until - jobs_now();
+        double left = until - bench_seconds();
         if (left <= 0)
             return false;
         poll(fds, 2, (int)(left * 1000) + 1);
@@ -266,7 +259,7 @@ static struct bench_reply await_reply(int job, int rank, bool rests)
 {
     struct bench_reply reply;
     int fd = jobs[job].replies[rank];
-    if (!await(fd, jobs_now() + limit))
+    if (!await(fd, bench_seconds() + limit))
         jobs_fail("rank %d of job %c (%s) has not answered for %d s; --timeout gives it longer",
                   rank, letter(job), jobs[job].command[0], limit);
     if (read(fd, &reply, sizeof reply) != (ssize_t)sizeof reply || reply.rests != rests)
@@ -327,7 +320,7 @@ static int still_running(void)
 void jobs_close(void)
 {
     const struct bench_order end = {.kind = BENCH_ORDER_END};
-    double until = jobs_now() + limit;
+    double until = bench_seconds() + limit;
     ending = true;
     for (int job = 0; job < job_count; job++)
         order_all(job, &end);

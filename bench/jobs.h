@@ -34,9 +34,6 @@ void jobs_await_all(void);
  * reply of its rank 0, but `disturbed` is the sum over all ranks. */
 struct bench_reply jobs_run(int job, const struct bench_order *order);
 
-/* Seconds of a monotonic clock. */
-double jobs_now(void);
-
 /* Ends all jobs regularly; an exit code other than 0 is a failure. */
 void jobs_close(void);
 

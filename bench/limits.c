@@ -11,6 +11,7 @@
  * Invariant: every line is a row or begins with '#'; a figure that cannot be measured is a "-", and
  * a line with '#' has the reason.
  */
+#include "figures.h"
 #include "raw_pair.h"
 
 #include <errno.h>
@@ -23,7 +24,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MAX_BATCHES = 1001, SMALLEST = 8, LARGEST = 4 << 20 };
@@ -44,19 +44,6 @@ struct limits {
     int side, batches;
 };
 
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median of what once(l, size) returns. */
 static double median(struct limits *l, double (*once)(struct limits *, size_t), size_t size)
 {
@@ -64,8 +51,7 @@ static double median(struct limits *l, double (*once)(struct limits *, size_t), 
     once(l, size);
     for (int i = 0; i < l->batches; i++)
         list[i] = once(l, size);
-    qsort(list, (size_t)l->batches, sizeof *list, by_value);
-    return list[l->batches / 2];
+    return bench_median(list, l->batches);
 }
 
 /* --- the line and the wake-up: both sides run these ------------------------------------------- */
@@ -79,7 +65,7 @@ static void spin_for(struct limits *l)
 static double line_once(struct limits *l, size_t size)
 {
     (void)size;
-    double start = now_us();
+    double start = bench_seconds();
     for (int i = 0; i < TRIPS; i++) {
         l->turn++;
         if (l->side == 1)
@@ -88,7 +74,7 @@ static double line_once(struct limits *l, size_t size)
         if (l->side == 0)
             spin_for(l);
     }
-    return (now_us() - start) / (2.0 * TRIPS);
+    return 1e6 * (bench_seconds() - start) / (2.0 * TRIPS);
 }
 
 static void sleep_for(struct limits *l)
@@ -101,7 +87,7 @@ static void sleep_for(struct limits *l)
 static double wake_once(struct limits *l, size_t size)
 {
     (void)size;
-    double start = now_us();
+    double start = bench_seconds();
     for (int i = 0; i < WAKES; i++) {
         l->turn++;
         if (l->side == 1)
@@ -111,7 +97,7 @@ static double wake_once(struct limits *l, size_t size)
         if (l->side == 0)
             sleep_for(l);
     }
-    return (now_us() - start) / (2.0 * WAKES);
+    return 1e6 * (bench_seconds() - start) / (2.0 * WAKES);
 }
 
 /* --- copies: side 0 alone; the other sleeps --------------------------------------------------- */
@@ -125,12 +111,12 @@ static int copies_of(size_t size)
 static double memcpy_once(struct limits *l, size_t size)
 {
     int n = copies_of(size);
-    double start = now_us();
+    double start = bench_seconds();
     for (int i = 0; i < n; i++) {
         memcpy(l->to, l->from, size);
         __asm__ volatile("" : : "r"(l->to), "r"(l->from) : "memory"); /* every copy counts */
     }
-    return (now_us() - start) / n;
+    return 1e6 * (bench_seconds() - start) / n;
 }
 
 /* -1 where the kernel does not permit it. */
@@ -138,11 +124,11 @@ static double readv_once(struct limits *l, size_t size)
 {
     int n = copies_of(size);
     struct iovec mine = {l->to, size}, theirs = {l->remote.iov_base, size};
-    double start = now_us();
+    double start = bench_seconds();
     for (int i = 0; i < n; i++)
         if (process_vm_readv(l->other, &mine, 1, &theirs, 1, 0) != (ssize_t)size)
             return -1;
-    return (now_us() - start) / n;
+    return 1e6 * (bench_seconds() - start) / n;
 }
 
 static void print_copies(struct limits *l)

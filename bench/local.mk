@@ -12,7 +12,7 @@ bench_common = bench/options.c bench/options.h bench/table.c bench/table.h bench
     bench/turns.h
 bench_mpi = $(bench_common) bench/mpi_bench.c bench/mpi_bench.h
 bench_windows = $(bench_mpi) bench/window.c bench/window.h
-bench_raw = $(bench_common) bench/raw_ofi.c bench/raw_ofi.h bench/raw_pair.c bench/raw_pair.h
+bench_raw = $(bench_common) bench/figures.h bench/raw_ofi.c bench/raw_ofi.h bench/raw_pair.c bench/raw_pair.h
 
 # ---- MPI
 # Installed, for the first test of two nodes
@@ -30,19 +30,19 @@ BENCHES += bench/weft_gpu
 bench_weft_gpu_SOURCES = bench/gpu.c
 bench_weft_gpu_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)
 BENCHES += bench/weft_overlap
-bench_weft_overlap_SOURCES = bench/overlap_kinds.c
+bench_weft_overlap_SOURCES = bench/overlap_kinds.c bench/figures.h
 BENCHES += bench/weft_startup
-bench_weft_startup_SOURCES = bench/start_end.c
+bench_weft_startup_SOURCES = bench/start_end.c bench/figures.h
 BENCHES += bench/weft_spawn
-bench_weft_spawn_SOURCES = bench/spawn_times.c
+bench_weft_spawn_SOURCES = bench/spawn_times.c bench/figures.h
 BENCHES += bench/weft_memory
 bench_weft_memory_SOURCES = bench/memory.c
 BENCHES += bench/weft_strided_bw
-bench_weft_strided_bw_SOURCES = bench/strided_bw.c bench/strided_hand.c bench/strided_hand.h
+bench_weft_strided_bw_SOURCES = bench/strided_bw.c bench/figures.h bench/strided_hand.c bench/strided_hand.h
 BENCHES += bench/commit_calls
 bench_commit_calls_SOURCES = bench/commit_calls.c
 BENCHES += bench/weft_pack
-bench_weft_pack_SOURCES = bench/pack.c
+bench_weft_pack_SOURCES = bench/pack.c bench/figures.h
 bench_instr_calls_SOURCES = bench/instr_calls.c
 
 # ---- Fortran: the same measurements of calls from mpi_f08
@@ -144,9 +144,9 @@ bench_weft_file_view_SOURCES = bench/file_access.c $(bench_mpi)
 
 # ---- The machine alone
 BENCHES += bench/raw_shm bench/limits
-bench_raw_shm_SOURCES = bench/raw_shm.c $(bench_common) bench/raw_pair.c bench/raw_pair.h
+bench_raw_shm_SOURCES = bench/raw_shm.c bench/figures.h $(bench_common) bench/raw_pair.c bench/raw_pair.h
 bench_raw_shm_LDADD =
-bench_limits_SOURCES = bench/limits.c bench/raw_pair.c bench/raw_pair.h
+bench_limits_SOURCES = bench/limits.c bench/figures.h bench/raw_pair.c bench/raw_pair.h
 bench_limits_LDADD =
 
 # ---- The library alone, as a rank of a job that is not there
@@ -159,17 +159,17 @@ bench_coll_cost_LDADD = $(LIBRARY)
 # ---- A network in user space, and calls on it: ci/delaylab
 BENCHES += bench/weft_coll_rounds bench/weft_both_ways bench/delay_switch
 EXTRA_DIST += bench/idle_nap.c
-bench_weft_coll_rounds_SOURCES = bench/coll_rounds.c bench/delay_switch.h
-bench_weft_both_ways_SOURCES = bench/both_ways.c
+bench_weft_coll_rounds_SOURCES = bench/coll_rounds.c bench/delay_switch.h bench/figures.h
+bench_weft_both_ways_SOURCES = bench/both_ways.c bench/figures.h
 bench_delay_switch_SOURCES = bench/delay_switch.c bench/delay_switch.h
 bench_delay_switch_LDADD =
 
 # ---- Jobs measured in turns
 BENCHES += bench/side_by_side
-bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h bench/turns.h
+bench_side_by_side_SOURCES = bench/side_by_side.c bench/figures.h bench/jobs.c bench/jobs.h bench/turns.h
 bench_side_by_side_LDADD =
 
-dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers bench/rma bench/files \
+dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/page bench/peers bench/rma bench/files \
     bench/threads bench/startup bench/spawn bench/applications bench/overlap bench/profile_cost \
     bench/report bench/peers_coll bench/coll_tune bench/linear_commit
 dist_noinst_DATA += bench/where.sh bench/options.sh bench/peer_mpis.sh bench/problems.sh bench/svg_plot.py bench/app_time.c

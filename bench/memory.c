@@ -14,7 +14,6 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TAG_RING = 1, TAG_ALL = 2 };
 enum { RSS, PSS, PRIVATE, FIGURES };

@@ -40,17 +40,6 @@ static const struct bench_program programs[OPERATIONS] = {
     {"weft_copy", "Memory Copy from Another Rank's Window", BENCH_LATENCY, 0},
 };
 
-static enum operation which(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    const char *end = strstr(slash ? slash : name, "weft_");
-    for (int i = 0; i < OPERATIONS; i++)
-        if (end && strcmp(end, programs[i].name) == 0)
-            return (enum operation)i;
-    fprintf(stderr, "%s: call it by one of the names weft_put, weft_get, …\n", name);
-    exit(2);
-}
-
 struct job {
     struct mpi_bench b;
     enum operation operation;
@@ -130,7 +119,7 @@ static void open_window(struct job *job)
 
 int main(int argc, char **argv)
 {
-    struct job job = {.operation = which(argv[0])};
+    struct job job = {.operation = (enum operation)bench_program_of(argv[0], programs, OPERATIONS)};
     struct bench_batch batch;
     int code;
     if (!mpi_bench_start(&job.b, &programs[job.operation], 2, true, &argc, &argv, &code))

@@ -297,6 +297,20 @@ int bench_warmup(const struct bench_options *o, enum bench_kind kind, size_t siz
     return size > LARGE ? 2 : 10;
 }
 
+int bench_program_of(const char *path, const struct bench_program *programs, int n)
+{
+    for (int i = 0; i < n; i++) {
+        size_t length = strlen(path), end = strlen(programs[i].name);
+        if (length >= end && strcmp(path + length - end, programs[i].name) == 0)
+            return i;
+    }
+    fprintf(stderr, "%s: call it by one of the names", path);
+    for (int i = 0; i < n; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", programs[i].name);
+    fprintf(stderr, "\n");
+    exit(2);
+}
+
 size_t bench_next_size(size_t size)
 {
     return size ? size * 2 : 1;

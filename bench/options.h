@@ -67,6 +67,10 @@ void bench_options_usage(const struct bench_program *program);
 int bench_iterations(const struct bench_options *o, enum bench_kind kind, size_t size);
 int bench_warmup(const struct bench_options *o, enum bench_kind kind, size_t size);
 
+/* The index of the program whose name the path of this one ends with. Without one the process ends
+ * with a sentence. */
+int bench_program_of(const char *path, const struct bench_program *programs, int n);
+
 /* The size after this one: 0, 1, 2, 4, ... */
 size_t bench_next_size(size_t size);
 

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The options of the scripts of bench/, which source this, and define a function `usage`. Never run.
+# The options of the scripts of bench/ and of ci/, which source this and define a function `usage`. Never
+# run.
 
 # read_options SPEC... -- ARGUMENT...: sets variables by the arguments. A SPEC is
 #   m,mpi:mpis      -m and --mpi take a value, of the variable mpis
@@ -11,10 +12,10 @@
 read_options()
 {
     local -A variable=() setting=()
-    local name operands=
+    local name operand_array=
     while [[ $1 != -- ]]; do
         case $1 in
-        @*) operands=${1#@} ;;
+        @*) operand_array=${1#@} ;;
         *=*) setting[--${1%%=*}]=${1#*=} ;;
         *)
             name=${1%:*}
@@ -36,8 +37,8 @@ read_options()
             shift
         elif [[ -n ${setting[$name]:-} ]]; then
             printf -v "${setting[$name]%%=*}" %s "${setting[$name]#*=}"
-        elif [[ -n $operands && $1 != -* ]]; then
-            eval "$operands+=(\"\$1\")"
+        elif [[ -n $operand_array && $1 != -* ]]; then
+            eval "$operand_array+=(\"\$1\")"
         else
             usage >&2 && exit 2
         fi

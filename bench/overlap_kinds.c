@@ -19,6 +19,8 @@
  *
  * Prints "overlap KIND BYTES COMMUNICATION COMPUTATION BOTH OVERLAP", in microseconds.
  */
+#include "figures.h"
+
 #include <dirent.h>
 #include <mpi.h>
 #include <sched.h>
@@ -27,7 +29,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum kind { ISEND, IRECV, IBCAST, IALLREDUCE, IALLTOALL, IWRITE_ALL, KINDS };
@@ -44,13 +45,6 @@ static struct {
     uint64_t work; /* turns of the computation's loop */
     MPI_File file;
 } run;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 
 /* In registers only, so that it takes the same time beside a copy of memory. */
 static void compute(uint64_t turns)
@@ -95,24 +89,18 @@ static double communicate(uint64_t work)
 {
     MPI_Request request;
     MPI_Barrier(MPI_COMM_WORLD);
-    double begin = now();
+    double begin = bench_seconds();
     start(&request);
     if (work && (run.all || run.rank == 0))
         compute(work);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    return now() - begin;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return 1e6 * (bench_seconds() - begin);
 }
 
 /* The lower one: most of what disturbs an iteration makes it longer. */
 static double quartile(double *list, int n)
 {
-    qsort(list, (size_t)n, sizeof *list, by_value);
+    qsort(list, (size_t)n, sizeof *list, bench_by_value);
     return list[n / 4];
 }
 
@@ -125,9 +113,9 @@ static void calibrate(double *list)
         list[i] = communicate(0);
     double wanted = quartile(list, WARMUP), turns = 1e5;
     for (int i = 0; i < WARMUP; i++) {
-        double begin = now();
+        double begin = bench_seconds();
         compute((uint64_t)turns);
-        list[i] = now() - begin;
+        list[i] = 1e6 * (bench_seconds() - begin);
     }
     run.work = (uint64_t)(turns * run.times * wanted / quartile(list, WARMUP)) + 1;
     MPI_Bcast(&run.work, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
@@ -167,9 +155,9 @@ static void measure(void)
     calibrate(alone);
     for (int i = 0; i < run.iterations; i++) {
         alone[i] = communicate(0);
-        double begin = now();
+        double begin = bench_seconds();
         compute(run.work);
-        computed[i] = now() - begin;
+        computed[i] = 1e6 * (bench_seconds() - begin);
         both[i] = communicate(run.work);
     }
     double a = quartile(alone, run.iterations), c = quartile(computed, run.iterations),

@@ -10,6 +10,8 @@
  * the caches before. With -b every row above BAR in two measurements is named, and the exit status
  * is 1.
  */
+#include "figures.h"
+
 #include <mpi.h>
 
 #include <stdbool.h>
@@ -17,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* One layout at one size. The loops below read it. */
@@ -279,13 +280,6 @@ enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
 
 /* ---- Measuring ---- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void throw_out(const void *from, size_t bytes)
 {
 #if defined(__x86_64__)
@@ -320,34 +314,27 @@ static double measure(loop *side, const struct layout *l, char *data, char *pack
         throw_out(data, l->span);
         throw_out(packed, l->packed);
     }
-    double start = now();
+    double start = bench_seconds();
     for (int i = 0; i < times; i++) {
         side(l, data, packed);
         __asm__ volatile("" : : : "memory");
     }
-    return (now() - start) / times;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
+    return (bench_seconds() - start) / times;
 }
 
 static double ratio(const struct layout *l, loop *hand, loop *mpi, char *data, char *packed,
                     bool cold, double seconds)
 {
     enum { TURNS = 1001 };
-    double ratios[TURNS], end = now() + 2 * seconds;
+    double ratios[TURNS], end = bench_seconds() + 2 * seconds;
     int turn = 0;
-    for (; turn < TURNS && (turn < 5 || now() < end); turn++) {
+    for (; turn < TURNS && (turn < 5 || bench_seconds() < end); turn++) {
         /* each goes first every other time */
         double before = turn & 1 ? 0 : measure(hand, l, data, packed, cold);
         double ours = measure(mpi, l, data, packed, cold);
         ratios[turn] = ours / (turn & 1 ? measure(hand, l, data, packed, cold) : before);
     }
-    qsort(ratios, (size_t)turn, sizeof ratios[0], compare_doubles);
-    return ratios[turn / 2];
+    return bench_median(ratios, turn);
 }
 
 /* The loop and MPI must do the same. */

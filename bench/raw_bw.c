@@ -46,7 +46,7 @@ static double one_way(struct raw *r, const struct bench_batch *batch)
     raw_barrier(r);
     for (int i = 0; i < total; i++) {
         if (i == batch->warmup)
-            start = raw_seconds();
+            start = bench_seconds();
         if (r->side == 0) {
             send_window(r, window_of(r, batch, i), batch->size);
             continue;
@@ -56,7 +56,7 @@ static double one_way(struct raw *r, const struct bench_batch *batch)
             post_window(r, window_of(r, batch, i + 1), batch->size);
         raw_complete(r, raw_send(r, ACK, TAG_ACK));
     }
-    double seconds = raw_seconds() - start;
+    double seconds = bench_seconds() - start;
     raw_barrier(r);
     return seconds;
 }

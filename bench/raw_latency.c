@@ -29,7 +29,7 @@ static double ping_pong(struct raw *r, const struct bench_batch *batch)
     for (int i = 0; i < total; i++) {
         if (r->side == 0) {
             if (i == batch->warmup)
-                start = raw_seconds();
+                start = bench_seconds();
             int sent = raw_send(r, size, TAG);
             raw_complete(r, sent + 1);
         } else {
@@ -39,7 +39,7 @@ static double ping_pong(struct raw *r, const struct bench_batch *batch)
         if (i < total - 2)
             raw_recv(r, size, TAG);
     }
-    double seconds = raw_seconds() - start;
+    double seconds = bench_seconds() - start;
     raw_barrier(r);
     return seconds;
 }

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 _Noreturn void raw_fail(const struct raw *r, const char *what, int error)
@@ -34,13 +33,6 @@ _Noreturn void raw_fail_completion(const struct raw *r)
     if (fi_cq_readerr(r->cq, &e, 0) != 1)
         raw_fail(r, "the completion queue failed", 0);
     raw_fail(r, "an operation completed with an error", e.err);
-}
-
-double raw_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* Whether this address is one of the interface's. */

@@ -14,6 +14,7 @@
 #ifndef BENCH_RAW_OFI_H
 #define BENCH_RAW_OFI_H
 
+#include "figures.h"
 #include "options.h"
 #include "table.h"
 #include "turns.h"
@@ -90,8 +91,6 @@ _Noreturn void raw_fail(const struct raw *r, const char *what, int error);
 
 /* Prints the entry of the error queue, and exits. */
 _Noreturn void raw_fail_completion(const struct raw *r);
-
-double raw_seconds(void);
 
 /* The next context; one is used again after two windows, when its operation is long done. */
 static inline void *raw_context(struct raw *r)

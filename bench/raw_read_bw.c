@@ -35,10 +35,10 @@ static double read_all(struct raw *r, const struct bench_batch *batch, const str
 {
     for (int i = 0; i < batch->warmup; i++)
         read_limit(r, batch->warmup_window, batch->size, from);
-    double start = raw_seconds();
+    double start = bench_seconds();
     for (int i = 0; i < batch->timed; i++)
         read_limit(r, r->options.window, batch->size, from);
-    return raw_seconds() - start;
+    return bench_seconds() - start;
 }
 
 int main(int argc, char **argv)

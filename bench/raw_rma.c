@@ -6,10 +6,6 @@
  */
 #include "raw_ofi.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum operation { PUT, GET, PUTS, GETS, OPERATIONS };
 
 static const struct bench_program programs[OPERATIONS] = {
@@ -55,19 +51,9 @@ static void run(struct raw *r, bool put, int times, int window, size_t size,
     }
 }
 
-static enum operation which(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    for (int i = 0; i < OPERATIONS; i++)
-        if (strcmp(slash ? slash + 1 : name, programs[i].name) == 0)
-            return (enum operation)i;
-    fprintf(stderr, "%s: call it by one of the names raw_put, raw_get, raw_puts, raw_gets\n", name);
-    exit(2);
-}
-
 int main(int argc, char **argv)
 {
-    enum operation operation = which(argv[0]);
+    enum operation operation = (enum operation)bench_program_of(argv[0], programs, OPERATIONS);
     bool put = operation == PUT || operation == PUTS;
     struct raw r;
     struct bench_batch batch;
@@ -83,9 +69,9 @@ int main(int argc, char **argv)
         if (r.side == 0) {
             run(&r, put, batch.warmup, operation >= PUTS ? batch.warmup_window : 1, batch.size,
                 &at);
-            double start = raw_seconds();
+            double start = bench_seconds();
             run(&r, put, batch.timed, window, batch.size, &at);
-            seconds = raw_seconds() - start;
+            seconds = bench_seconds() - start;
             raw_release(&r);
         } else {
             raw_serve(&r);

@@ -8,6 +8,7 @@
  * Invariant: each line has one writer, which writes the turn last, by a release; the reader reads
  * the turn first, by an acquire.
  */
+#include "figures.h"
 #include "options.h"
 #include "raw_pair.h"
 #include "table.h"
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { LINE = 64, IN_LINE = 48 };
 
@@ -45,13 +45,6 @@ struct twin {
     int side;
     bool good;
 };
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void *shared_memory(size_t bytes)
 {
@@ -110,7 +103,7 @@ static double ping_pong(struct twin *t, const struct bench_batch *batch)
         t->turn++;
         if (t->side == 0) {
             if (i == batch->warmup)
-                begin = seconds_now();
+                begin = bench_seconds();
             give(t, batch->size);
             take(t, batch->size);
         } else {
@@ -118,7 +111,7 @@ static double ping_pong(struct twin *t, const struct bench_batch *batch)
             give(t, batch->size);
         }
     }
-    double seconds = seconds_now() - begin;
+    double seconds = bench_seconds() - begin;
     raw_pair_barrier(t->shared, NULL, NULL);
     return seconds;
 }

@@ -21,6 +21,7 @@
  * Invariant: standard output has rows, and lines that begin with '#'; a row represents all its
  * rounds.
  */
+#include "figures.h"
 #include "jobs.h"
 
 #include <errno.h>
@@ -209,8 +210,9 @@ static struct round measure_round(const struct plan *p, size_t size, const int *
 static int collect(const struct plan *p, size_t size, const int *timed, struct round *rounds)
 {
     int all = 0, clean = 0;
-    double end = jobs_now() + REPEAT_SECONDS;
-    while (all < p->pairs || (clean < p->pairs && all < REPEATS * p->pairs && jobs_now() < end)) {
+    double end = bench_seconds() + REPEAT_SECONDS;
+    while (all < p->pairs ||
+           (clean < p->pairs && all < REPEATS * p->pairs && bench_seconds() < end)) {
         struct round round = measure_round(p, size, timed, all % 2);
         rounds[all++] = round;
         if (round.disturbed)
@@ -221,16 +223,10 @@ static int collect(const struct plan *p, size_t size, const int *timed, struct r
     return clean * ENOUGH >= p->pairs ? clean : all;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The value below which the given part of the list lies. Sorts it. */
 static double quantile(double *list, int n, double part)
 {
-    qsort(list, (size_t)n, sizeof *list, by_value);
+    qsort(list, (size_t)n, sizeof *list, bench_by_value);
     double at = part * (n - 1);
     int i = (int)at;
     return i + 1 < n ? list[i] + (at - i) * (list[i + 1] - list[i]) : list[i];

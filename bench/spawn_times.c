@@ -6,21 +6,11 @@
  *
  *   weft_spawn CHILDREN TIMES     one rank; CHILDREN 0: accept and connect, two ranks
  */
+#include "figures.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *times, int n)
-{
-    qsort(times, (size_t)n, sizeof *times, compare);
-    return times[n / 2] * 1e3;
-}
 
 int main(int argc, char **argv)
 {
@@ -59,7 +49,8 @@ int main(int argc, char **argv)
         ending[i] = MPI_Wtime() - made;
     }
     if (rank == 0)
-        printf("spawn %.3f %.3f\n", median(making, times), median(ending, times));
+        printf("spawn %.3f %.3f\n", 1e3 * bench_median(making, times),
+               1e3 * bench_median(ending, times));
     free(making);
     free(ending);
     MPI_Finalize();

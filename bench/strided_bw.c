@@ -14,6 +14,7 @@
  * contiguous time to strided time: the median over the turns, and that of the best times, which a
  * busy machine spoils less.
  */
+#include "figures.h"
 #include "strided_hand.h"
 
 #include <mpi.h>
@@ -94,19 +95,12 @@ static void one_way(struct bench *b, const struct kind *kind)
         MPI_Send(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static double median(const double *of, int n)
 {
     double sorted[MOST_TURNS];
     // cppcheck-suppress uninitvar ; there is at least one turn
     memcpy(sorted, of, (size_t)n * sizeof *of);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
-    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    return bench_median(sorted, n);
 }
 
 static double best(const double *of, int n)

@@ -32,8 +32,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* libfabric's queues grow with a job up to 256 ranks. */
-enum { DEFAULT_RANKS = 100000, FEW = 256, BAR = 8, SUMMARY_BYTES = 400, SOME = 10 };
+enum {
+    DEFAULT_RANKS = 100000,
+    FEW = 256,           /* ranks: libfabric's queues grow with a job up to so many */
+    BAR = 8,             /* bytes for each rank */
+    SUMMARY_BYTES = 400, /* more that a rank may publish */
+    FETCHES_MORE = 10    /* fetches: beyond 2 sqrt(ranks) */
+};
 
 struct memory {
     double heap, resident; /* bytes */
@@ -323,10 +328,11 @@ int main(int argc, char **argv)
         root++;
     if (great.start.values > small.start.values + 1 ||
         great.start.bytes > small.start.bytes + SUMMARY_BYTES ||
-        great.start.fences > small.start.fences + 1 || great.start.fetches > 2 * root + SOME) {
+        great.start.fences > small.start.fences + 1 ||
+        great.start.fetches > 2 * root + FETCHES_MORE) {
         printf("# bar of the start, a value and a fence more than %d ranks have, %d fetches: "
                "MISSED\n",
-               FEW, 2 * root + SOME);
+               FEW, 2 * root + FETCHES_MORE);
         return 1;
     }
     double most = BAR * (double)(many - FEW) + (double)sysconf(_SC_PAGESIZE);

@@ -18,8 +18,14 @@ benchmark_options='  --build DIR       the build of Weft (build)
   --ranks LIST      numbers of ranks (2,4)
   --launcher L      weftrun (default) or srun, of a cluster that runs: ci/slurm1 run
   --seconds N       limit of one run (120; ci/imb: 600)'
-
 operands=()
+# For read_options
+# shellcheck disable=SC2034  # likewise
+benchmark_specs=(build:build work:work lanes:lane_list ranks:rank_list launcher:launcher seconds:limit
+    @operands)
+# shellcheck source=bench/options.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../bench/options.sh"
+
 tcp=net # libfabric's provider of messages over TCP without ofi_rxm: tcp since 1.18
 ! pkg-config --atleast-version=1.18 libfabric || tcp=tcp
 declare -A lane_settings=(
@@ -27,21 +33,6 @@ declare -A lane_settings=(
     [rxm]="WEFT_SHM=0 WEFT_IFACE=lo WEFT_PROVIDER=tcp;ofi_rxm"
     [net]="WEFT_SHM=0 WEFT_IFACE=lo WEFT_PROVIDER=$tcp"
 )
-
-# take_option OPTION VALUE: one of those above.
-take_option()
-{
-    [[ -n ${2:-} ]] || die "$1 takes a value; ci/$(basename "$0") --help shows the options"
-    case $1 in
-    --build) build=$2 ;;
-    --work) work=$2 ;;
-    --lanes) lane_list=$2 ;;
-    --ranks) rank_list=$2 ;;
-    --launcher) launcher=$2 ;;
-    --seconds) limit=$2 ;;
-    *) die "there is no option $1; ci/$(basename "$0") --help shows the options" ;;
-    esac
-}
 
 # prepare NAME FILE: checks the options and the first operand, a directory with FILE. Sets sources, scratch, lanes,
 # ranks, weftrun and wrapper.

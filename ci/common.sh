@@ -32,6 +32,50 @@ die()
     exit 1
 }
 
+# print_head: the comment on top of the script without its license, as its usage.
+print_head()
+{
+    sed -n '4,${/^#/!q; s/^# \{0,1\}//p}' "$0"
+}
+
+# require_host: ends the script with the sentence of its function refusal, if that prints one.
+require_host()
+{
+    local why_not
+    why_not=$(refusal)
+    [[ -z $why_not ]] || die "$why_not"
+}
+
+# lab_main NAMESPACE... -- ARGUMENT...: the main part of a script that runs a command where there is an
+# adapter, in namespaces (options of unshare). Its functions: refusal; prepare, which runs before they
+# are made; make_adapter, which runs in them.
+lab_main()
+{
+    local namespaces=()
+    while [[ $1 != -- ]]; do
+        namespaces+=("$1")
+        shift
+    done
+    shift
+    case ${1:-} in
+    '')
+        print_head
+        exit 2
+        ;;
+    check) require_host ;;
+    --in-namespace)
+        shift
+        make_adapter
+        exec "$@"
+        ;;
+    *)
+        require_host
+        prepare
+        exec unshare "${namespaces[@]}" -- "$0" --in-namespace "$@"
+        ;;
+    esac
+}
+
 # as_root COMMAND...: runs it as root, by sudo where we are not.
 as_root()
 {
@@ -77,6 +121,37 @@ stop_process()
     wait_for 5 is_gone "$1" "$2" && return 0
     kill -9 "$1" 2>/dev/null || true
     wait_for 2 is_gone "$1" "$2" || say "process $1 ($2) survives SIGKILL" >&2
+}
+
+# write_slurm_config DIR: writes slurm.conf there, of standard input and of what each cluster of ours has.
+# ReturnToService brings a node back that a crashed run marked as down.
+write_slurm_config()
+{
+    {
+        cat
+        cat <<X
+AuthType=auth/munge
+StateSaveLocation=$1/state
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+MpiDefault=pmix
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+PropagateResourceLimits=NONE
+ReturnToService=2
+KillWait=2
+MinJobAge=10
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
+X
+    } >"$1/slurm.conf"
+    # slurmd 24.11 does not start without it where no cgroups are mounted; 22.05 does not know it. It
+    # prints "slurm 24.11.5", or "slurm-wlm 24.11.5".
+    if [[ $(slurmd -V) =~ ^slurm[^\ ]*\ ([0-9]+) ]] && ((BASH_REMATCH[1] >= 23)); then
+        say "CgroupPlugin=disabled" >"$1/cgroup.conf"
+    fi
 }
 
 # build_gcc DIR [CONFIGURE-ARGUMENTS...]: the build most stages share, in DIR/gcc; "make install" puts

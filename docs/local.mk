@@ -27,8 +27,7 @@ EXTRA_DIST += docs/gallery/make docs/gallery/imbalance.html docs/gallery/late_pr
 
 # What bench/report drew, and from what
 EXTRA_DIST += docs/performance/front.svg docs/performance/index.html docs/performance/latency.dat \
-    docs/performance/latency_far.dat docs/performance/rate_far.dat \
-    docs/performance/frontend.dat \
+    docs/performance/frontend.dat docs/performance/binaries.dat \
     docs/performance/rate.dat docs/performance/net.dat docs/performance/staged.dat \
     docs/performance/memory.dat docs/performance/limits.dat docs/performance/coll_cost.dat \
     docs/performance/coll_node.dat $(wildcard $(srcdir)/docs/performance/osu.dat) \
@@ -36,7 +35,8 @@ EXTRA_DIST += docs/performance/front.svg docs/performance/index.html docs/perfor
     docs/performance/overlap.dat docs/performance/startup.dat docs/performance/application.dat
 # The same beside Debian 13's MPIs, by ci/peers
 EXTRA_DIST += $(wildcard $(srcdir)/docs/performance/debian13/*.dat) \
-    docs/performance/debian13/index.html
+    docs/performance/debian13/index.html \
+    $(wildcard $(srcdir)/docs/performance/near/*.dat) docs/performance/near/index.html
 
 # Whether they say what the tree is
 dist_check_SCRIPTS += tests/docs/run

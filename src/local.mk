@@ -169,11 +169,13 @@ libmpi_abi_a_SOURCES += \
     src/core/comm/hardware.c src/core/comm/hardware.h \
     src/core/comm/intercomm.c src/core/comm/intercomm.h \
     src/core/comm/nodes.c src/core/comm/nodes.h \
+    src/core/comm/pairing.c src/core/comm/pairing.h \
     src/core/comm/raise.c src/core/comm/raise.h \
     src/core/comm/reorder.c src/core/comm/reorder.h \
     src/core/comm/names.c src/core/comm/names.h \
     src/core/comm/session.c src/core/comm/session.h \
     src/core/comm/spawn.c src/core/comm/spawn.h \
+    src/core/comm/sides.c src/core/comm/sides.h \
     src/core/comm/split_type.c \
     src/core/comm/spread.h \
     src/core/comm/topology.c src/core/comm/topology.h \

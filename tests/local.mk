@@ -9,6 +9,9 @@ AM_TESTS_ENVIRONMENT = \
     NM='$(NM)'; export NM; \
     WEFT_TEST_SANITIZE='$(enable_sanitize)'; export WEFT_TEST_SANITIZE;
 
+# What the scripts share
+EXTRA_DIST += tests/common.sh tests/lanes.py
+
 # Compiles and links a test in one step. A test program runs for a second: to optimize it takes longer
 # than that saves.
 TEST_CFLAGS = -O0
@@ -27,8 +30,8 @@ TESTS += tests/layers/run
 
 # ---- Front ends, with the wrapper compilers of other MPIs
 dist_check_SCRIPTS += tests/frontend/run
-EXTRA_DIST += tests/frontend/bindings.cc tests/frontend/convert.c tests/frontend/convert.F90 \
-    tests/frontend/f08.F90 tests/frontend/handles.c tests/frontend/header.cc \
+EXTRA_DIST += tests/frontend/bindings.cc tests/frontend/check.h tests/frontend/convert.c \
+    tests/frontend/convert.F90 tests/frontend/f08.F90 tests/frontend/handles.c tests/frontend/header.cc \
     tests/frontend/recovery.c tests/frontend/reported.c tests/frontend/requests.c \
     tests/frontend/sized.c tests/frontend/sized.py
 TESTS += tests/frontend/run
@@ -94,7 +97,7 @@ TESTS += tests/files/run
 # Each NAME_test.c is a program NAME_test.test, linked with the static objects for the hidden names.
 # UNIT_TESTS lists them when make runs; configure.ac defines it. match_bench prints what a match costs:
 # built, not run.
-EXTRA_DIST += $(wildcard $(srcdir)/tests/unit/*.[ch]) tests/typemap.h
+EXTRA_DIST += $(wildcard $(srcdir)/tests/unit/*.[ch]) tests/typemap.h tests/no_memory.h
 TEST_EXTENSIONS = .test
 if HAVE_CMOCKA
 UNIT_LIBS = $(LIBRARY)

@@ -35,10 +35,15 @@ void *weft_fortran_allocate(size_t n, size_t size)
 
 char *weft_fortran_text(const char *text, size_t length, char *few)
 {
-    while (length && text[length - 1] == ' ')
-        length--;
     while (length && *text == ' ')
         text++, length--;
+    return weft_fortran_name(text, length, few);
+}
+
+char *weft_fortran_name(const char *text, size_t length, char *few)
+{
+    while (length && text[length - 1] == ' ')
+        length--;
     char *copy = few && length < WEFT_FORTRAN_TEXT ? few : weft_fortran_allocate(length + 1, 1);
     memcpy(copy, text, length);
     copy[length] = '\0';

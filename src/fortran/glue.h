@@ -196,20 +196,32 @@ static inline void weft_fortran_release(void *space, void *few)
  * if it is short, else in memory to be freed. */
 char *weft_fortran_text(const char *text, size_t length, char *few);
 
+/* The same with the blanks before it. */
+char *weft_fortran_name(const char *text, size_t length, char *few);
+
 /* A result, cut or padded with blanks. */
 void weft_fortran_pad(char *result, size_t length, const char *text);
 
-/* ---- Requests whose operations use copies of sections (kept.c): how many there are, what
- * completes them, and what starts them again. `before` has their INTEGERs, `after` what the call
- * left of them, or NULL if it left them as they were. */
+/* ---- Requests whose operations use copies of sections (kept.c): how many there are, what is
+ * before and after a call that may complete them, and what starts them again. `before` has their
+ * INTEGERs, `after` what the call left of them, or NULL if it left them as they were. */
+struct weft_kept;
 extern _Atomic int weft_fortran_kept;
-void weft_fortran_settle_kept(int n, const int *before, const MPI_Request *after);
+struct weft_kept *weft_fortran_take_kept(int n, const int *requests);
+void weft_fortran_settle_kept(struct weft_kept *taken, int n, const int *before,
+                              const MPI_Request *after);
 void weft_fortran_start_kept(int n, const int *requests);
 
-static inline void weft_fortran_settle(int n, const int *before, const MPI_Request *after)
+static inline struct weft_kept *weft_fortran_take(int n, const int *requests)
 {
-    if (weft_unlikely(weft_fortran_kept))
-        weft_fortran_settle_kept(n, before, after);
+    return weft_unlikely(weft_fortran_kept) ? weft_fortran_take_kept(n, requests) : NULL;
+}
+
+static inline void weft_fortran_settle(struct weft_kept *taken, int n, const int *before,
+                                       const MPI_Request *after)
+{
+    if (weft_unlikely(taken))
+        weft_fortran_settle_kept(taken, n, before, after);
 }
 
 static inline void weft_fortran_start(int n, const int *requests)

@@ -86,6 +86,23 @@ void FORTRAN(cart_sub)(const int *comm, const int *remain_dims, int *newcomm, in
 }
 BOTH(cart_sub, CART_SUB)
 
+/* The elements behind those of the grid's dimensions are left as they are. */
+void FORTRAN(cart_get)(const int *comm, const int *maxdims, int *dims, int *periods, int *coords,
+                       int *ierror)
+{
+    MPI_Comm cart = weft_Comm_of(*comm);
+    int few[WEFT_FORTRAN_FEW] = {0}, ndims = 0,
+        *c_periods = weft_fortran_array(*maxdims, few, sizeof *c_periods);
+    int code = CALL(Cart_get)(cart, *maxdims, dims, c_periods, coords);
+    if (code == MPI_SUCCESS)
+        PMPI_Cartdim_get(cart, &ndims);
+    for (int i = 0; i < ndims; i++)
+        periods[i] = weft_fortran_logical(c_periods[i]);
+    weft_fortran_release(c_periods, few);
+    finish(ierror, code);
+}
+BOTH(cart_get, CART_GET)
+
 /* ---- Datatypes of many types, at once */
 
 void FORTRAN(type_get_contents)(const int *datatype, const int *max_integers,
@@ -160,17 +177,27 @@ static int *errcodes_of(int *errcodes)
     return WEFT_FORTRAN_IS(errcodes, ERRCODES_IGNORE) ? MPI_ERRCODES_IGNORE : errcodes;
 }
 
+static int rank_in(MPI_Comm comm)
+{
+    int rank = -1;
+    if (comm != MPI_COMM_NULL)
+        PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+/* The arguments of the program are significant at the root only. */
 void FORTRAN(comm_spawn)(const char *command, const char *argv, const int *maxprocs,
                          const int *info, const int *root, const int *comm, int *intercomm,
                          int *array_of_errcodes, int *ierror, size_t command_length,
                          size_t argv_length)
 {
+    MPI_Comm over = weft_Comm_of(*comm), made = MPI_COMM_NULL;
     char *c_command = weft_fortran_text(command, command_length, NULL);
-    char **c_argv = WEFT_FORTRAN_IS(argv, ARGV_NULL) ? MPI_ARGV_NULL
-                                                     : strings_of(argv, argv_length, argv_length);
-    MPI_Comm made = MPI_COMM_NULL;
-    int code = CALL(Comm_spawn)(c_command, c_argv, *maxprocs, weft_Info_of(*info), *root,
-                                weft_Comm_of(*comm), &made, errcodes_of(array_of_errcodes));
+    char **c_argv = rank_in(over) != *root || WEFT_FORTRAN_IS(argv, ARGV_NULL)
+                        ? MPI_ARGV_NULL
+                        : strings_of(argv, argv_length, argv_length);
+    int code = CALL(Comm_spawn)(c_command, c_argv, *maxprocs, weft_Info_of(*info), *root, over,
+                                &made, errcodes_of(array_of_errcodes));
     *intercomm = weft_Comm_integer(made);
     free_strings(c_argv);
     free(c_command);
@@ -186,10 +213,7 @@ void FORTRAN(comm_spawn_multiple)(const int *count, const char *array_of_command
                                   size_t array_of_commands_length, size_t array_of_argv_length)
 {
     MPI_Comm over = weft_Comm_of(*comm), made = MPI_COMM_NULL;
-    int rank = -1;
-    if (over != MPI_COMM_NULL)
-        PMPI_Comm_rank(over, &rank);
-    size_t n = rank == *root && *count > 0 ? (size_t)*count : 0;
+    size_t n = rank_in(over) == *root && *count > 0 ? (size_t)*count : 0;
     char **commands = weft_fortran_allocate(n, sizeof *commands);
     char ***argvs = weft_fortran_allocate(n, sizeof *argvs);
     MPI_Info *infos = weft_fortran_allocate(n, sizeof *infos);

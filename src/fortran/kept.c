@@ -5,8 +5,10 @@
  * reads the section again.
  *
  * Invariants:
- *  - The list has at most one entry for an INTEGER of a request. A new request with the INTEGER of
- *    an entry shows that C completed the old one, whose copy is then dropped.
+ *  - The list has at most one entry for an INTEGER of a request. A call that may complete requests
+ *    takes their entries out of the list, because another thread may get a new request with the
+ *    INTEGER before that call returns. A new request with the INTEGER of an entry in the list so
+ *    shows that C completed the old one, whose copy is then dropped.
  *  - An active entry is written to its section once. A nonblocking call's entry is active from the
  *    beginning, a persistent one's between its start and its completion.
  */
@@ -15,16 +17,16 @@
 #include <pthread.h>
 #include <string.h>
 
-struct kept {
+struct weft_kept {
     int request;
     bool persistent, active;
     struct weft_fortran_section in, out; /* each with a descriptor of its own, or without a copy */
-    struct kept *next;
+    struct weft_kept *next;
 };
 
 _Atomic int weft_fortran_kept;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct kept *all;
+static struct weft_kept *all;
 
 /* Takes the copy of a section, with a descriptor: that which the compiler passed ends with the
  * call.
@@ -54,15 +56,23 @@ static void release_section(struct weft_fortran_section *section)
     free((void *)section->of);
 }
 
-static void remove_entry(struct kept **link)
+/* Frees an entry that is in no list. */
+static void free_entry(struct weft_kept *entry)
 {
-    struct kept *entry = *link;
     weft_assert(weft_fortran_kept > 0);
-    *link = entry->next;
     weft_fortran_kept--;
     release_section(&entry->in);
     release_section(&entry->out);
     free(entry);
+}
+
+/* Moves an entry from one list to the front of another. */
+static void move(struct weft_kept **from, struct weft_kept **to)
+{
+    struct weft_kept *entry = *from;
+    *from = entry->next;
+    entry->next = *to;
+    *to = entry;
 }
 
 void weft_fortran_keep(int request, bool persistent, struct weft_fortran_section *in,
@@ -70,21 +80,24 @@ void weft_fortran_keep(int request, bool persistent, struct weft_fortran_section
 {
     if (!(in && in->packed) && !(out && out->packed))
         return;
-    struct kept *entry = weft_fortran_allocate(1, sizeof *entry);
-    *entry = (struct kept){request, persistent, !persistent, own(in), own(out), NULL};
+    struct weft_kept *entry = weft_fortran_allocate(1, sizeof *entry), *old = NULL;
+    *entry = (struct weft_kept){request, persistent, !persistent, own(in), own(out), NULL};
+    weft_fortran_kept++;
+    if (weft_Request_of(request) == MPI_REQUEST_NULL) { /* the call failed */
+        free_entry(entry);
+        return;
+    }
     pthread_mutex_lock(&lock);
-    for (struct kept **link = &all; *link; link = &(*link)->next) {
+    for (struct weft_kept **link = &all; *link && !old; link = &(*link)->next)
         if ((*link)->request == request) {
-            remove_entry(link);
+            move(link, &old);
             break;
         }
-    }
     entry->next = all;
     all = entry;
-    weft_fortran_kept++;
-    if (weft_Request_of(request) == MPI_REQUEST_NULL) /* the call failed */
-        remove_entry(&all);
     pthread_mutex_unlock(&lock);
+    if (old)
+        free_entry(old);
 }
 
 static int index_of(int request, int n, const int *requests)
@@ -97,7 +110,7 @@ static int index_of(int request, int n, const int *requests)
 
 /* Writes the result to its section if the operation is complete; true if the entry has no more use.
  */
-static bool settle(struct kept *entry, MPI_Request now)
+static bool settle(struct weft_kept *entry, MPI_Request now)
 {
     int complete = now == MPI_REQUEST_NULL;
     if (!complete && entry->active)
@@ -109,24 +122,46 @@ static bool settle(struct kept *entry, MPI_Request now)
     return now == MPI_REQUEST_NULL || (complete && !entry->persistent);
 }
 
-void weft_fortran_settle_kept(int n, const int *before, const MPI_Request *after)
+struct weft_kept *weft_fortran_take_kept(int n, const int *requests)
 {
-    struct kept *entry;
+    struct weft_kept *taken = NULL;
     pthread_mutex_lock(&lock);
-    for (struct kept **link = &all; (entry = *link);) {
-        int i = index_of(entry->request, n, before);
-        if (i < n && settle(entry, after ? after[i] : weft_Request_of(before[i])))
-            remove_entry(link);
+    for (struct weft_kept **link = &all; *link;)
+        if (index_of((*link)->request, n, requests) < n)
+            move(link, &taken);
         else
-            link = &entry->next;
-    }
+            link = &(*link)->next;
     pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+void weft_fortran_settle_kept(struct weft_kept *taken, int n, const int *before,
+                              const MPI_Request *after)
+{
+    struct weft_kept *done = NULL;
+    for (struct weft_kept **link = &taken; *link;) {
+        int i = index_of((*link)->request, n, before);
+        weft_assert(i < n);
+        if (settle(*link, after ? after[i] : weft_Request_of(before[i])))
+            move(link, &done);
+        else
+            link = &(*link)->next;
+    }
+    pthread_mutex_lock(&lock);
+    while (taken)
+        move(&taken, &all);
+    pthread_mutex_unlock(&lock);
+    while (done) {
+        struct weft_kept *entry = done;
+        done = entry->next;
+        free_entry(entry);
+    }
 }
 
 void weft_fortran_start_kept(int n, const int *requests)
 {
     pthread_mutex_lock(&lock);
-    for (struct kept *entry = all; entry; entry = entry->next) {
+    for (struct weft_kept *entry = all; entry; entry = entry->next) {
         if (index_of(entry->request, n, requests) == n || !entry->persistent || entry->active)
             continue; /* the C function refuses to start what is active */
         weft_fortran_gather(&entry->in);

@@ -14,6 +14,7 @@
 #define WEFT_FRONTEND_H
 
 #include "core/base/assert.h"
+#include "core/datatype/envelope.h"
 #include "core/message/request.h"
 #include "core/message/status.h"
 #include "core/mpi/api.h"
@@ -21,7 +22,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,6 +146,24 @@ static inline int front_bits(const struct front_pair *pairs, size_t n, int bits,
         return front_find_out(pairs, FRONT_COUNT(pairs), code, otherwise);                         \
     }
 
+/* Distribution arguments: a constant, or a block size, which may be the number of the standard's
+ * constant. WEFT_DARG_19 itself becomes 0, which is no block size either. */
+#define FRONT_CONVERT_DARG(role, pairs)                                                            \
+    static inline int front_##role##_in(int value)                                                 \
+    {                                                                                              \
+        if (value == pairs[0].theirs)                                                              \
+            return pairs[0].ours;                                                                  \
+        if (value == pairs[0].ours)                                                                \
+            return WEFT_DARG_19;                                                                   \
+        return value == WEFT_DARG_19 ? 0 : value;                                                  \
+    }                                                                                              \
+    static inline int front_##role##_out(int value)                                                \
+    {                                                                                              \
+        if (value == pairs[0].ours)                                                                \
+            return pairs[0].theirs;                                                                \
+        return value == WEFT_DARG_19 ? pairs[0].ours : value;                                      \
+    }
+
 #define FRONT_CONVERT_OFFSET(role, pairs)                                                          \
     static inline MPI_Offset front_##role##_in(MPI_Offset value)                                   \
     {                                                                                              \
@@ -207,6 +225,9 @@ static inline void front_release(void *array, void *few)
     if (array != few)
         free(array);
 }
+
+/* True at the root, where arguments are significant that no other rank's call reads. */
+bool front_is_root(front_Comm comm, int root);
 
 int *front_ints_in(int n, const int *array, int *few, int (*convert)(int));
 void front_ints_out(int n, int *array, int (*convert)(int));

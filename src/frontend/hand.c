@@ -4,26 +4,29 @@
  */
 #include "frontend/frontend.h"
 
-#include <limits.h>
-
 /* ---- Buffered sends: programs size their buffers with the MPI_BSEND_OVERHEAD of that MPI, which
  * is less than Weft's. The core makes buffers itself, and the program gets its own back. */
-static struct {
-    void *address;
-    MPI_Count size;
-} attached;
+
+/* False: the core reports what is wrong. */
+static bool is_buffer(const void *buffer, MPI_Count size)
+{
+    return buffer == FRONT_BUFFER_AUTOMATIC || (size >= 0 && (buffer || size == 0));
+}
+
+/* After an attach to a communicator, a session, or (both are null handles) the process. */
+static int attached(int code, MPI_Comm comm, MPI_Session session, void *buffer, MPI_Count size)
+{
+    if (code == MPI_SUCCESS)
+        weft_abi_set_detached(comm, session, buffer, buffer == FRONT_BUFFER_AUTOMATIC ? 0 : size);
+    return front_code(code);
+}
 
 FRONT_EXPORT(Buffer_attach_c);
 int front_Buffer_attach_c(void *buffer, MPI_Count size)
 {
-    bool valid = size >= 0 && (buffer || size == 0); /* else the core reports what is wrong */
-    int code = valid ? weft_abi_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0)
-                     : weft_abi_Buffer_attach_c(NULL, size);
-    if (code == MPI_SUCCESS) {
-        attached.address = buffer;
-        attached.size = size;
-    }
-    return front_code(code);
+    int code = is_buffer(buffer, size) ? weft_abi_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0)
+                                       : weft_abi_Buffer_attach_c(NULL, size);
+    return attached(code, MPI_COMM_NULL, MPI_SESSION_NULL, buffer, size);
 }
 
 FRONT_EXPORT(Buffer_attach);
@@ -32,34 +35,41 @@ int front_Buffer_attach(void *buffer, int size)
     return front_Buffer_attach_c(buffer, size);
 }
 
-FRONT_EXPORT(Buffer_detach_c);
-int front_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
+FRONT_EXPORT(Comm_attach_buffer_c);
+int front_Comm_attach_buffer_c(front_Comm comm, void *buffer, MPI_Count size)
 {
-    void *automatic;
-    int none, code = weft_abi_Buffer_detach(buffer_addr ? &automatic : NULL, size ? &none : NULL);
-    if (code == MPI_SUCCESS) {
-        *(void **)buffer_addr = attached.address;
-        *size = attached.size;
-        attached.address = NULL;
-        attached.size = 0;
-    }
-    return front_code(code);
+    MPI_Comm ours = front_Comm_in(comm);
+    int code = is_buffer(buffer, size) ? weft_abi_Comm_attach_buffer(ours, MPI_BUFFER_AUTOMATIC, 0)
+                                       : weft_abi_Comm_attach_buffer_c(ours, NULL, size);
+    return attached(code, ours, MPI_SESSION_NULL, buffer, size);
 }
 
-FRONT_EXPORT(Buffer_detach);
-int front_Buffer_detach(void *buffer_addr, int *size)
+FRONT_EXPORT(Comm_attach_buffer);
+int front_Comm_attach_buffer(front_Comm comm, void *buffer, int size)
 {
-    MPI_Count wide;
-    int code = front_Buffer_detach_c(buffer_addr, size ? &wide : NULL);
-    if (code == MPI_SUCCESS)
-        *size = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
-    return code;
+    return front_Comm_attach_buffer_c(comm, buffer, size);
+}
+
+FRONT_EXPORT(Session_attach_buffer_c);
+int front_Session_attach_buffer_c(front_Session session, void *buffer, MPI_Count size)
+{
+    MPI_Session ours = front_Session_in(session);
+    int code = is_buffer(buffer, size)
+                   ? weft_abi_Session_attach_buffer(ours, MPI_BUFFER_AUTOMATIC, 0)
+                   : weft_abi_Session_attach_buffer_c(ours, NULL, size);
+    return attached(code, MPI_COMM_NULL, ours, buffer, size);
+}
+
+FRONT_EXPORT(Session_attach_buffer);
+int front_Session_attach_buffer(front_Session session, void *buffer, int size)
+{
+    return front_Session_attach_buffer_c(session, buffer, size);
 }
 
 /* ---- Spawning: arguments are significant at the root, and only there the number of error codes is
  * known. At other ranks the codes keep the numbers of the standard's ABI. */
 
-static bool is_root(front_Comm comm, int root)
+bool front_is_root(front_Comm comm, int root)
 {
     int rank = -1;
     MPI_Comm over = front_Comm_in(comm);
@@ -84,7 +94,7 @@ int front_Comm_spawn(const char *command, char *argv[], int maxprocs, front_Info
                      front_Comm comm, front_Comm *intercomm, int array_of_errcodes[])
 {
     MPI_Comm made;
-    bool at_root = is_root(comm, root);
+    bool at_root = front_is_root(comm, root);
     clear_codes(array_of_errcodes, at_root ? maxprocs : 0);
     int code =
         weft_abi_Comm_spawn(command, argv, maxprocs, at_root ? front_Info_in(info) : MPI_INFO_NULL,
@@ -104,7 +114,7 @@ int front_Comm_spawn_multiple(int count, char *array_of_commands[], char **array
 {
     MPI_Comm made;
     MPI_Info few[FRONT_FEW], *infos = NULL;
-    bool at_root = is_root(comm, root) && array_of_info && array_of_maxprocs && count > 0;
+    bool at_root = front_is_root(comm, root) && array_of_info && array_of_maxprocs && count > 0;
     int codes = 0;
     for (int i = 0; at_root && i < count; i++)
         codes += array_of_maxprocs[i];

@@ -28,7 +28,8 @@ static bool is_in(const char *list, const char *word, size_t length)
     return false;
 }
 
-/* One kind with its restrictors. Managed memory counts as host memory: gpu.h. */
+/* One kind with its restrictors, of which any may hold: it is on the host if all are. Managed
+ * memory counts as host memory: gpu.h. */
 static enum weft_gpu_kinds check_kind(const char *at, size_t length, const char *supported)
 {
     size_t i = 0, n = strcspn(at, ":,");
@@ -37,12 +38,12 @@ static enum weft_gpu_kinds check_kind(const char *at, size_t length, const char 
         i++;
     if (i == sizeof table / sizeof *table || !is_in(supported, at, n))
         return WEFT_GPU_KINDS_UNSUPPORTED;
-    bool is_host = table[i].is_host;
+    bool is_host = table[i].is_host || at + n < end;
     for (at += n; at < end; at += n) {
         n = strcspn(++at, ":,");
         if (!is_in(table[i].restrictors, at, n))
             return WEFT_GPU_KINDS_UNSUPPORTED;
-        is_host = is_host || is_in("host,managed", at, n);
+        is_host = is_host && (table[i].is_host || is_in("host,managed", at, n));
     }
     return is_host ? WEFT_GPU_KINDS_HOST : WEFT_GPU_KINDS_DEVICE;
 }

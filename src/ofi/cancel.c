@@ -9,6 +9,11 @@
  * in any order, so the query contains the number of messages that were sent before it, and waits
  * until these have been delivered.
  *
+ * Where the completion data have 8 bits of a sequence number, a message sent later may have the
+ * same one. A standard send is not cancelled then: it completes in any case. A synchronous send,
+ * whose message may never be received, is cancelled if no other one without an ACK has its context,
+ * tag and number, because the receiver searches among synchronous messages.
+ *
  * A PEEK of a provider with the row flag WEFT_PROVIDER_MISSES may miss a message. So a search ends
  * when SEARCHES consecutive PEEKs have found nothing. The query contains the number of messages,
  * user messages and controls, that were sent before it, and the search is repeated until this rank
@@ -24,6 +29,7 @@
  */
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/message/sw_match.h"
 #include "core/message/process.h"
 #include "ofi/net.h"
@@ -44,6 +50,18 @@ struct weft_net_query {
 
 /* ---- The sender */
 
+/* True for a synchronous eager send if no other one has its context, tag and number. */
+static bool is_unique(const struct weft_request *request)
+{
+    const struct weft_request *other = weft_net_peer(request->peer)->sync;
+    for (; other; other = other->next)
+        if (other != request && other->channel->context == request->channel->context &&
+            other->tag == request->tag &&
+            !((other->sequence ^ request->sequence) & weft_net.sequence_mask))
+            return false;
+    return request->mode == WEFT_SEND_SYNCHRONOUS;
+}
+
 void weft_net_cancel(struct weft_request *request)
 {
     struct weft_net_request *state = weft_net_state(request);
@@ -61,14 +79,18 @@ void weft_net_cancel(struct weft_request *request)
                                        : request->bytes > weft_net.eager_limit;
     if (!request->pending && (rendezvous || request->mode == WEFT_SEND_SYNCHRONOUS))
         return; /* complete means matched */
-    if (!rendezvous && peer->sequence - request->sequence > weft_net.sequence_mask)
+    if (!rendezvous && peer->sequence - request->sequence > weft_net.sequence_mask &&
+        !is_unique(request))
         return; /* a later message has the same number */
+    enum weft_net_named named = rendezvous                               ? WEFT_NET_NAMED_RTS
+                                : request->mode == WEFT_SEND_SYNCHRONOUS ? WEFT_NET_NAMED_SYNC
+                                                                         : WEFT_NET_NAMED_EAGER;
     state->out.kind = rendezvous ? WEFT_NET_OUT_RTS : WEFT_NET_OUT_EAGER;
     request->flags |= WEFT_REQUEST_CANCELLING;
     request->pending++;
     weft_net_control(
         peer, (struct weft_net_control){.kind = WEFT_NET_CANCEL,
-                                        .count = rendezvous,
+                                        .count = named,
                                         .context = request->channel->context,
                                         .tag = request->tag,
                                         .number = request->number,
@@ -110,10 +132,9 @@ bool weft_net_cancel_replied(struct weft_request *request, bool cancelled)
 
 void weft_net_query_arrived(struct weft_net_vci *net, const struct weft_net_control *control)
 {
-    struct weft_net_query **last = &net->queries, *query = malloc(sizeof *query);
-    if (!query)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to answer a cancelled send of rank %d",
-                   control->from);
+    struct weft_net_query **last = &net->queries;
+    struct weft_net_query *query =
+        weft_memory_get(1, sizeof *query, "the reply to a cancelled send");
     *query = (struct weft_net_query){.control = *control};
     while (*last)
         last = &(*last)->next;
@@ -162,12 +183,14 @@ static bool revoke(struct weft_net_vci *net, const struct weft_net_query *query,
     const struct weft_net_control *control = &query->control;
     struct weft_channel *channel =
         weft_channel_of(control->context, (int)control->address, control->tag);
-    struct weft_arrival name = {.context = control->context,
-                                .source = sender_rank(channel, control),
-                                .tag = control->tag,
-                                .lane = WEFT_LANE_NET,
-                                .id = control->count ? weft_net_rts_id((uint32_t)control->number)
-                                                     : (uint32_t)control->other};
+    struct weft_arrival name = {
+        .context = control->context,
+        .source = sender_rank(channel, control),
+        .tag = control->tag,
+        .lane = WEFT_LANE_NET,
+        .mode = control->count == WEFT_NET_NAMED_SYNC ? WEFT_SEND_SYNCHRONOUS : WEFT_SEND_STANDARD,
+        .id = control->count == WEFT_NET_NAMED_RTS ? weft_net_rts_id((uint32_t)control->number)
+                                                   : (uint32_t)control->other};
     if (name.source < 0)
         return false;
     search(net, query->missing ? NULL : channel);

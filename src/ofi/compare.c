@@ -113,7 +113,7 @@ static void refused(struct weft_peer *peer, double now)
         return;
     }
     weft_failure_lost(
-        peer, MPI_ERR_OTHER,
+        peer->world, MPI_ERR_OTHER,
         "the connection to rank %d on %s over %s has ended, and no new one could be "
         "made for %.0f seconds; %u messages to that rank are not confirmed; see whether "
         "that rank still runs, and whether a firewall or another program ends "

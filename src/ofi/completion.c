@@ -112,7 +112,7 @@ static inline void dispatch(struct weft_net_vci *net, const struct fi_cq_tagged_
 int weft_net_failed(const struct weft_peer *peer, const char *format, ...)
 {
     va_list args;
-    if (peer && weft_failure_confirm(peer))
+    if (peer && weft_failure_confirm(peer->world))
         return weft_failure_report(peer);
     va_start(args, format);
     int code = weft_error_setv(MPI_ERR_OTHER, format, args);
@@ -165,7 +165,7 @@ int weft_net_send_failed(const struct weft_request *request, const char *why)
              request->bytes, request->tag, peer->world,
              weft_boot_host(peer->world, host, sizeof host), weft_net_name(), why);
     if (weft_channel_use(request->channel) != WEFT_CONTEXT_P2P)
-        weft_failure_lost(peer, MPI_ERR_OTHER, "%s", sentence);
+        weft_failure_lost(peer->world, MPI_ERR_OTHER, "%s", sentence);
     return weft_net_failed(peer, "%s", sentence);
 }
 
@@ -313,8 +313,10 @@ WEFT_HOT int weft_net_progress(unsigned vci)
             dispatch(net, &entries[i]);
         events += (int)n;
     } else if (weft_unlikely(n != -FI_EAGAIN && n != -FI_EAVAIL && n != 0)) {
-        weft_fatal(MPI_ERR_OTHER, "reading completions from %s failed: %s", weft_net_name(),
-                   fi_strerror((int)-n));
+        weft_fatal(MPI_ERR_OTHER,
+                   "reading completions from %s failed: %s; see whether its network device still "
+                   "works, or choose another provider (WEFT_PROVIDER)",
+                   weft_net_name(), fi_strerror((int)-n));
     }
     if (weft_unlikely(net->backlogged || net->stalled || net->rails_busy))
         events = progress_waiting(net, events);

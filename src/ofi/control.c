@@ -87,7 +87,7 @@ void weft_net_control_failed(const struct weft_peer *peer, const char *why)
 {
     char host[256];
     weft_failure_lost(
-        peer, MPI_ERR_OTHER,
+        peer->world, MPI_ERR_OTHER,
         "a control message to rank %d on %s could not be sent over %s: %s; see whether "
         "that host runs and the network to it works",
         peer->world, weft_boot_host(peer->world, host, sizeof host), weft_net_name(), why);
@@ -156,7 +156,10 @@ void weft_net_control(struct weft_peer *peer, struct weft_net_control control)
         return;
     struct weft_net_control_out *out = malloc(sizeof *out);
     if (!out)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to acknowledge a message of rank %d", peer->world);
+        weft_fatal(MPI_ERR_NO_MEM,
+                   "no memory to answer a message of rank %d; free memory, or run fewer ranks on "
+                   "this host",
+                   peer->world);
     out->out.kind = WEFT_NET_OUT_CONTROL;
     out->control = control;
     weft_net_push(peer, &out->out); /* reports an error other than -FI_EAGAIN */
@@ -375,7 +378,7 @@ static bool is_query(const struct weft_net_control *control)
 }
 
 /* True if the fields that depend on no operation have values that a rank sends: only DATA are
- * followed by data, and count is a number in FIN, a choice of two in some other kinds, else 0. */
+ * followed by data, and count is a number in FIN, a choice in some other kinds, else 0. */
 static bool is_well_formed(const struct weft_net_control *control, size_t data)
 {
     if ((control->kind == WEFT_NET_DATA) != (data > 0))
@@ -385,8 +388,9 @@ static bool is_well_formed(const struct weft_net_control *control, size_t data)
         return control->count <= WEFT_FINS_AT_ONCE;
     case WEFT_NET_RAIL:
         return control->count < WEFT_RAILS_MAX - 1 && control->length <= 1;
-    case WEFT_NET_CTS:
     case WEFT_NET_CANCEL:
+        return control->count <= WEFT_NET_NAMED_SYNC;
+    case WEFT_NET_CTS:
     case WEFT_NET_HEADER:
     case WEFT_NET_COMPARED:
     case WEFT_NET_CONNECTED:

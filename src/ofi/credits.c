@@ -32,15 +32,12 @@
  *    matches or is cancelled; both sides compute its cost from its length.
  *  - weft_net_settle sets fast.stop before the general path ends.
  */
-#include "core/base/error.h"
-#include "core/base/settings.h"
+#include "core/base/memory.h"
 #include "core/message/count.h"
 #include "core/message/process.h"
 #include "ofi/net.h"
 #include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
-
-#include <stdlib.h>
 
 enum { STEPS = 16 };
 
@@ -92,9 +89,8 @@ static struct weft_net_unconnected *unconnected(struct weft_net_vci *net, unsign
                                                 int world)
 {
     if (!net->unconnected)
-        net->unconnected = calloc(weft_net_senders(), sizeof *net->unconnected);
-    if (!net->unconnected)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to count the messages of %d ranks", weft.job.size);
+        net->unconnected =
+            weft_memory_get(weft_net_senders(), sizeof *net->unconnected, "the counts of messages");
     weft_assert(weft_net_sender_number(vci_number, world) - net->first_sender < weft_net_senders());
     return &net->unconnected[weft_net_sender_number(vci_number, world) - net->first_sender];
 }

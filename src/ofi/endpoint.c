@@ -104,31 +104,28 @@ bool weft_net_has_all(void)
     return weft_net.nvcis == weft_net.vci_numbers;
 }
 
-static int usable_bits(uint64_t format)
-{
-    return format ? 64 - __builtin_clzll(format) : 64;
-}
-
 /* The bits of the tag word that are left for the user's tag with so many VCI numbers. */
 static int tag_bits(const struct weft_job *job, unsigned vci_numbers)
 {
-    int sender = weft_net.software ? usable_bits((uint64_t)job->size * vci_numbers) : 0;
-    return (int)own.tag_bits - WEFT_KIND_BITS - sender - WEFT_CONTEXT_BITS;
+    uint64_t senders = (uint64_t)job->size * vci_numbers;
+    int sender = weft_net.software ? 64 - __builtin_clzll(senders) : 0;
+    return (int)own.tag_bits - WEFT_TAG_KIND_BITS - sender - WEFT_CONTEXT_BITS;
 }
 
 /* Reads the bits of a tag and of completion data from fi_info. */
 static int take_bits(const struct fi_info *info, const struct weft_job *job, char *why, size_t len)
 {
-    int bits = usable_bits(info->ep_attr->mem_tag_format);
+    int bits = weft_tag_format_bits(info->ep_attr->mem_tag_format);
+    weft_assert(bits >= WEFT_TAG_BITS);
     own.tag_bits = (uint32_t)bits;
     own.software = weft_net.software;
     weft_net.space_bit = UINT64_C(1) << (bits - 1);
-    bool wide = info->domain_attr->cq_data_size >= 8;
+    bool wide_data = info->domain_attr->cq_data_size >= 8;
     /* The key is first in memory, because net and tcp can be made to replace the first bytes of an
      * earlier message's data only: with its own number it arrives twice. */
-    weft_net.rank_shift = wide ? 0 : 8;
-    weft_net.sequence_shift = wide ? 32 : 0;
-    weft_net.sequence_mask = wide ? UINT32_MAX : 0xff;
+    weft_net.rank_shift = wide_data ? 0 : 8;
+    weft_net.sequence_shift = wide_data ? 32 : 0;
+    weft_net.sequence_mask = wide_data ? UINT32_MAX : 0xff;
     if (tag_bits(job, 1) >= WEFT_LEAST_TAG_BITS)
         return 0;
     snprintf(why, len,
@@ -143,9 +140,9 @@ static int take_bits(const struct fi_info *info, const struct weft_job *job, cha
 static void lay_out_tags(const struct weft_job *job)
 {
     int tag = tag_bits(job, weft_net.vci_numbers);
-    weft_net.form_shift = own.tag_bits - WEFT_KIND_BITS;
+    weft_net.form_shift = own.tag_bits - WEFT_TAG_KIND_BITS;
     weft_net.form_mask = UINT64_C(3) << weft_net.form_shift;
-    weft_net.sender_bits = own.tag_bits - WEFT_KIND_BITS - WEFT_CONTEXT_BITS - (unsigned)tag;
+    weft_net.sender_bits = own.tag_bits - WEFT_TAG_KIND_BITS - WEFT_CONTEXT_BITS - (unsigned)tag;
     weft_net.sender_shift = weft_net.form_shift - weft_net.sender_bits;
     if (tag > TAG_BITS)
         tag = TAG_BITS;
@@ -190,9 +187,9 @@ static void take_facts(const struct fi_info *info)
     weft_net.stop_step = !weft_net.local_mr;
     bool overflows = choice->row->flags & WEFT_PROVIDER_OVERFLOW && info->rx_attr->iov_limit > 1;
     weft_net.overflow_limit = overflows ? weft_net.eager_limit : 0;
-    bool numbered = info->domain_attr->cq_data_size >= 8;
-    weft_net.copies = numbered && !weft_net.software && choice->row->flags & WEFT_PROVIDER_COPIES;
-    weft_net.in_place_space = weft_net.header_apart && numbered && !weft_net.software
+    bool wide_data = info->domain_attr->cq_data_size >= 8;
+    weft_net.copies = wide_data && !weft_net.software && choice->row->flags & WEFT_PROVIDER_COPIES;
+    weft_net.in_place_space = weft_net.header_apart && wide_data && !weft_net.software
                                   ? weft_net.eager_limit - WEFT_NET_SMALL
                                   : 0;
     snprintf(weft_net.name, sizeof weft_net.name, "%s on %s", info->fabric_attr->prov_name,
@@ -558,7 +555,10 @@ static int insert(struct weft_peer *peer, const struct record *record)
            weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS && weft_net_is_alive(peer)) {
         size_t bytes = sizeof there;
         weft_net_report_unreachable(peer, fi_av_straddr(av, address, there, &bytes));
-        weft_failure_check();
+        if (weft_vcis_try()) { /* else the thread that holds one finds deaths when it waits */
+            weft_failure_check();
+            weft_vcis_leave();
+        }
     }
     return n;
 }

@@ -52,7 +52,7 @@
 enum { LOOKS = 8, PROBES = 3, MOST_PROBES = 127 };
 
 /* Refusals of a dead peer, and while ranks leave; seconds between looks for dead peers; connections
- * that a look makes, and how long it waits for each. */
+ * that a look makes, and how long it waits for all of them. */
 enum { DEAD = 2, DEAD_AT_END = 6, PROBE_SECONDS = 2, CONNECTS = 16, CONNECT_MS = 100 };
 
 /* The other end of a connection: an IP address, and its port; 0 if the connection was accepted, so
@@ -126,7 +126,8 @@ static void host_lost(const struct sockaddr_storage *there, double seconds)
     if (peer) {
         snprintf(who, sizeof who, "rank %d on %s", peer->world,
                  weft_boot_host(peer->world, host, sizeof host));
-        weft_failure_lost(peer, MPI_ERR_OTHER, format, who, address, seconds, weft_net_name());
+        weft_failure_lost(peer->world, MPI_ERR_OTHER, format, who, address, seconds,
+                          weft_net_name());
     } else if (!weft_settings.keep_going) {
         weft_fatal(MPI_ERR_OTHER, format, who, address, seconds, weft_net_name());
     }
@@ -219,61 +220,102 @@ static bool has_link(const struct look *look, const struct sockaddr_storage *add
     return false;
 }
 
-/* Connects to an address, and closes the connection. True if the host refuses it. */
-static bool is_refused(const struct sockaddr_storage *address)
+/* The connections of one look, which are made only to see whether hosts refuse them. The socket of
+ * one that has been made or refused is -1. */
+struct attempts {
+    unsigned count;
+    struct pollfd sockets[CONNECTS];
+    struct weft_peer *peers[CONNECTS];
+    bool refused[CONNECTS];
+};
+
+static void end_attempt(struct attempts *attempts, unsigned i, int error)
 {
-    int family = address->ss_family, failed = 0;
+    attempts->refused[i] = error == ECONNREFUSED;
+    close(attempts->sockets[i].fd);
+    attempts->sockets[i].fd = -1;
+}
+
+/* Begins to connect to a peer without a connection. */
+static void begin_attempt(const struct look *look, struct attempts *attempts,
+                          struct weft_peer *peer)
+{
+    struct sockaddr_storage address;
+    unsigned i = attempts->count;
+    if (peer->world == weft.job.rank || weft_tunnel_joins(peer) ||
+        !weft_net_peer_sockaddr(peer, &address))
+        return;
+    if (has_link(look, &address)) {
+        weft_net_peer(peer)->refusals = 0;
+        return;
+    }
+    int family = address.ss_family;
     socklen_t bytes = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
     int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return false;
-    if (connect(fd, (const struct sockaddr *)address, bytes))
-        failed = errno;
-    if (failed == EINPROGRESS) {
-        struct pollfd made = {.fd = fd, .events = POLLOUT};
-        bytes = sizeof failed;
-        failed = 0;
-        if (poll(&made, 1, CONNECT_MS) > 0)
-            getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &bytes);
-    }
-    close(fd);
-    return failed == ECONNREFUSED;
+        return;
+    attempts->sockets[i] = (struct pollfd){.fd = fd, .events = POLLOUT};
+    attempts->peers[i] = peer;
+    attempts->count++;
+    int error = connect(fd, (const struct sockaddr *)&address, bytes) ? errno : 0;
+    if (error != EINPROGRESS)
+        end_attempt(attempts, i, error);
 }
 
-/* Probes a peer without a connection. Returns whether it did. */
-static bool probe_peer(const struct look *look, struct weft_peer *peer)
+/* Waits until each connection has been made or refused, at most CONNECT_MS in all: a host that
+ * answers none of them must not keep this rank from its messages. */
+static void await_attempts(struct attempts *attempts)
+{
+    double end = weft_seconds() + CONNECT_MS / 1e3;
+    int ms = CONNECT_MS, error;
+    unsigned left = 0;
+    for (unsigned i = 0; i < attempts->count; i++)
+        left += attempts->sockets[i].fd >= 0;
+    while (left && ms > 0 && poll(attempts->sockets, attempts->count, ms) > 0) {
+        for (unsigned i = 0; i < attempts->count; i++) {
+            socklen_t bytes = sizeof error;
+            const struct pollfd *socket = &attempts->sockets[i];
+            if (socket->fd < 0 || !socket->revents ||
+                getsockopt(socket->fd, SOL_SOCKET, SO_ERROR, &error, &bytes))
+                continue;
+            end_attempt(attempts, i, error);
+            left--;
+        }
+        ms = (int)((end - weft_seconds()) * 1e3);
+    }
+    for (unsigned i = 0; i < attempts->count; i++)
+        if (attempts->sockets[i].fd >= 0)
+            end_attempt(attempts, i, 0);
+}
+
+static void count_refusal(struct weft_peer *peer, bool refused)
 {
     struct weft_net_peer *to = weft_net_peer(peer);
-    struct sockaddr_storage address;
     char text[128], host[256];
-    if (peer->world == weft.job.rank || weft_tunnel_joins(peer) ||
-        !weft_net_peer_sockaddr(peer, &address))
-        return false;
-    if (has_link(look, &address)) {
-        to->refusals = 0;
-        return false;
-    }
-    to->refusals = is_refused(&address) ? (uint8_t)(to->refusals + 1) : 0;
+    to->refusals = refused ? (uint8_t)(to->refusals + 1) : 0;
     if (to->refusals >= (weft_net.leaving ? DEAD_AT_END : DEAD))
-        weft_failure_lost(peer, MPI_ERR_PROC_ABORTED,
+        weft_failure_lost(peer->world, MPI_ERR_PROC_ABORTED,
                           "rank %d on %s ended before it called MPI_Finalize: nothing listens at "
                           "its address %s over %s; see its output or the launcher's for the reason",
                           peer->world, weft_boot_host(peer->world, host, sizeof host),
                           weft_net_peer_address(peer, text, sizeof text), weft_net_name());
-    return true;
 }
 
 static void probe_unconnected(struct look *look)
 {
-    int first = weft_net.next_probed, left = CONNECTS;
+    int first = weft_net.next_probed;
+    struct attempts attempts = {.count = 0};
     qsort(look->links, look->count, sizeof *look->links, compare_links);
-    for (int i = 0; i < weft.job.size && left > 0; i++) {
+    for (int i = 0; i < weft.job.size && attempts.count < CONNECTS; i++) {
         int rank = (first + i) % weft.job.size;
         struct weft_peer *peer = weft_peer_find(0, rank);
         if (peer && weft_net_is_alive(peer))
-            left -= probe_peer(look, peer);
+            begin_attempt(look, &attempts, peer);
         weft_net.next_probed = (rank + 1) % weft.job.size;
     }
+    await_attempts(&attempts);
+    for (unsigned i = 0; i < attempts.count; i++)
+        count_refusal(attempts.peers[i], attempts.refused[i]);
 }
 
 static bool is_listener(int fd)

@@ -134,6 +134,9 @@ void weft_net_cancel(struct weft_request *request);
  * number of events. */
 int weft_net_progress(unsigned vci);
 
+/* The last blocking call of a VCI has ended: sends the FINs that were held back in it. */
+void weft_net_wait_ended(unsigned vci);
+
 /* Stores the file descriptors that become readable when weft_net_progress has something to do, one
  * for each VCI, and returns how many; 0: an operation has to be retried, or the provider has none
  * (they are requested with WEFT_PROGRESS_THREAD). */

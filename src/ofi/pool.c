@@ -239,7 +239,8 @@ void weft_net_pool_failed(struct weft_net_vci *net, struct weft_net_op *op,
     net->posted--;
     if (error->err == FI_ETRUNC) {
         weft_net_drop("a message that is longer than the eager limit", -1);
-    } else if (!weft_failure_confirm(NULL)) { /* no message of the user is lost with a dead rank */
+    } else if (!weft_failure_confirm(WEFT_BOOT_ANYBODY)) {
+        /* With a dead rank no message of the user is lost. */
         char what[256];
         snprintf(what, sizeof what, "a message whose receive failed in %s (%s)", weft_net_name(),
                  text);

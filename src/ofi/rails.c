@@ -25,7 +25,6 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/settings.h"
-#include "core/message/process.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 #include "ofi/rendezvous.h"

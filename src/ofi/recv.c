@@ -23,12 +23,14 @@
  */
 #include "core/base/error.h"
 #include "core/message/sw_match.h"
+#include "core/progress/failure.h"
 #include "core/progress/progress.h"
 #include "ofi/net.h"
 #include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
 #include "ofi/rendezvous.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,6 +291,11 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
         return;
     }
     weft_net_peer(request->peer)->taken++;
+    if (weft_unlikely(request->peer->dead)) {
+        release_buffers(request);
+        weft_failure_end_fetch(request);
+        return;
+    }
     if (!state->packed && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         is_in_place(request->capacity)) {
         weft_net_request_header(
@@ -341,6 +348,22 @@ static size_t posted_bytes(struct weft_request *request)
     return all ? request->capacity : weft_net.eager_limit;
 }
 
+WEFT_COLD static uint8_t receive_error(const struct weft_request *request, const char *why)
+{
+    const struct weft_peer *peer = request->peer;
+    char host[256], from[300] = "any rank", tag[32] = "any tag";
+    if (peer)
+        snprintf(from, sizeof from, "rank %d on %s", peer->world,
+                 weft_boot_host(peer->world, host, sizeof host));
+    if (request->match.tag >= 0)
+        snprintf(tag, sizeof tag, "tag %d", request->match.tag);
+    return (uint8_t)weft_net_failed(peer,
+                                    "a receive of up to %zu bytes from %s with %s failed over %s: "
+                                    "%s; see whether the sender still runs and the network to its "
+                                    "host works",
+                                    request->capacity, from, tag, weft_net_name(), why);
+}
+
 /* ofi_rxm matches a message by its header, and cancels the receive if the connection ends before
  * the data are there. */
 void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_err_entry *error,
@@ -378,9 +401,7 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
     }
     if (!state->packed)
         weft_net_check_buffer(request, request->capacity, true);
-    request->error = (uint8_t)weft_net_failed(
-        request->peer, "a receive of up to %zu bytes failed in %s: %s; see whether the peer runs",
-        request->capacity, weft_net_name(), text);
+    request->error = receive_error(request, text);
     request->bytes = 0;
     release_buffers(request);
     weft_request_event(request);

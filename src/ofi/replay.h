@@ -5,7 +5,6 @@
 #ifndef WEFT_REPLAY_H
 #define WEFT_REPLAY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct weft_replay_record;

@@ -29,7 +29,6 @@
  */
 #include "core/base/error.h"
 #include "core/datatype/device.h"
-#include "core/message/process.h"
 #include "core/progress/failure.h"
 #include "ofi/ofi_internal.h"
 #include "ofi/rendezvous.h"
@@ -286,7 +285,9 @@ bool weft_net_piece_filled(struct weft_request *request, const struct weft_net_c
     if (unread + state->reads_out >= WEFT_NET_PIPELINE_PIECES)
         return false;
     if (first && !(state->pipeline = calloc(1, sizeof *state->pipeline)))
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to read a message of %zu bytes from rank %d",
+        weft_fatal(MPI_ERR_NO_MEM,
+                   "no memory to read a message of %zu bytes from rank %d; free memory, or run "
+                   "fewer ranks on this host",
                    request->bytes, request->peer->world);
     if (first)
         weft_net_register_receive(request);

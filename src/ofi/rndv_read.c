@@ -16,10 +16,8 @@
  *    in flight, and its end starts the next.
  */
 #include "core/base/clock.h"
-#include "core/base/error.h"
 #include "core/datatype/device.h"
 #include "core/message/count.h"
-#include "core/message/process.h"
 #include "core/progress/failure.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
@@ -104,19 +102,51 @@ void weft_net_expose(struct weft_request *request)
     state->header.address = weft_net.virtual_addresses ? (uintptr_t)data : 0;
 }
 
-/* FINs to one peer are sent together while as many more of its messages are being fetched: a series
- * of long messages then needs a sixth of the control messages, and a sender of few messages waits
- * for at most half of its FINs. No FIN waits longer than the fetches in flight. */
 static void send_fins(struct weft_peer *peer)
 {
     struct weft_net_peer *to = weft_net_peer(peer);
     weft_assert(to->fins <= WEFT_FINS_AT_ONCE);
-    if (!to->fins || (to->fins < WEFT_FINS_AT_ONCE && to->fins < to->fetching))
+    if (!to->fins || peer->dead)
         return;
     struct weft_net_control fin = {.kind = WEFT_NET_FIN, .count = (uint8_t)to->fins};
     memcpy(&fin.number, to->fin_numbers, to->fins * sizeof to->fin_numbers[0]);
     to->fins = 0;
     weft_net_control(peer, fin);
+}
+
+/* In a blocking call FINs to one peer are sent together while as many more of its messages are
+ * being fetched: a series of long messages then needs a sixth of the control messages, and a sender
+ * of few messages waits for at most half of its FINs. The end of the call sends the rest
+ * (weft_net_wait_ended), because fetches end only while this rank makes progress. */
+static bool may_hold_fins(struct weft_peer *peer)
+{
+    struct weft_net_peer *to = weft_net_peer(peer);
+    struct weft_net_vci *net = weft_net_of_peer(peer);
+    struct weft_vci *vci = &weft.vcis[peer->vci];
+    if (!vci->waiting || to->fins >= WEFT_FINS_AT_ONCE || to->fins >= to->fetching)
+        return false;
+    if (!to->holds_fins) {
+        to->holds_fins = true;
+        to->next_with_fins = net->with_fins;
+        net->with_fins = peer;
+        vci->transfers++;
+    }
+    return true;
+}
+
+void weft_net_wait_ended(unsigned number)
+{
+    struct weft_vci *vci = &weft.vcis[number];
+    struct weft_net_vci *net = &weft_net.vcis[number];
+    struct weft_peer *peer;
+    weft_assert(weft_vci_is_held(vci));
+    while ((peer = net->with_fins) != NULL) {
+        weft_assert(weft_net_peer(peer)->holds_fins && vci->transfers > 0);
+        net->with_fins = weft_net_peer(peer)->next_with_fins;
+        weft_net_peer(peer)->holds_fins = false;
+        vci->transfers--;
+        send_fins(peer);
+    }
 }
 
 void weft_net_fetched(struct weft_request *request)
@@ -135,7 +165,8 @@ void weft_net_fetched(struct weft_request *request)
     if (weft_likely(!peer->dead)) {
         if (was_read)
             to->fin_numbers[to->fins++] = state->header.number;
-        send_fins(peer);
+        if (!may_hold_fins(peer))
+            send_fins(peer);
     }
     weft_request_transferred(request);
     weft_request_event(request);
@@ -349,6 +380,10 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     struct weft_net_request *state = weft_net_state(request);
     weft_assert(state->phase == WEFT_NET_NO_RENDEZVOUS || state->phase == WEFT_NET_AWAITING_HEADER);
     weft_assert(!state->packed && !state->mr);
+    if (weft_unlikely(request->peer->dead)) {
+        weft_failure_end_fetch(request);
+        return;
+    }
     memcpy(&state->header, header, sizeof state->header);
     weft_net_peer(request->peer)->fetching++;
     state->moved = state->arrived = 0;

@@ -87,7 +87,7 @@ static int push_one(struct weft_request *request)
     return 0;
 }
 
-/* The peer has died: no more is pushed. */
+/* The peer has died, or counts as dead: no more is pushed. */
 static void give_up(struct weft_request *request)
 {
     request->error = (uint8_t)weft_failure_report(request->peer);
@@ -115,8 +115,10 @@ int weft_net_push_more(struct weft_request *request)
         weft_net_sent(request);
     } else if (rc && !state->reads_out) { /* else the end of a piece continues */
         if (rc != -FI_EAGAIN)
-            weft_fatal(MPI_ERR_NO_MEM, "no memory to push a message of %zu bytes to rank %d",
-                       request->capacity, request->peer->world);
+            weft_fatal(MPI_ERR_NO_MEM,
+                       "no memory to push a message of %zu bytes with tag %d to rank %d; free "
+                       "memory, or run fewer ranks on this host",
+                       request->capacity, request->tag, request->peer->world);
         weft_net_stall(request);
     }
     return pushed;
@@ -156,7 +158,8 @@ int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out)
     return rc;
 }
 
-static void end_piece(struct weft_net_piece *piece, int error, const char *text)
+/* failure: why the piece could not be sent, or NULL. */
+static void end_piece(struct weft_net_piece *piece, const char *failure)
 {
     struct weft_request *request = piece->request;
     struct weft_net_vci *net = weft_net_of(request);
@@ -164,8 +167,10 @@ static void end_piece(struct weft_net_piece *piece, int error, const char *text)
     weft_net_bounce_put(net, piece);
     weft_net_state(request)->reads_out--;
     net->outstanding--;
-    if (error)
-        request->error = weft_net_transfer_failed(request, "sending", "to", text);
+    if (failure) { /* the receiver waits for all pieces */
+        weft_net_control_failed(request->peer, failure);
+        give_up(request);
+    }
     weft_net_push_more(request);
 }
 
@@ -173,13 +178,12 @@ void weft_net_piece_done(struct weft_net_slot *slot, int error, const char *text
 {
     struct weft_net_piece *piece = slot->data;
     weft_net_slot_put(weft_net_of(piece->request), slot);
-    end_piece(piece, error, text);
+    end_piece(piece, error ? text : NULL);
 }
 
 void weft_net_piece_failed(struct weft_backlog_entry *out, const char *text)
 {
     struct weft_net_piece *piece =
         (struct weft_net_piece *)((char *)out - offsetof(struct weft_net_piece, out));
-    weft_net_state(piece->request)->moved = piece->request->capacity; /* no more pieces */
-    end_piece(piece, FI_EIO, text);
+    end_piece(piece, text);
 }

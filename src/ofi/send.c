@@ -16,13 +16,11 @@
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
 #include "core/base/clock.h"
-#include "core/message/process.h"
 #include "ofi/net.h"
 #include "ofi/credits.h"
 #include "ofi/ofi_internal.h"
 #include "ofi/rendezvous.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static inline uint64_t cq_data(const struct weft_peer *peer, const struct weft_request *request)

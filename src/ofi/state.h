@@ -90,7 +90,7 @@ struct weft_net_request {
     struct weft_backlog_entry out;
     bool withdrawing;   /* receives: Weft cancels it */
     bool withdrawn;     /* receives: it is cancelled */
-    bool stalled;       /* in the list weft_net.stalled, or in the readers of its peer */
+    bool stalled;       /* in the list of its VCI, or in the readers of its peer */
     uint8_t phase;      /* enum weft_net_phase */
     uint16_t reads_out; /* pieces in flight: read or pushed */
     bool put;           /* transfers of windows: fi_write, not fi_read */
@@ -140,6 +140,7 @@ struct weft_net_peer {
     bool reached;                /* the provider has accepted a message to it */
     bool connected_back;         /* its connection to this rank exists */
     bool backlogged;             /* in the list of peers with a backlog */
+    bool holds_fins;             /* in the list of peers whose FINs may be held back */
     bool held;                   /* nothing is sent until a tunnel is agreed on or connected */
     uint8_t refusals;            /* consecutive looks at which its address refused a connection */
     struct weft_peer *next_backlogged;
@@ -150,6 +151,7 @@ struct weft_net_peer {
     uint32_t fetching;                           /* rendezvous receives from it that are active */
     uint32_t fins;                               /* FINs to be sent: entries of fin_numbers */
     uint32_t fin_numbers[WEFT_FINS_AT_ONCE];     /* numbers of its sends whose data have arrived */
+    struct weft_peer *next_with_fins;            /* of those that hold FINs back */
     uint32_t credits;                            /* that it gave this rank at first contact */
     uint32_t sent_mark;   /* a value that the sequence had, not 2^32 messages ago, */
     uint64_t sent_before; /* and how many messages there had been then */
@@ -203,6 +205,7 @@ struct weft_net_vci {
     unsigned number;
     struct weft_objects objects;
     struct weft_peer *backlogged; /* peers with a backlog */
+    struct weft_peer *with_fins;  /* peers whose FINs may be held back until a wait ends */
     struct weft_request *stalled; /* rendezvous whose read or write got -FI_EAGAIN */
     struct weft_net_buffer *unposted;
     size_t posted, wanted;           /* of the pool's buffers; wanted is few or nbuffers */
@@ -234,9 +237,11 @@ struct weft_net_vci {
     uint32_t unattributed; /* messages taken for a communicator that this rank has not opened yet */
     struct weft_net_rails *rails; /* of the first VCI, or NULL: rails.c */
     size_t rails_busy;            /* requests that use them */
+    struct weft_tunnel *tunnels;  /* that peers of this VCI may need: tunnel.c */
 };
 
-/* The state that is common to all VCIs; not changed after weft_net_agree. */
+/* The state that is common to all VCIs. After weft_net_agree only a thread that holds all VCIs
+ * changes it; the members of `vcis` belong to those that hold the VCI. */
 struct weft_net {
     struct weft_net_vci vcis[WEFT_VCIS_MAX];
     unsigned nvcis;       /* endpoints that are open: `vci_numbers`, or 1 */

@@ -73,7 +73,7 @@ static const char magic[8] = "weft-tun";
 
 struct weft_tunnel {
     struct weft_tunnel *next;        /* of those that accept connections of the provider */
-    struct weft_tunnel *next_of_all; /* in weft_tunnels.all */
+    struct weft_tunnel *next_of_vci; /* in the list of its VCI */
     struct weft_peer *peer;
     enum state state;
     unsigned count, at; /* networks that both nodes have, and the one that is tried */
@@ -101,7 +101,7 @@ struct weft_tunnels {
         struct weft_tunnel_entry entry;
         char network[64], interface[IFNAMSIZ];
     } own[WEFT_TUNNEL_NETWORKS];
-    struct weft_tunnel *all, *accepting;
+    struct weft_tunnel *accepting;
     struct caller callers[CALLERS];
     uint32_t closed[CLOSED]; /* addresses of hosts that the job's network does not reach */
     unsigned closed_count;
@@ -214,12 +214,14 @@ void weft_tunnels_close(void)
     if (!tunnels)
         return;
     weft_pump_close(tunnels->pump);
-    while (tunnels->all) {
-        struct weft_tunnel *tunnel = tunnels->all;
-        tunnels->all = tunnel->next_of_all;
-        if (tunnel->fd >= 0)
-            close(tunnel->fd);
-        free(tunnel);
+    for (unsigned i = 0; i < WEFT_VCIS_MAX; i++) { /* the endpoints are closed */
+        struct weft_tunnel *tunnel;
+        while ((tunnel = weft_net.vcis[i].tunnels) != NULL) {
+            weft_net.vcis[i].tunnels = tunnel->next_of_vci;
+            if (tunnel->fd >= 0)
+                close(tunnel->fd);
+            free(tunnel);
+        }
     }
     for (unsigned i = 0; i < CALLERS; i++)
         if (tunnels->callers[i].fd >= 0)
@@ -233,8 +235,10 @@ void weft_tunnels_close(void)
 void weft_tunnels_connect(struct weft_peer *peer, const struct weft_tunnel_entry *entries,
                           unsigned count)
 {
-    struct weft_tunnels *tunnels = weft_net.tunnels;
+    const struct weft_tunnels *tunnels = weft_net.tunnels;
+    struct weft_net_vci *net = weft_net_of_peer(peer);
     struct weft_tunnel made = {.peer = peer, .fd = -1};
+    weft_assert(weft_vci_is_held(&weft.vcis[peer->vci]));
     for (unsigned i = 0; tunnels && i < tunnels->count; i++) {
         const struct weft_tunnel_entry *own = &tunnels->own[i].entry;
         for (unsigned j = 0; j < count && made.count < WEFT_TUNNEL_NETWORKS; j++) {
@@ -249,8 +253,8 @@ void weft_tunnels_connect(struct weft_peer *peer, const struct weft_tunnel_entry
     if (!tunnel)
         return;
     *tunnel = made;
-    tunnel->next_of_all = tunnels->all;
-    tunnels->all = tunnel;
+    tunnel->next_of_vci = net->tunnels;
+    net->tunnels = tunnel;
     weft_net_peer(peer)->tunnel = tunnel;
 }
 
@@ -286,46 +290,15 @@ void weft_tunnel_contact(struct weft_peer *peer)
         weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED});
 }
 
-struct posted {
-    struct weft_request **items;
-    size_t count, space;
-};
-
-static void collect_posted(void *arg, struct weft_request *request)
-{
-    struct posted *posted = arg;
-    if (!request->pending || request->op != WEFT_REQUEST_RECV ||
-        !(request->flags & WEFT_REQUEST_IN_LANE))
-        return;
-    if (posted->count == posted->space) {
-        posted->space = posted->space ? 2 * posted->space : 64;
-        posted->items = realloc(posted->items, posted->space * sizeof *posted->items);
-        if (!posted->items)
-            weft_fatal(MPI_ERR_NO_MEM, "no memory to post %zu receives again", posted->count);
-    }
-    posted->items[posted->count++] = request;
-}
-
-static int newest_first(const void *a, const void *b)
-{
-    const struct weft_request *x = *(struct weft_request *const *)a;
-    const struct weft_request *y = *(struct weft_request *const *)b;
-    return x->posted < y->posted ? 1 : x->posted > y->posted ? -1 : 0;
-}
-
 /* Receives from the peer that the provider matches are for its former address. All of the VCI are
  * posted again, so that they keep their order. */
 static void post_again(const struct weft_peer *peer)
 {
-    struct posted posted = {0};
-    size_t taken = 0;
+    size_t n, taken = 0;
     if (weft_net.software)
         return;
-    weft_request_each_of(&weft.vcis[peer->vci], collect_posted, &posted);
-    struct weft_request **items = posted.items;
-    if (posted.count)
-        qsort(items, posted.count, sizeof *items, newest_first);
-    for (size_t i = 0; i < posted.count; i++)
+    struct weft_request **items = weft_request_posted(&weft.vcis[peer->vci], NULL, true, &n);
+    for (size_t i = 0; i < n; i++)
         if (weft_net_withdraw(items[i]))
             items[taken++] = items[i];
     while (taken > 0)
@@ -537,8 +510,10 @@ static enum reply decide(const struct call *call, int from, double now)
 {
     struct weft_peer *peer = weft_peer_get(call->vci_number, from);
     struct weft_tunnel *tunnel = peer ? weft_net_peer(peer)->tunnel : NULL;
-    if (!tunnel || !weft_net_is_alive(peer) || has_sent(peer) || tunnel->state == JOINED)
+    if (!tunnel || !weft_net_is_alive(peer) || has_sent(peer))
         return REFUSED;
+    if (tunnel->state == JOINED) /* held: has agreed, and the reply may have been lost */
+        return weft_net_peer(peer)->held ? AGREED : REFUSED;
     if (tunnel->state == ASKING) {
         if (weft.job.rank < from)
             return REFUSED;
@@ -623,7 +598,7 @@ static void check_error(const struct weft_tunnel *tunnel)
     if (!error || weft_net.leaving || peer->dead)
         return;
     weft_failure_lost(
-        peer, MPI_ERR_OTHER,
+        peer->world, MPI_ERR_OTHER,
         "the connection to rank %d on %s through %s, which replaces %s, has failed (%s), and "
         "messages between the two ranks are lost; see whether that host runs and the "
         "network to it works",
@@ -661,9 +636,10 @@ void weft_tunnels_check(double now)
     accept_callers(tunnels, now);
     for (struct weft_tunnel *tunnel = tunnels->accepting; tunnel; tunnel = tunnel->next)
         accept_provider(tunnel);
-    for (unsigned i = 0; i < weft_net.nvcis; i++)
+    for (unsigned i = 0; i < weft_net.nvcis; i++) {
         progress_peers(&weft_net.vcis[i], now);
-    for (const struct weft_tunnel *tunnel = tunnels->all; tunnels->pump && tunnel;
-         tunnel = tunnel->next_of_all)
-        check_error(tunnel);
+        for (const struct weft_tunnel *tunnel = weft_net.vcis[i].tunnels; tunnels->pump && tunnel;
+             tunnel = tunnel->next_of_vci)
+            check_error(tunnel);
+    }
 }

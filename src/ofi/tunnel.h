@@ -9,7 +9,6 @@
 #include "pmix/boot.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct weft_peer;

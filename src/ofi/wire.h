@@ -14,7 +14,7 @@
 
 enum { WEFT_NET_HEADER_BYTES = 32, WEFT_NET_CONTROL_BYTES = 56 };
 
-enum { WEFT_NET_WIRE_VERSION = 21 };
+enum { WEFT_NET_WIRE_VERSION = 22 };
 
 /* The form of a user message, two bits of its tag word. */
 enum weft_message_form {
@@ -45,9 +45,9 @@ enum weft_net_control_kind {
     WEFT_NET_FILLED, /* length bytes, at offset `other` of the message for the receive `number`, can
                         be read with address and key */
     WEFT_NET_EMPTY,  /* those at offset `other` of the send `number` have been read */
-    WEFT_NET_CANCEL, /* drop the message of (context, tag) of the send `number`: announced (count
-                        1), or with the sequence `other` (count 0); address: the sender's rank in
-                        the communicator. The reply is sent when the messages with sequences
+    WEFT_NET_CANCEL, /* drop the message of (context, tag) of the send `number`, or with the
+                        sequence number `other` (count: enum weft_net_named); address: the sender's
+                        rank in the communicator. The reply is sent when the messages with sequences
                         below `length` have been delivered; `key` user messages and controls were
                         sent before it */
     WEFT_NET_CANCELLED,  /* the send `number` is cancelled */
@@ -70,6 +70,9 @@ enum weft_net_control_kind {
     WEFT_NET_RAIL       /* the reply for rail `count` of the receive `number`: it can be read with
                            address and key (length 1), or not (length 0) */
 };
+
+/* The message that a WEFT_NET_CANCEL names: an eager one, an RTS, an eager synchronous one. */
+enum weft_net_named { WEFT_NET_NAMED_EAGER, WEFT_NET_NAMED_RTS, WEFT_NET_NAMED_SYNC };
 
 enum { WEFT_FINS_AT_ONCE = 10 };
 

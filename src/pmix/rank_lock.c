@@ -13,7 +13,6 @@
 #include "pmix/pmix_internal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 extern char **environ;

@@ -16,7 +16,6 @@
 
 #include "core/base/membarrier.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>

@@ -185,9 +185,7 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
     memcpy(&header, data, sizeof header);
     size_t bytes = weft_request_fit(request, header.length);
     if (!link || link->dead) {
-        request->error = (uint8_t)weft_failure_report(request->peer);
-        request->bytes = 0;
-        weft_request_event(request);
+        weft_failure_end_fetch(request);
         return;
     }
     bool contiguous = header.address && request->type->flags & WEFT_TYPE_CONTIGUOUS;

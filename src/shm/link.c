@@ -9,6 +9,7 @@
  * Invariant: a bit is set before the first line is written, so no line stays unread.
  */
 #include "core/base/error.h"
+#include "core/message/foreign.h"
 #include "core/message/process.h"
 #include "gpu/gpu.h"
 #include "shm/shm_internal.h"
@@ -46,6 +47,16 @@ static bool append_active(struct weft_shm_vci *vci, struct weft_shm_link *link)
     return true;
 }
 
+enum { POPULATED_AT_ONCE = 64 << 10 };
+
+WEFT_COLD void weft_shm_populate(uint32_t *present, const char *data, bool write)
+{
+    uint32_t rest = weft_shm.shape.data - *present;
+    uint32_t bytes = rest < POPULATED_AT_ONCE ? rest : POPULATED_AT_ONCE;
+    weft_segment_populate(data + *present, bytes, write);
+    *present += bytes;
+}
+
 /* ---- First contact */
 
 static void announce(int index, unsigned vci_number)
@@ -61,6 +72,8 @@ static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
 {
     struct weft_ring_geometry shape = weft_shm.shape;
     unsigned vci = peer->vci_number % weft.nvcis;
+    /* The pages of a short data area take memory when they are used. */
+    uint32_t present = shape.data <= POPULATED_AT_ONCE ? shape.data : 0;
     struct weft_shm_link *link = aligned_alloc(WEFT_RING_LINE, sizeof *link);
     if (!link)
         return NULL;
@@ -73,6 +86,8 @@ static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
                                .peer = peer,
                                .pid = weft_shm_member(index)->pid,
                                .no_read = !weft_shm.single_copy,
+                               .out_present = present,
+                               .in_present = present,
                                .core_each = weft_shm.core_each && !peer->vci_number};
     weft_ring_open_writer(&link->out, link->share_out + 1, shape);
     weft_ring_open_reader(&link->in, link->share_in + 1, shape);
@@ -136,7 +151,7 @@ bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks)
     enum { LOOKS_BEFORE_YIELD = 1 << 14 };
     if (++*looks % LOOKS_BEFORE_YIELD)
         return false;
-    if (kill(link->pid, 0) && errno == ESRCH)
+    if ((kill(link->pid, 0) && errno == ESRCH) || weft_process_has_failed(link->peer->world))
         return true;
     sched_yield();
     return false;

@@ -16,6 +16,14 @@
 
 enum { LOOKS = 8, BATCH = 32 };
 
+/* The data of a line. */
+static inline const char *data_of(struct weft_shm_link *link, uint32_t at, uint32_t bytes)
+{
+    const char *data = weft_ring_data(&link->in, at);
+    weft_shm_touch(&link->in_present, link->in.data, data + bytes, false);
+    return data;
+}
+
 /* Passes a message to the matcher, and frees its line. */
 static __attribute__((noinline)) void read_message(struct weft_shm_link *link,
                                                    const struct weft_ring_line *line)
@@ -39,7 +47,7 @@ static __attribute__((noinline)) void read_message(struct weft_shm_link *link,
         message.bytes = sizeof body->word;
         message.length = body->word.length;
     } else {
-        message.data = in_line ? (const char *)body->data : weft_ring_data(&link->in, at);
+        message.data = in_line ? (const char *)body->data : data_of(link, at, bytes);
     }
     weft_sw_arrive(link->matcher, &message);
     if (in_line)
@@ -74,11 +82,11 @@ static __attribute__((noinline)) void read_control(struct weft_shm_link *link,
         weft_shm_share_requested(link, request, body);
         break;
     case WEFT_SHM_PIECE:
-        weft_shm_piece_arrived(link, body, weft_ring_data(&link->in, at));
+        weft_shm_piece_arrived(link, body, data_of(link, at, bytes));
         weft_ring_consume_data(&link->in, at, bytes);
         return;
     case WEFT_SHM_EXPORT:
-        weft_shm_export_arrived(link, body, weft_ring_data(&link->in, at));
+        weft_shm_export_arrived(link, body, data_of(link, at, bytes));
         weft_ring_consume_data(&link->in, at, bytes);
         return;
     case WEFT_SHM_CANCEL:

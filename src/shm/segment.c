@@ -10,6 +10,7 @@
  */
 #include "core/base/error.h"
 #include "core/base/settings.h"
+#include "core/base/memory.h"
 #include "core/message/process.h"
 #include "gpu/gpu.h"
 #include "shm/shm_internal.h"
@@ -33,11 +34,6 @@ static uint64_t nonce; /* of the segment; others read it here to try whether the
 
 /* ---- Layout */
 
-static size_t round_up(size_t n, size_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
-
 static int contact_words(int members)
 {
     return (members + WEFT_SHM_CONTACT_WORD - 1) / WEFT_SHM_CONTACT_WORD;
@@ -46,20 +42,21 @@ static int contact_words(int members)
 static size_t member_bytes(int members)
 {
     size_t contacts = (size_t)contact_words(members) * WEFT_LOCKS_MAX * sizeof(uint64_t);
-    return sizeof(struct weft_shm_member) + round_up(contacts, WEFT_RING_LINE);
+    return sizeof(struct weft_shm_member) + weft_segment_round_up(contacts, WEFT_RING_LINE);
 }
 
 static size_t rings_begin(int members)
 {
-    size_t head = round_up(sizeof(struct weft_shm_head), WEFT_RING_LINE);
-    return round_up(head + (size_t)members * member_bytes(members), PAGE);
+    size_t head = weft_segment_round_up(sizeof(struct weft_shm_head), WEFT_RING_LINE);
+    return weft_segment_round_up(head + (size_t)members * member_bytes(members), PAGE);
 }
 
 /* Rings are apart by full pages and a few lines, so that the lines that a rank polls do not all
  * fall into the same set of its cache. */
 static size_t ring_stride(struct weft_ring_geometry shape)
 {
-    return round_up(sizeof(struct weft_shm_share) + weft_ring_bytes(shape), PAGE) + PAGE;
+    return weft_segment_round_up(sizeof(struct weft_shm_share) + weft_ring_bytes(shape), PAGE) +
+           PAGE;
 }
 
 /* The rings of VCI number 0 come first. */
@@ -73,18 +70,20 @@ static size_t ring_offset(int from, int to, unsigned vci_number)
 
 static size_t segment_bytes(void)
 {
-    return round_up(ring_offset(0, 0, weft_shm.rings), PAGE) + PAGE;
+    return weft_segment_round_up(ring_offset(0, 0, weft_shm.rings), PAGE) + PAGE;
 }
 
-/* The more ranks, the smaller each ring: a rank connected to all others has two with each. Where
- * there are few, the data area is as large as a core's own cache: when the writer reuses a line, it
- * has left the reader's cache, and those that another core still has are the slowest to write
- * (1 MiB through 128 KiB took 190 us, through 1 MiB 48). Copies of device memory need long pieces.
- */
+/* The more ranks, the smaller each ring: a rank connected to all others has two with each. A longer
+ * data area than 256 KiB moves nothing faster but the bytes of staged messages, by 3 %, and a
+ * program's first messages take longer, because they use its pages for the first time (500 steps of
+ * examples/heat2d with 4 ranks take 0.03 s, through 1 MiB 0.06). Copies of device memory need long
+ * pieces. */
 static struct weft_ring_geometry choose_shape(int members)
 {
-    if (members <= 4 || (members <= 16 && weft_gpu_enabled))
+    if (members <= 16 && weft_gpu_enabled)
         return (struct weft_ring_geometry){256, 1 << 20};
+    if (members <= 4)
+        return (struct weft_ring_geometry){256, 256 << 10};
     if (members <= 16)
         return (struct weft_ring_geometry){128, 64 << 10};
     return (struct weft_ring_geometry){64, 32 << 10};
@@ -92,7 +91,7 @@ static struct weft_ring_geometry choose_shape(int members)
 
 struct weft_shm_member *weft_shm_member(int index)
 {
-    size_t head = round_up(sizeof(struct weft_shm_head), WEFT_RING_LINE);
+    size_t head = weft_segment_round_up(sizeof(struct weft_shm_head), WEFT_RING_LINE);
     return (struct weft_shm_member *)((char *)weft_shm.head + head +
                                       (size_t)index * member_bytes(weft_shm.members));
 }
@@ -281,12 +280,9 @@ void weft_shm_publish(const struct weft_job *job, unsigned vci_numbers)
         return;
     size_t n = (size_t)weft_shm.members;
     weft_shm.contact_words = contact_words(weft_shm.members);
-    weft_shm.world = malloc(n * sizeof *weft_shm.world);
-    weft_shm.accepted =
-        calloc((size_t)weft_shm.contact_words * WEFT_LOCKS_MAX, sizeof *weft_shm.accepted);
-    if (!weft_shm.world || !weft_shm.accepted)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of the %d ranks of this node",
-                   weft_shm.members);
+    weft_shm.world = weft_memory_get(n, sizeof *weft_shm.world, "a table of the node's ranks");
+    weft_shm.accepted = weft_memory_get((size_t)weft_shm.contact_words * WEFT_LOCKS_MAX,
+                                        sizeof *weft_shm.accepted, "a table of the node's ranks");
     memcpy(weft_shm.world, job->local_peers + first, n * sizeof *weft_shm.world);
     weft_shm.self = weft_shm_index(job->rank);
     if (weft_shm.self == 0 && make_and_publish(weft_shm_expects_all(job)))

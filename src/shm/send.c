@@ -9,7 +9,7 @@
  * as well. Controls and pieces are not kept, so they need no credits.
  *
  * Invariant: while a link has a backlog nothing but its head, and pieces, is written to its ring. A
- * link with a backlog or sends to push is in weft_shm.busy.
+ * link with a backlog or sends to push is in the list `busy` of its VCI.
  */
 #include "core/base/error.h"
 #include "core/message/sw_match.h"
@@ -93,6 +93,15 @@ static void note_long(struct weft_shm_link *link, size_t bytes)
     link->data_copied = now;
 }
 
+/* Space for the data of the next line, as weft_ring_reserve. */
+static inline char *reserve(struct weft_shm_link *link, uint32_t bytes, uint32_t *at)
+{
+    char *location = weft_ring_reserve(&link->out, bytes, at);
+    if (location)
+        weft_shm_touch(&link->out_present, link->out.data, location + bytes, true);
+    return location;
+}
+
 /* Writes a message to the data area; *turn is the turn of its line. False if there is no space now.
  */
 static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
@@ -102,7 +111,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     uint32_t at;
     if (!weft_ring_make_line(out))
         return false;
-    char *location = weft_ring_reserve(out, (uint32_t)message->bytes, &at);
+    char *location = reserve(link, (uint32_t)message->bytes, &at);
     if (!location)
         return false;
     struct weft_ring_line *line = weft_ring_line(out);
@@ -338,7 +347,10 @@ void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *bo
         return;
     struct weft_shm_control *control = malloc(sizeof *control);
     if (!control)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to answer a message of rank %d", link->peer->world);
+        weft_fatal(MPI_ERR_NO_MEM,
+                   "no memory to answer a message of rank %d; free memory, or run fewer ranks on "
+                   "this host",
+                   link->peer->world);
     control->out.kind = WEFT_SHM_OUT_CONTROL;
     control->body = *body;
     append_out(link, &control->out);
@@ -434,7 +446,7 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
     bool exports = state->gpu & WEFT_SHM_GPU_IPC;
     if (exports)
         bytes = sizeof export;
-    char *location = weft_ring_reserve(&link->out, bytes, &at);
+    char *location = reserve(link, bytes, &at);
     if (!location)
         return false;
     if (exports)

@@ -12,7 +12,6 @@
  *  - One message at a time for each ordered pair: weft_shm_share_read does not return before its
  *    end.
  */
-#include "core/message/process.h"
 #include "shm/shm_internal.h"
 
 #include <errno.h>

@@ -183,6 +183,7 @@ struct weft_shm_link {
     struct weft_request *pushed_at;     /* receives from it */
     uint64_t controls_out, controls_in; /* lines that were no messages */
     struct weft_shm_pin pin_out, pin_in;
+    uint32_t out_present, in_present; /* bytes of the data areas whose pages are present here */
 };
 
 /* The state of this lane in a VCI; only a thread that holds the VCI touches it. */
@@ -237,6 +238,17 @@ static inline struct weft_shm_link *weft_shm_link(const struct weft_peer *peer)
 {
     weft_assert(peer->lane == WEFT_LANE_SHM);
     return weft_shm_peer(peer)->link;
+}
+
+/* Data up to `end` of a data area are about to be written or read. Both ends make its pages present
+ * in steps: a fault for each page of the first lap of a ring takes ten times as long where it traps
+ * into a hypervisor. The writer is ahead, so that the pages are on its NUMA node. */
+void weft_shm_populate(uint32_t *present, const char *data, bool write);
+
+static inline void weft_shm_touch(uint32_t *present, const char *data, const char *end, bool write)
+{
+    while (weft_unlikely(*present < weft_shm.shape.data) && end > data + *present)
+        weft_shm_populate(present, data, write);
 }
 
 static inline struct weft_shm_request *weft_shm_state(struct weft_request *request)
@@ -308,7 +320,8 @@ static inline void weft_shm_signal(const struct weft_shm_link *link)
 }
 
 /* Called in a loop that waits for a peer: yields the core from time to time. True if the peer's
- * process has ended; its stores before that are visible. */
+ * process has ended (its stores before that are visible), or counts as dead: a process that is
+ * stopped does, and ends when it runs again. */
 bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks);
 
 /* send.c, for the lane's object: weft_shm_matched ends a send that had its ACK, FIN or last piece,

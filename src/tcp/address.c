@@ -7,7 +7,6 @@
 #include "tcp/tcp_internal.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "tcp/tcp_internal.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

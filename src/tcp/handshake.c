@@ -4,7 +4,6 @@
  */
 #include "tcp/handshake.h"
 
-#include <stddef.h>
 #include <string.h>
 
 static const char magic[8] = "weft-job";

@@ -192,22 +192,40 @@ void weft_tcp_flush(struct weft_tcp_peer *peer)
         flush(peer->output);
 }
 
-/* Space, or the byte or end that a peer sends which leaves or has ended. */
+/* Takes what a peer sends against the direction of the connection: a reply, or the byte of one that
+ * leaves. False if it is wrong. */
+static bool take_reply(struct weft_tcp_output *output)
+{
+    struct weft_tcp_peer *peer = output->peer;
+    struct weft_tcp_frame frame = {.kind = output->reply[0]};
+    if (output->reply[0] == LEAVING && peer) {
+        peer->left = true;
+        check_life(peer);
+        return true;
+    }
+    if (frame.kind != WEFT_TCP_CANCELLED && frame.kind != WEFT_TCP_TOO_LATE)
+        return false;
+    if (output->replied < sizeof output->reply)
+        return true;
+    output->replied = 0;
+    memcpy(&frame.sender, output->reply + 1, sizeof frame.sender);
+    return !peer || weft_tcp_arrived(peer, &frame, NULL);
+}
+
+/* Space, or bytes, or the end that a peer sends which has ended. */
 static void output_ready(struct weft_tcp_socket *socket, uint32_t events)
 {
     struct weft_tcp_output *output = (struct weft_tcp_output *)(void *)socket; /* first member */
-    char byte;
     if (events & ~(uint32_t)EPOLLOUT) {
-        ssize_t n = weft_tcp_read(socket->fd, &byte, 1);
-        if (n > 0 && byte == LEAVING && output->peer) {
-            output->peer->left = true;
-            check_life(output->peer);
-            if (socket->fd < 0)
-                return;
-        } else if (n != 0) {
+        ssize_t n = weft_tcp_read(socket->fd, output->reply + output->replied,
+                                  sizeof output->reply - output->replied);
+        output->replied += n > 0 ? (size_t)n : 0;
+        if (n < 0 || (n > 0 && !take_reply(output))) {
             fail_output(output, n < 0 ? errno : EPROTO);
             return;
         }
+        if (socket->fd < 0)
+            return;
     }
     flush(output);
 }
@@ -360,6 +378,15 @@ static void remove_orphan(struct weft_tcp_source *source)
     while (*link != source)
         link = &(*link)->next;
     *link = source->next;
+}
+
+void weft_tcp_reply(struct weft_tcp_source *source, enum weft_tcp_kind kind, uint64_t number)
+{
+    unsigned char reply[WEFT_TCP_REPLY_BYTES] = {(unsigned char)kind};
+    memcpy(reply + 1, &number, sizeof number);
+    ssize_t n = weft_tcp_write(source->socket.fd, reply, sizeof reply);
+    if (n != sizeof reply) /* after thousands of replies that the peer has not read */
+        shutdown(source->socket.fd, SHUT_RDWR);
 }
 
 /* The first connection of a peer has ended, or one of a process that was forgotten. error: of it,

@@ -8,8 +8,8 @@
 #include "tcp/tcp_internal.h"
 
 #include "core/message/count.h"
+#include "core/progress/failure.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static int start_send(struct weft_request *send)
     *state = (struct state){.phase = !eager                                ? CTS_AWAITED
                                      : send->mode == WEFT_SEND_SYNCHRONOUS ? ACK_AWAITED
                                                                            : DONE};
-    send->sequence = ++peer->sent ? peer->sent : ++peer->sent; /* never WEFT_NO_SEQUENCE */
+    send->sequence = ++peer->sent;
     struct weft_tcp_frame frame = describe_send(send, eager ? WEFT_TCP_EAGER : WEFT_TCP_ANNOUNCE);
     frame.payload = eager ? (uint32_t)send->bytes : 0;
     if (!eager && send->type->flags & WEFT_TYPE_CONTIGUOUS)
@@ -162,6 +162,10 @@ static void fetch(struct weft_request *receive, const void *header)
     memcpy(&head, header, sizeof head);
     struct state *state = state_of(receive);
     struct weft_tcp_peer *peer = weft_tcp_peer_of(receive->peer);
+    if (weft_unlikely(receive->peer->dead)) {
+        weft_failure_end_fetch(receive);
+        return;
+    }
     *state = (struct state){.phase = RECEIVING, .wanted = weft_request_fit(receive, head.length)};
     bool has_read = peer && head.receiver && state->wanted &&
                     receive->type->flags & WEFT_TYPE_CONTIGUOUS &&
@@ -295,19 +299,26 @@ static bool take_data(struct weft_tcp_peer *peer, const struct weft_tcp_frame *f
     return true;
 }
 
-static bool take_cancel(struct weft_tcp_peer *peer, const struct weft_tcp_frame *frame)
+/* Discards the message that a CANCEL names. Returns the kind of the reply. */
+static enum weft_tcp_kind revoke_message(const struct weft_tcp_frame *frame, uint32_t context)
 {
-    struct weft_arrival name = {.context = frame->context,
+    struct weft_arrival name = {.context = context,
                                 .source = frame->source,
                                 .tag = frame->tag,
                                 .lane = WEFT_LANE_TCP,
-                                .peer = peer->peer,
                                 .id = frame->id};
+    return weft_sw_revoke(&weft.vcis[0].matcher, &name) ? WEFT_TCP_CANCELLED : WEFT_TCP_TOO_LATE;
+}
+
+static bool take_cancel(struct weft_tcp_peer *peer, const struct weft_tcp_frame *frame)
+{
     if (!is_sender(peer, frame))
         return false;
-    bool revoked = weft_sw_revoke(&weft.vcis[0].matcher, &name);
-    control(peer, &(struct weft_tcp_frame){.kind = revoked ? WEFT_TCP_CANCELLED : WEFT_TCP_TOO_LATE,
-                                           .sender = frame->sender});
+    enum weft_tcp_kind kind = revoke_message(frame, frame->context);
+    if (peer->output || peer->foreign->comms > 0)
+        control(peer, &(struct weft_tcp_frame){.kind = (uint8_t)kind, .sender = frame->sender});
+    else
+        weft_tcp_reply(peer->sources, kind, frame->sender);
     return true;
 }
 
@@ -355,6 +366,9 @@ void weft_tcp_dropped(struct weft_tcp_source *source, const struct weft_tcp_fram
 {
     if (frame->kind == WEFT_TCP_EAGER)
         source->arrived += cost_of(frame->payload);
+    if (frame->kind == WEFT_TCP_CANCEL && frame->context < CONTEXTS)
+        weft_tcp_reply(source, revoke_message(frame, frame->context | WEFT_CONTEXT_FREED),
+                       frame->sender);
 }
 
 bool weft_tcp_arrived(struct weft_tcp_peer *peer, const struct weft_tcp_frame *frame,

@@ -187,6 +187,9 @@ enum {
     WEFT_TCP_RETURN = 512 << 10    /* credits are returned in such amounts */
 };
 
+/* A reply against the direction of a connection: kind, number of the request. */
+enum { WEFT_TCP_REPLY_BYTES = 1 + sizeof(uint64_t) };
+
 /* A connection to a peer. */
 struct weft_tcp_output {
     struct weft_tcp_socket socket;
@@ -197,6 +200,8 @@ struct weft_tcp_output {
     unsigned hellos;            /* sent to make it */
     uint64_t charged, returned; /* costs of its eager messages, and returned by the peer */
     bool needed;                /* a frame other than CREDIT was appended */
+    unsigned char reply[WEFT_TCP_REPLY_BYTES]; /* a reply that is arriving, */
+    size_t replied;                            /* and its bytes so far */
     unsigned char *bytes;
     size_t begin, end, space; /* what waits to leave */
     struct weft_tcp_output *next;
@@ -251,6 +256,10 @@ size_t weft_tcp_waiting(const struct weft_tcp_peer *peer);
 
 /* A connection from a peer has passed its handshake. */
 void weft_tcp_accept(struct weft_foreign *foreign, int fd, uint64_t number);
+
+/* Replies to a CANCEL on the connection on which it has come, for a process that has no
+ * communicator with the peer any more, and so no connection to it. */
+void weft_tcp_reply(struct weft_tcp_source *source, enum weft_tcp_kind kind, uint64_t number);
 
 void weft_tcp_disconnect(struct weft_foreign *foreign);
 void weft_tcp_forget(struct weft_foreign *foreign);

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,15 @@ static int culprit(void)
 static void wait_for_culprit(void)
 {
     MPI_Recv(&value, 1, MPI_INT, size - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* A first contact that fails in an agreement: the others wait for that member. */
+static void agree_unreachable(void)
+{
+    int flag = 1;
+    begin();
+    MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
+    puts("NOT NOTICED");
 }
 
 /* The rank as the launcher's environment tells it, before MPI_Init may. */
@@ -175,6 +185,27 @@ static void negative_count(void)
         return;
     }
     wait_for_culprit();
+}
+
+static void negative_elements(void)
+{
+    MPI_Status status = {0};
+    begin();
+    if (culprit()) {
+        MPI_Status_set_elements(&status, MPI_INT, -4);
+        return;
+    }
+    wait_for_culprit();
+}
+
+static void window_too_large(void)
+{
+    MPI_Win win;
+    void *memory;
+    begin();
+    MPI_Win_allocate_shared(culprit() ? PTRDIFF_MAX : 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+                            &win);
+    puts("NOT NOTICED");
 }
 
 static void too_small(void)
@@ -1495,10 +1526,13 @@ static const struct {
             {"bad-rank", bad_rank},
             {"bad-type", bad_type},
             {"negative-count", negative_count},
+            {"negative-elements", negative_elements},
+            {"window-too-large", window_too_large},
             {"too-small", too_small},
             {"too-small-of-many", too_small_of_many},
             {"errors-abort", errors_abort},
             {"abort-42", abort_42},
+            {"agree-unreachable", agree_unreachable},
             {"rank-before-init", rank_before_init},
             {"send-before-init", send_before_init},
             {"barrier-after-finalize", barrier_after_finalize},

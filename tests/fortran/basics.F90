@@ -229,6 +229,11 @@ contains
         call MPI_Comm_set_name(comm, 'my own name   ', code)
         call MPI_Comm_get_name(comm, name, length, code)
         call expect(length, 11, 'the length without blanks')
+        call MPI_Comm_set_name(comm, '  behind blanks ', code)
+        call MPI_Comm_get_name(comm, name, length, code)
+        call expect(length, 15, 'the length of a name behind blanks')
+        call expect(name, '  behind blanks', 'the name behind blanks')
+        call MPI_Comm_set_name(comm, 'my own name   ', code)
 #if !MPI_3
         call MPI_Comm_get_name(comm, short, length, code)
         call expect(short, 'my o', 'a name that is cut')
@@ -279,8 +284,9 @@ contains
 
     subroutine logicals()
         HANDLE(MPI_Comm) :: cart, lines
-        logical :: periods(2), flag, keep(2)
-        integer :: dims(2), coords(2), n, kind
+        logical :: periods(2), flag, keep(2), many(40)
+        integer :: dims(2), coords(2), n, kind, all_dims(40), all_coords(40), many_bits(40)
+        equivalence (many, many_bits)
         HANDLE(MPI_Op) :: op
         dims = [size, 1]
         call MPI_Cart_create(MPI_COMM_WORLD, 2, dims, [.true., .false.], .false., cart, code)
@@ -290,6 +296,10 @@ contains
         call expect(all(dims == [size, 1]), 'the dimensions')
         call expect(periods(1) .and. .not. periods(2), 'the periods')
         call expect(coords(1), rank, 'the first coordinate')
+        many_bits = 77
+        call MPI_Cart_get(cart, 40, all_dims, many, all_coords, code)
+        call expect(many(1) .and. .not. many(2), 'the periods in a long array')
+        call expect(all(many_bits(3:) == 77), 'what is behind the periods is left')
         keep = [.false., .true.]
         call MPI_Cart_sub(cart, keep, lines, code)
         call MPI_Comm_size(lines, n, code)
@@ -415,6 +425,9 @@ contains
         call MPI_Dist_graph_neighbors(graph, 1, sources, no_weights, 1, destinations, &
             more_weights, code)
         call expect(no_weights(1) == 3 .and. more_weights(1) == 4, 'the weights')
+        call MPI_Dist_graph_neighbors(graph, 1, sources, MPI_UNWEIGHTED, 1, destinations, &
+            MPI_UNWEIGHTED, code)
+        call expect(sources(1), rank, 'the neighbor of a graph with weights, without them')
         call MPI_Comm_free(graph, code)
     end subroutine graphs
 

@@ -5,7 +5,7 @@ EXTRA_DIST += tests/fortran/check.f90 tests/fortran/interface.inc
 EXTRA_DIST += tests/fortran/basics.F90 tests/fortran/windows.F90 tests/fortran/sections.f90 tests/fortran/callbacks.f90 \
     tests/fortran/callbacks_old.f90 tests/fortran/mixed.c tests/fortran/mixed.f90 \
     tests/fortran/reductions.f90 tests/fortran/files.f90 \
-    tests/fortran/sections_random.f90
+    tests/fortran/sections_random.f90 tests/fortran/sections_threads.f90
 dist_check_SCRIPTS += tests/fortran/every_call.py
 
 # ---- Names, profiling libraries, and mistakes that the compiler sees

@@ -319,7 +319,7 @@ static void unsupported(void)
 {
     static const char wanted[] =
         "a.out|one|two|eightlet|end|3|codes|first|x|end|1|no info|second|y|z|end|2|env|codes|"
-        "b.out|none|1|ignore|p|none|1|no info|q|none|1|no info|ignore|mine|";
+        "c.out|none|1|codes|b.out|none|1|ignore|p|none|1|no info|q|none|1|no info|ignore|mine|";
     fortran_spawns_();
     fortran_spawns_less_();
     fortran_registers();

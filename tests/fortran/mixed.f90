@@ -153,6 +153,9 @@ subroutine fortran_spawns()
     argvs(2, :) = ['y       ', 'z       ', '        ']
     call MPI_Comm_spawn_multiple(2, commands, argvs, [1, 2], [MPI_INFO_NULL, MPI_INFO_ENV], 0, &
         MPI_COMM_SELF, children, codes)
+    ! Arguments without a blank one behind them, of a process that is not the root
+    argv = 'eightlet'
+    call MPI_Comm_spawn('c.out', argv, 1, MPI_INFO_NULL, 1, MPI_COMM_SELF, children, codes)
 end subroutine fortran_spawns
 
 subroutine fortran_spawns_less()

@@ -8,26 +8,12 @@
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
 #endif
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int bad;
-
-#define CHECK(good)                                                                                \
-    do {                                                                                           \
-        if (!(good)) {                                                                             \
-            printf("line %d: %s\n", __LINE__, #good);                                              \
-            bad++;                                                                                 \
-        }                                                                                          \
-    } while (0)
-
-static int class_of(int code)
-{
-    int class = MPI_SUCCESS;
-    MPI_Error_class(code, &class);
-    return class;
-}
+#include "check.h"
 
 /* Values that are no handles: small ones, also some that the standard predefines, and, if handles
  * are ints, numbers that no object has. */
@@ -144,6 +130,53 @@ static void buffers(void)
 #endif
 }
 
+/* Functions of MPI 4.1, which the header of the other MPI lacks. The buffer has space for the
+ * overhead of that MPI. */
+#ifdef MPICH
+#define AUTOMATIC ((void *)-2)
+#else
+#define AUTOMATIC ((void *)4)
+#endif
+
+static void buffers_of_communicators(void)
+{
+    enum { N = 100 };
+    int (*attach)(MPI_Comm, void *, int), (*detach)(MPI_Comm, void *, int *), rank, size, n;
+    int data[N] = {0}, got[N];
+    char buffer[N * sizeof(int) + MPI_BSEND_OVERHEAD];
+    void *address, *self = dlopen(NULL, RTLD_LAZY), *both[] = {buffer, AUTOMATIC};
+    MPI_Comm comm;
+    *(void **)&attach = dlsym(self, "MPI_Comm_attach_buffer");
+    *(void **)&detach = dlsym(self, "MPI_Comm_detach_buffer");
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_rank(comm, &rank);
+    for (int i = 0; i < 2; i++) {
+        n = i == 0 ? (int)sizeof buffer : 0;
+        data[N - 1] = i + 1;
+        CHECK(attach(comm, both[i], n) == MPI_SUCCESS);
+        CHECK(class_of(attach(comm, buffer, (int)sizeof buffer)) == MPI_ERR_BUFFER);
+        CHECK(MPI_Bsend(data, N, MPI_INT, 1 - rank, 0, comm) == MPI_SUCCESS);
+        MPI_Recv(got, N, MPI_INT, 1 - rank, 0, comm, MPI_STATUS_IGNORE);
+        CHECK(got[N - 1] == i + 1);
+        CHECK(detach(comm, &address, &size) == MPI_SUCCESS && address == both[i] && size == n);
+        CHECK(class_of(detach(comm, &address, &size)) == MPI_ERR_BUFFER);
+    }
+    CHECK(class_of(attach(comm, NULL, 4)) == MPI_ERR_BUFFER);
+    CHECK(class_of(attach(MPI_COMM_NULL, buffer, 4)) == MPI_ERR_COMM);
+    MPI_Comm_free(&comm);
+#if MPI_VERSION >= 4
+    MPI_Session session;
+    int (*attach_session)(MPI_Session, void *, int), (*detach_session)(MPI_Session, void *, int *);
+    *(void **)&attach_session = dlsym(self, "MPI_Session_attach_buffer");
+    *(void **)&detach_session = dlsym(self, "MPI_Session_detach_buffer");
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    CHECK(attach_session(session, buffer, (int)sizeof buffer) == MPI_SUCCESS);
+    CHECK(detach_session(session, &address, &size) == MPI_SUCCESS && address == buffer);
+    CHECK(size == (int)sizeof buffer);
+    MPI_Session_finalize(&session);
+#endif
+}
+
 static int size_of_split(int type)
 {
     MPI_Comm made = MPI_COMM_NULL;
@@ -169,11 +202,29 @@ static void splits(void)
         int size = size_of_split(type);
         CHECK(size >= 1 && size <= node);
     }
+    /* beside a process with MPI_UNDEFINED, twice, so that calls of one kind do not meet the next */
     MPI_Comm made;
+    int rank, alone;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int type = 0; type <= OMPI_COMM_TYPE_CLUSTER; type++) {
+        alone = size_of_split(rank == 0 ? type : MPI_UNDEFINED);
+        CHECK(alone == (rank == 0));
+        alone = size_of_split(rank == 1 ? type : MPI_UNDEFINED);
+        CHECK(alone == (rank == 1));
+    }
     CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, 77, 0, MPI_INFO_NULL, &made) != MPI_SUCCESS);
     CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, OMPI_COMM_TYPE_CORE, 0, MPI_INFO_NULL, NULL) !=
           MPI_SUCCESS);
 #endif
+}
+
+/* Not at the root, where the info argument is significant: rank 0 of MPI_COMM_SELF is another. */
+static void info_at_root(void)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Info nothing = (MPI_Info)0x11111000;
+    CHECK(MPI_Comm_accept("", nothing, 1, MPI_COMM_SELF, &made) != MPI_SUCCESS);
+    CHECK(MPI_Comm_connect("", nothing, 1, MPI_COMM_SELF, &made) != MPI_SUCCESS);
 }
 
 /* The answer is that of MPI_COMM_WORLD's memory kinds; argument: the kind that the job has. */
@@ -201,7 +252,9 @@ int main(int argc, char **argv)
     }
     bound_variables();
     buffers();
+    buffers_of_communicators();
     splits();
+    info_at_root();
     memory_kinds(argc > 1 ? argv[1] : "");
     MPI_Finalize();
     return bad != 0;

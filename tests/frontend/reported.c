@@ -11,22 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int bad, rank;
+#include "check.h"
 
-#define CHECK(good)                                                                                \
-    do {                                                                                           \
-        if (!(good)) {                                                                             \
-            printf("line %d: %s\n", __LINE__, #good);                                              \
-            bad++;                                                                                 \
-        }                                                                                          \
-    } while (0)
-
-static int class_of(int code)
-{
-    int class = MPI_SUCCESS;
-    MPI_Error_class(code, &class);
-    return class;
-}
+static int rank;
 
 /* MPICH 7003: a file's error handler gets another handle than the program has. */
 static MPI_File seen_file;
@@ -217,6 +204,43 @@ static void contents(void)
     MPI_Type_free(&made);
 }
 
+/* A block size of a distributed array is the value of the standard's MPI_DISTRIBUTE_DFLT_DARG. */
+static void block_sizes(void)
+{
+    enum { ALL = 400 };
+    int all = ALL, two = 2, in[ALL], packed[ALL], n, contents[8];
+    MPI_Datatype made, types[1];
+    MPI_Aint none[1];
+    for (int i = 0; i < ALL; i++)
+        in[i] = i;
+    for (int block = 1; block <= 40; block++) {
+        int cyclic = MPI_DISTRIBUTE_CYCLIC, kind = MPI_DISTRIBUTE_BLOCK, at = 0, bytes, wrong = 0;
+        CHECK(MPI_Type_create_darray(2, rank, 1, &all, &cyclic, &block, &two, MPI_ORDER_C, MPI_INT,
+                                     &made) == MPI_SUCCESS);
+        MPI_Type_get_contents(made, 8, 0, 1, contents, none, types);
+        CHECK(contents[5] == block);
+        MPI_Type_commit(&made);
+        MPI_Type_size(made, &bytes);
+        MPI_Pack(in, 1, made, packed, (int)sizeof packed, &at, MPI_COMM_SELF);
+        n = 0;
+        for (int i = 0; i < ALL; i++)
+            if (i / block % 2 == rank)
+                wrong += packed[n++] != i;
+        CHECK(n * (int)sizeof(int) == bytes && at == bytes && !wrong);
+        MPI_Type_free(&made);
+        /* two blocks that together are larger than the array */
+        n = block + block / 2;
+        CHECK(MPI_Type_create_darray(2, rank, 1, &n, &kind, &block, &two, MPI_ORDER_C, MPI_INT,
+                                     &made) == MPI_SUCCESS);
+        MPI_Type_size(made, &bytes);
+        CHECK(bytes == (rank ? n - block : block) * (int)sizeof(int));
+        MPI_Type_free(&made);
+    }
+    int no_size = -2147483647 - 1, kind = MPI_DISTRIBUTE_CYCLIC;
+    CHECK(class_of(MPI_Type_create_darray(2, rank, 1, &all, &kind, &no_size, &two, MPI_ORDER_C,
+                                          MPI_INT, &made)) == MPI_ERR_ARG);
+}
+
 /* Mukautuva 13, Open MPI 5459 and 6813: arguments that MPI_IN_PLACE makes insignificant are read;
  * arrays of types are read after a nonblocking call has returned. */
 static void in_place(void)
@@ -264,6 +288,27 @@ static void neighbors(void)
     MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
     CHECK(in == 0 && out == 0 && weighted);
     CHECK(MPI_Dist_graph_neighbors(graph, 0, peers, weights, 0, peers, weights) == MPI_SUCCESS);
+    MPI_Comm_free(&graph);
+}
+
+/* A graph with weights, whose neighbors are asked for without them: constants are no arrays. */
+static void no_weights(void)
+{
+    enum { EDGES = 5 };
+    MPI_Comm graph;
+    int ranks[EDGES], six[EDGES] = {6, 6, 6, 6, 6}, from[EDGES], to[EDGES], weights[EDGES];
+    for (int i = 0; i < EDGES; i++)
+        ranks[i] = i % 2;
+    CHECK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, EDGES, ranks, six, EDGES, ranks, six,
+                                         MPI_INFO_NULL, 0, &graph) == MPI_SUCCESS);
+    CHECK(MPI_Dist_graph_neighbors(graph, EDGES, from, MPI_UNWEIGHTED, EDGES, to, weights) ==
+          MPI_SUCCESS);
+    CHECK(from[4] == 0 && to[3] == 1 && weights[4] == 6);
+    CHECK(MPI_Dist_graph_neighbors(graph, EDGES, from, weights, EDGES, to, MPI_UNWEIGHTED) ==
+          MPI_SUCCESS);
+#ifdef MPICH
+    CHECK(MPI_UNWEIGHTED[0] == 0 && MPI_UNWEIGHTED[1] == 0);
+#endif
     MPI_Comm_free(&graph);
 }
 
@@ -466,8 +511,10 @@ int main(int argc, char **argv)
     attributes();
     error_classes();
     contents();
+    block_sizes();
     in_place();
     neighbors();
+    no_weights();
     integers();
     statuses();
     window_constants();

@@ -8,24 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check.h"
+
 enum { MANY = 600, COUNT = 100 };
-
-static int bad;
-
-#define CHECK(good)                                                                                \
-    do {                                                                                           \
-        if (!(good)) {                                                                             \
-            printf("line %d: %s\n", __LINE__, #good);                                              \
-            bad++;                                                                                 \
-        }                                                                                          \
-    } while (0)
-
-static int class_of(int code)
-{
-    int class = MPI_SUCCESS;
-    MPI_Error_class(code, &class);
-    return class;
-}
 
 static void errors(void)
 {

@@ -317,6 +317,87 @@ static void meet_again(void)
         MPI_Group_free(&group);
 }
 
+/* The accepting process frees the communicator with messages that it has not received, and keeps a
+ * group with their sender, or not. The sender cancels them. */
+static void cancel_freed(void)
+{
+    enum { LONG = 1 << 20 };
+    static char data[LONG];
+    char port[PORT] = "", freed[32], done[32], path[512], text[PORT];
+    int flag;
+    name_port("port", port);
+    for (int kept = 0; kept < 2; kept++) {
+        MPI_Group group = MPI_GROUP_NULL;
+        MPI_Request requests[2];
+        MPI_Status statuses[2];
+        snprintf(freed, sizeof freed, "freed%d", kept);
+        snprintf(done, sizeof done, "done%d", kept);
+        snprintf(path, sizeof path, "%s/%s", directory, done);
+        MPI_Comm inter = meet(port, MPI_COMM_SELF);
+        if (accepts) {
+            MPI_Probe(0, TAG, inter, MPI_STATUS_IGNORE);
+            MPI_Probe(0, TAG + 1, inter, MPI_STATUS_IGNORE);
+            if (kept)
+                MPI_Comm_remote_group(inter, &group);
+            MPI_Comm_free(&inter);
+            put(freed, "1");
+            while (access(path, F_OK))
+                MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+            if (kept)
+                MPI_Group_free(&group);
+            continue;
+        }
+        MPI_Issend(data, 1, MPI_CHAR, 0, TAG, inter, &requests[0]);
+        MPI_Isend(data, LONG, MPI_CHAR, 0, TAG + 1, inter, &requests[1]);
+        get(freed, text);
+        for (int i = 0; i < 2; i++)
+            MPI_Cancel(&requests[i]);
+        MPI_Waitall(2, requests, statuses);
+        for (int i = 0; i < 2; i++) {
+            MPI_Test_cancelled(&statuses[i], &flag);
+            CHECK(flag, "send %d is not cancelled, group kept: %d", i, kept);
+        }
+        put(done, "1");
+        MPI_Comm_free(&inter);
+    }
+}
+
+/* The accepting process frees the communicator with a synchronous message that it has not received,
+ * and meets its sender again, which then cancels the message. Credits are those of later messages.
+ */
+static void cancel_again(void)
+{
+    enum { MESSAGES = 100, BYTES = 16000 };
+    static char data[BYTES];
+    char port[PORT] = "", text[PORT];
+    int value = 7, flag = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    name_port("port", port);
+    MPI_Comm inter = meet(port, MPI_COMM_SELF);
+    if (accepts) {
+        MPI_Probe(0, TAG, inter, MPI_STATUS_IGNORE);
+        MPI_Comm_free(&inter);
+        put("freed", "1");
+    } else {
+        MPI_Issend(&value, 1, MPI_INT, 0, TAG, inter, &request);
+        get("freed", text);
+    }
+    MPI_Comm again = meet(port, MPI_COMM_SELF);
+    if (!accepts) {
+        MPI_Cancel(&request);
+        MPI_Wait(&request, &status);
+        MPI_Test_cancelled(&status, &flag);
+        GOOD(flag);
+        MPI_Comm_free(&inter);
+    }
+    MPI_Barrier(again);
+    for (int i = 0; i < MESSAGES; i++)
+        good("a message", accepts ? MPI_Recv(data, BYTES, MPI_BYTE, 0, i, again, MPI_STATUS_IGNORE)
+                                  : MPI_Send(data, BYTES, MPI_BYTE, 0, i, again));
+    MPI_Comm_disconnect(&again);
+}
+
 /* A process that was reported dead, and of which a group is kept, meets this one again. */
 static void revive(void)
 {
@@ -484,9 +565,17 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"compute", compute},  {"crowd", crowd},         {"one-way", one_way},
-                 {"again", meet_again}, {"revive", revive},       {"threads", threads},
-                 {"closed", closed},    {"addresses", addresses}, {"cut", cut}};
+    } cases[] = {{"compute", compute},
+                 {"crowd", crowd},
+                 {"one-way", one_way},
+                 {"again", meet_again},
+                 {"revive", revive},
+                 {"threads", threads},
+                 {"closed", closed},
+                 {"addresses", addresses},
+                 {"cut", cut},
+                 {"cancel-again", cancel_again},
+                 {"cancel-freed", cancel_freed}};
     if (!strncmp(what, "descriptors-", 12))
         descriptors(what + 12);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -49,9 +49,13 @@ static void read_port(void)
 
 static MPI_Comm meet(MPI_Comm comm, int root)
 {
+    static char nothing[64]; /* the info argument is significant at the root only */
+    int me;
+    MPI_Comm_rank(comm, &me);
     MPI_Comm inter = MPI_COMM_NULL;
-    int code = accepts ? MPI_Comm_accept(port, MPI_INFO_NULL, root, comm, &inter)
-                       : MPI_Comm_connect(port, MPI_INFO_NULL, root, comm, &inter);
+    MPI_Info info = me == root ? MPI_INFO_NULL : (MPI_Info)(void *)nothing;
+    int code = accepts ? MPI_Comm_accept(port, info, root, comm, &inter)
+                       : MPI_Comm_connect(port, info, root, comm, &inter);
     GOOD(code == MPI_SUCCESS && inter != MPI_COMM_NULL);
     return inter;
 }
@@ -157,6 +161,18 @@ static void check_collectives(MPI_Comm inter)
     int value = accepts ? 4711 : 0;
     MPI_Bcast(&value, 1, MPI_INT, accepts ? (rank == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0, inter);
     GOOD(value == (accepts ? 4711 : 4711));
+    for (int turn = 0; turn < 2; turn++) { /* each job has the root once */
+        int root = !accepts != turn ? 0 : rank ? MPI_PROC_NULL : MPI_ROOT;
+        for (int i = 0; i < remote; i++)
+            all[i] = -1;
+        MPI_Gather(&mine, 1, MPI_INT, all, 1, MPI_INT, root, inter);
+        for (int i = 0; i < remote && root == MPI_ROOT; i++)
+            GOOD(all[i] == base + i);
+        for (int i = 0; i < remote; i++)
+            all[i] = 1000 + i;
+        MPI_Scatter(all, 1, MPI_INT, &value, 1, MPI_INT, root, inter);
+        GOOD(root != 0 || value == 1000 + rank);
+    }
     MPI_Barrier(inter);
     free(all);
 }
@@ -392,6 +408,13 @@ static void check_files(MPI_Comm inter)
     MPI_Comm_disconnect(&merged);
 }
 
+/* What all members of a communicator make together. */
+static void check_objects(MPI_Comm inter)
+{
+    check_windows(inter);
+    check_files(inter);
+}
+
 static void all_cases(MPI_Comm inter)
 {
     check_groups(inter);
@@ -402,8 +425,7 @@ static void all_cases(MPI_Comm inter)
     check_making(inter);
     check_from_groups(inter);
     check_variables(inter);
-    check_windows(inter);
-    check_files(inter);
+    check_objects(inter);
 }
 
 /* The other job dies: an operation that needs it is an error. */
@@ -426,6 +448,36 @@ static void check_death(MPI_Comm inter)
     printf("survivor: %s\n", text);
     MPI_Error_class(MPI_Send(&value, 1, MPI_INT, 0, 0, inter), &class);
     GOOD(class == MPIX_ERR_PROC_FAILED);
+    MPI_Comm_disconnect(&inter);
+}
+
+/* The other process dies with messages that it has announced and not sent. */
+static void check_announced(MPI_Comm inter)
+{
+    enum { N = 1 << 17 };
+    static int data[2 * N];
+    MPI_Datatype pairs;
+    MPI_Message message;
+    MPI_Request requests[3];
+    MPI_Type_vector(N, 1, 2, MPI_INT, &pairs);
+    MPI_Type_commit(&pairs);
+    if (!accepts) {
+        MPI_Isend(data, N, MPI_INT, 0, 1, inter, &requests[0]);
+        MPI_Isend(data, 1, pairs, 0, 2, inter, &requests[1]);
+        MPI_Isend(data, 1, pairs, 0, 3, inter, &requests[2]);
+        MPI_Recv(NULL, 0, MPI_INT, 0, 4, inter, MPI_STATUS_IGNORE);
+        raise(SIGKILL);
+    }
+    MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+    MPI_Probe(0, 1, inter, MPI_STATUS_IGNORE);
+    MPI_Probe(0, 2, inter, MPI_STATUS_IGNORE);
+    MPI_Mprobe(0, 3, inter, &message, MPI_STATUS_IGNORE);
+    MPI_Send(NULL, 0, MPI_INT, 0, 4, inter);
+    CHECK_CLASS(MPI_Recv(data, 1, MPI_INT, 0, 5, inter, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED);
+    CHECK_CLASS(MPI_Recv(data, N, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED);
+    CHECK_CLASS(MPI_Recv(data, N, MPI_INT, 0, 2, inter, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED);
+    CHECK_CLASS(MPI_Mrecv(data, N, MPI_INT, &message, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED);
+    MPI_Type_free(&pairs);
     MPI_Comm_disconnect(&inter);
 }
 
@@ -639,6 +691,36 @@ static void check_errors(void)
     CLASS(MPI_Comm_connect(name, MPI_INFO_NULL, 0, MPI_COMM_SELF, &comm), MPI_ERR_PORT);
 }
 
+/* The last rank of the accepting job dies while its root waits for the other job. Both jobs get the
+ * error; the accepting one stays in MPI until the other has it. */
+static int lose_member(void)
+{
+    char done[512];
+    MPI_Comm inter;
+    snprintf(done, sizeof done, "%s.done", file);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (accepts && rank == size - 1) {
+        struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+        timer_t timer;
+        GOOD(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+        timer_settime(timer, 0, &(struct itimerspec){.it_value = {.tv_nsec = 500000000}}, NULL);
+    }
+    if (!accepts)
+        usleep(1500000);
+    CHECK_CLASS(accepts ? MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter)
+                        : MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter),
+                MPIX_ERR_PROC_FAILED);
+    if (!accepts) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0)
+            close(open(done, O_CREAT | O_WRONLY, 0600));
+    }
+    for (int flag; accepts && access(done, F_OK);)
+        MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return check.failures > 0;
+}
+
 /* ---- MPI_Comm_join */
 
 static int socket_of_program(void)
@@ -698,16 +780,26 @@ int main(int argc, char **argv)
         const char *name;
         void (*check)(MPI_Comm inter);
         bool disconnects;
-    } cases[] = {{"all", all_cases, false},       {"messages", check_messages, false},
-                 {"kill", check_death, true},     {"collective", check_death_in_collective, true},
-                 {"leave", check_leaving, true},  {"abort", check_abort, true},
-                 {"report", check_report, false}, {"crosswise", meet_crosswise, false},
-                 {"late", check_late, false},     {"memory", check_memory, false}};
+    } cases[] = {{"all", all_cases, false},
+                 {"messages", check_messages, false},
+                 {"collectives", check_collectives, false},
+                 {"kill", check_death, true},
+                 {"collective", check_death_in_collective, true},
+                 {"leave", check_leaving, true},
+                 {"abort", check_abort, true},
+                 {"report", check_report, false},
+                 {"crosswise", meet_crosswise, false},
+                 {"late", check_late, false},
+                 {"memory", check_memory, false},
+                 {"announced", check_announced, true},
+                 {"objects", check_objects, false}};
     if (!strcmp(what, "late")) /* it answers calls, and accepts none yet */
         for (int i = 0, flag; i < 150; i++) {
             MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
             usleep(10000);
         }
+    if (!strcmp(what, "lost-member"))
+        return lose_member();
     if (!strcmp(what, "often"))
         meet_often(atoi(argv[4]));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -277,6 +277,13 @@ static bool reaches(int world)
 static int connect_peer(struct weft_peer *peer, char *why, size_t len)
 {
     size_t bytes = sizeof(struct peer_state);
+    const char *refused = getenv("WEFT_TEST_NO_CONTACT"); /* "FROM TO" */
+    int from, to;
+    if (refused && sscanf(refused, "%d %d", &from, &to) == 2 && from == weft.job.rank &&
+        to == peer->world) {
+        snprintf(why, len, "the test refuses the contact");
+        return -1;
+    }
     return weft_boot_fetch(peer->world, "lane", peer_of(peer), &bytes, FETCH_SECONDS, why, len);
 }
 

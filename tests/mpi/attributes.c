@@ -3,7 +3,8 @@
 // run: ranks=3 lanes=rxm seconds=30
 /*
  * Attributes: keys, callbacks and their order, copies, deletions that are refused, keys freed while
- * they are in use, the predefined attributes, and what happens in MPI_Finalize.
+ * they are in use, the predefined attributes, and what happens in MPI_Finalize: all delete
+ * functions are called, also after one that returns an error, which MPI_Finalize returns.
  */
 #include "check.h"
 
@@ -129,6 +130,61 @@ static void callbacks(void)
     MPI_Comm_free_keyval(&left);
     MPI_Comm_free_keyval(&plain);
     log_used = 0;
+}
+
+static int refuse_with(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm, (void)key, (void)in, (void)out, (void)flag;
+    return *(int *)extra;
+}
+
+/* Duplicates in the background what rank 0 refuses to copy, with a code: the call there fails with
+ * it, and the requests of the others fail too. A code that only rank 0 can interpret is
+ * MPI_ERR_OTHER elsewhere. */
+static void refused_idup(MPI_Comm over, int code)
+{
+    static int number = 4;
+    int key, rank, size, got;
+    MPI_Comm comm, dup = MPI_COMM_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm_rank(over, &rank);
+    MPI_Comm_size(over, &size);
+    MPI_Comm_dup(over, &comm);
+    MPI_Comm_create_keyval(refuse_with, MPI_COMM_NULL_DELETE_FN, &key, &code);
+    if (rank == 0)
+        MPI_Comm_set_attr(comm, key, &number);
+    got = MPI_Comm_idup(comm, &dup, &request);
+    if (rank == 0) {
+        CHECK(got == code, "MPI_Comm_idup returns %d, not %d of the callback", got, code);
+        CHECK(dup == MPI_COMM_NULL, "a copy that was refused is a communicator");
+        CHECK(request == MPI_REQUEST_NULL, "a copy that was refused has a request");
+    } else {
+        CHECK_CLASS(got, MPI_SUCCESS);
+        got = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        CHECK(got == (code < 100 ? code : MPI_ERR_OTHER), "the request returns %d, not %d", got,
+              code);
+    }
+    if (rank == 0)
+        MPI_Comm_delete_attr(comm, key);
+    MPI_Comm_idup(comm, &dup, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_compare(comm, dup, &got);
+    CHECK(got == MPI_CONGRUENT, "the next copy compares as %d", got);
+    MPI_Comm_free(&dup);
+    MPI_Comm_free_keyval(&key);
+    MPI_Comm_free(&comm);
+}
+
+static void refused_idups(void)
+{
+    int class, another;
+    MPI_Add_error_class(&class);
+    MPI_Add_error_class(&another);
+    const int codes[] = {MPI_ERR_ACCESS, class, another};
+    for (int i = 0; i < 3; i++) {
+        refused_idup(MPI_COMM_SELF, codes[i]);
+        refused_idup(MPI_COMM_WORLD, codes[i]);
+    }
 }
 
 /* A key lives on while something has it: to free it once more is no error, as where a delete
@@ -275,8 +331,17 @@ static void types_and_kinds(void)
 }
 
 /* In MPI_Finalize the attributes of MPI_COMM_SELF are deleted, the last first, and MPI still
- * works. */
-static int last_calls, last_order;
+ * works. Some of the functions return an error; one sets an attribute before. */
+enum { LAST = 4, LATE = LAST };
+static int last_calls, last_order, late_key, late_calls;
+static int numbers[] = {0, 1, 2, 3, LATE};
+
+static int late(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)extra;
+    late_calls += value == &numbers[LATE];
+    return MPI_SUCCESS;
+}
 
 static int last(MPI_Comm comm, int key, void *value, void *extra)
 {
@@ -286,10 +351,12 @@ static int last(MPI_Comm comm, int key, void *value, void *extra)
     MPI_Finalized(&finalized);
     MPI_Comm_rank(comm, &rank);
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (!finalized && rank == 0 && sum == check.size && *(int *)value == 2 - last_calls)
+    if (!finalized && rank == 0 && sum == check.size && *(int *)value == LAST - 1 - last_calls)
         last_order++;
     last_calls++;
-    return MPI_SUCCESS;
+    if (*(int *)value == 1)
+        MPI_Comm_set_attr(comm, late_key, &numbers[LATE]);
+    return *(int *)value == 1 ? MPI_ERR_INTERN : *(int *)value == 3 ? MPI_ERR_ACCESS : MPI_SUCCESS;
 }
 
 int main(int argc, char **argv)
@@ -301,19 +368,21 @@ int main(int argc, char **argv)
     old_names();
     between_groups();
     predefined();
+    refused_idups();
     types_and_kinds();
-    static int numbers[] = {0, 1, 2};
-    for (int i = 0; i < 3; i++) {
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, late, &late_key, NULL);
+    for (int i = 0; i < LAST; i++) {
         int key;
         MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, last, &key, NULL);
         MPI_Comm_set_attr(MPI_COMM_SELF, key, &numbers[i]);
         MPI_Comm_free_keyval(&key);
     }
-    int result = check_done();
-    if (last_calls != 3 || last_order != 3) {
-        fprintf(stderr, "MPI_Finalize deleted %d attributes of MPI_COMM_SELF, %d as it should\n",
-                last_calls, last_order);
-        result = 1;
-    }
-    return result;
+    check_step("MPI_Finalize");
+    int finalized = 0, code = MPI_Finalize();
+    MPI_Finalized(&finalized);
+    CHECK(last_calls == LAST && last_order == LAST && late_calls == 1,
+          "MPI_Finalize deleted %d attributes of MPI_COMM_SELF, %d as it should, %d set late",
+          last_calls, last_order, late_calls);
+    CHECK(finalized && code == MPI_ERR_INTERN, "MPI_Finalize returned %d", code);
+    return check.failures > 0;
 }

@@ -82,6 +82,39 @@ static void falling_back(void)
     detach(true, NULL, 0);
 }
 
+static bool refuses;
+static void *detached;
+
+static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
+{
+    int bytes;
+    (void)key, (void)value, (void)extra;
+    if (refuses)
+        return MPI_ERR_OTHER;
+    return MPI_Comm_detach_buffer(comm, &detached, &bytes);
+}
+
+/* A communicator that a delete function keeps keeps its buffer, too. */
+static void kept(void)
+{
+    int key;
+    MPI_Comm comm, left;
+    check_step("a communicator that is not freed");
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &key, NULL);
+    MPI_Comm_set_attr(comm, key, NULL);
+    CHECK_CLASS(MPI_Comm_attach_buffer(comm, of_process, NEEDED), MPI_SUCCESS);
+    refuses = true;
+    left = comm;
+    CHECK_CLASS(MPI_Comm_free(&left), MPI_ERR_OTHER);
+    CHECK_CLASS(send_long(comm, 0, 5), MPI_SUCCESS);
+    receive_long(comm, 0, 5);
+    refuses = false;
+    CHECK_CLASS(MPI_Comm_free(&comm), MPI_SUCCESS);
+    CHECK(detached == of_process, "the delete function detached %p", detached);
+    MPI_Comm_free_keyval(&key);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
@@ -99,6 +132,7 @@ int main(int argc, char **argv)
         falling_back();
         detach(false, of_process, sizeof of_process);
     }
+    kept();
     free(out);
     free(in);
     return check_done();

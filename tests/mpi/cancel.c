@@ -202,6 +202,42 @@ static void some_of_a_row(int bytes, int dest, int source)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A synchronous send is cancelled after so many others that its number has come again, if the
+ * provider carries 8 bits of it; also where a later message has its tag and number. */
+static void cancelled_late(int dest, int source)
+{
+    enum { LATER = 300, SAME = 256 };
+    int got = 0, same = SAME, flag;
+    MPI_Request request, other;
+    MPI_Status st;
+    check_step("cancel of a synchronous send after %d other messages", LATER);
+    if (dest >= 0) {
+        MPI_Issend(out, 8, MPI_BYTE, dest, TAG, MPI_COMM_WORLD, &request);
+        for (int i = 1; i <= LATER; i++) {
+            if (i == SAME) {
+                MPI_Isend(&same, 1, MPI_INT, dest, TAG, MPI_COMM_WORLD, &other);
+            } else {
+                MPI_Send(&i, 1, MPI_INT, dest, MARK, MPI_COMM_WORLD);
+            }
+        }
+        CHECK(cancel(&request, &st) == 1, "the send was not cancelled");
+    }
+    for (int i = 1; source >= 0 && i < LATER; i++) {
+        MPI_Recv(&got, 1, MPI_INT, source, MARK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (source >= 0) {
+        MPI_Recv(&got, 1, MPI_INT, source, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK(got == SAME, "received %d instead of the later message", got);
+        MPI_Iprobe(source, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &st);
+        CHECK(!flag, "the cancelled send is still there");
+    }
+    if (dest >= 0) {
+        MPI_Wait(&other, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
@@ -226,6 +262,9 @@ int main(int argc, char **argv)
         if (sizes[s] >= (int)sizeof(int) && !self) {
             some_of_a_row(sizes[s], dest, source);
         }
+    }
+    if (!self) {
+        cancelled_late(dest, source);
     }
     void *base;
     int size;

@@ -120,6 +120,14 @@ __attribute__((unused)) static long check_status_kib(const char *field)
     return kib;
 }
 
+/* The resident memory of this process, in bytes. */
+__attribute__((unused)) static int64_t check_resident(void)
+{
+    long kib = check_status_kib("VmRSS");
+    CHECK(kib > 0, "the memory of this process cannot be read");
+    return (int64_t)kib << 10;
+}
+
 /* The most memory that this process has had since it began its program. */
 __attribute__((unused)) static long check_peak_kib(void)
 {
@@ -380,6 +388,29 @@ __attribute__((unused)) static uint64_t check_seed(void)
         fflush(stdout);
     }
     return check_mix((uint64_t)seed);
+}
+
+/* The next and the previous rank in MPI_COMM_WORLD, in a circle. */
+__attribute__((unused)) static int check_up(void)
+{
+    return (check.rank + 1) % check.size;
+}
+
+__attribute__((unused)) static int check_down(void)
+{
+    return (check.rank + check.size - 1) % check.size;
+}
+
+/* A hint of a communicator must have this value. */
+__attribute__((unused)) static void check_hint(MPI_Comm comm, const char *key, const char *expected)
+{
+    MPI_Info info;
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int flag = 0;
+    MPI_Comm_get_info(comm, &info);
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &flag);
+    CHECK(flag && !strcmp(value, expected), "%s is %s", key, flag ? value : "not set");
+    MPI_Info_free(&info);
 }
 
 #endif

@@ -3,31 +3,13 @@
 /*
  * What refused collectives leave on a communicator that lives on. Refusals and data that nobody
  * receives do not stay at a rank that refuses, too: their number is bounded. And they are not taken
- * for those of the call that has the same tag, 2^18 calls later.
+ * for those of the call that has the same tag, 2^18 calls later. On an inter-communicator that also
+ * holds for the data that its calls send within a group.
  */
-#include "check.h"
+#include "tool.h"
 
 /* Making shared memory for the collectives takes numbers, too. */
 enum { NUMBERS = 1 << 18, NEAR = 5, TIMES = 300 };
-
-static int64_t unexpected(void)
-{
-    MPI_T_pvar_session session;
-    MPI_T_pvar_handle handle;
-    int provided, index, count;
-    uint64_t value = 0;
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_T_pvar_session_create(&session);
-    if (MPI_T_pvar_get_index("weft_unexpected_queue", MPI_T_PVAR_CLASS_LEVEL, &index) ==
-            MPI_SUCCESS &&
-        MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) == MPI_SUCCESS)
-        MPI_T_pvar_read(session, handle, &value);
-    else
-        CHECK(false, "no variable counts unexpected messages");
-    MPI_T_pvar_session_free(&session);
-    MPI_T_finalize();
-    return (int64_t)value;
-}
 
 /* All ranks refuse: nobody waits for the refusals. */
 static void memory(MPI_Comm comm)
@@ -38,7 +20,7 @@ static void memory(MPI_Comm comm)
     for (int i = 0; i < TIMES; i++) {
         CHECK_CLASS(MPI_Bcast(&value, -1, MPI_INT, 0, comm), MPI_ERR_COUNT);
         MPI_Barrier(MPI_COMM_WORLD);
-        left = unexpected();
+        left = tool_unexpected();
         most = left > most ? left : most;
     }
     CHECK(most < 8 * check.size, "%lld messages were kept", (long long)most);
@@ -51,8 +33,33 @@ static void memory(MPI_Comm comm)
         CHECK_CLASS(code, check.rank ? MPI_ERR_COUNT : MPI_SUCCESS);
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    left = check.rank ? unexpected() : 0; /* rank 0 waits for none, and keeps the refusals */
+    left = check.rank ? tool_unexpected() : 0; /* rank 0 waits for none, and keeps the refusals */
     CHECK(left < 8 * check.size, "%lld messages are still kept", (long long)left);
+}
+
+/* Rank 0 refuses calls for which its own group has sent it data. */
+static void within_a_group(void)
+{
+    MPI_Comm local, inter;
+    MPI_Request requests[TIMES];
+    int one = 1, sums[TIMES], last = check.size - 1, color = check.rank == last;
+    check_step("%d calls between two groups that rank 0 refuses", TIMES);
+    MPI_Comm_split(MPI_COMM_WORLD, color, 0, &local);
+    MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, color ? 0 : last, 7, &inter);
+    int64_t before = check.rank ? 0 : tool_unexpected();
+    for (int i = 0; i < TIMES; i++) {
+        if (check.rank > 0)
+            MPI_Iallreduce(&one, &sums[i], 1, MPI_INT, MPI_SUM, inter, &requests[i]);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (check.rank == 0)
+            CHECK_CLASS(MPI_Allreduce(&one, sums, -1, MPI_INT, MPI_SUM, inter), MPI_ERR_COUNT);
+    }
+    int64_t left = check.rank ? 0 : tool_unexpected() - before;
+    CHECK(left < 8 * check.size, "%lld messages are kept", (long long)left);
+    for (int i = 0; i < TIMES && check.rank > 0; i++)
+        CHECK_CLASS(MPI_Wait(&requests[i], MPI_STATUS_IGNORE), MPI_ERR_COUNT);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&local);
 }
 
 /* Comes to the call that has the tag of a refused one. */
@@ -88,6 +95,8 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     memory(comm);
     MPI_Comm_free(&comm);
+    if (check.size > 2)
+        within_a_group();
     for (int all = 0; all < 2; all++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         much_later(comm, all);

@@ -6,7 +6,7 @@
  * of the communicators that come and go later each gets its own data. The messages themselves do
  * not stay: the counter of unexpected messages comes back.
  */
-#include "check.h"
+#include "tool.h"
 
 enum { ROUNDS = 3, DUPLICATES = 70, COUNT = 300 };
 
@@ -105,27 +105,6 @@ static void leave_messages(int round)
     }
 }
 
-/* The level of unexpected messages in this process. */
-static int64_t unexpected(void)
-{
-    MPI_T_pvar_session session;
-    MPI_T_pvar_handle handle;
-    int provided, index, count;
-    uint64_t value = 0;
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_T_pvar_session_create(&session);
-    if (MPI_T_pvar_get_index("weft_unexpected_queue", MPI_T_PVAR_CLASS_LEVEL, &index) ==
-            MPI_SUCCESS &&
-        MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) == MPI_SUCCESS) {
-        MPI_T_pvar_read(session, handle, &value);
-    } else {
-        CHECK(false, "no variable counts unexpected messages");
-    }
-    MPI_T_pvar_session_free(&session);
-    MPI_T_finalize();
-    return (int64_t)value;
-}
-
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 0);
@@ -141,7 +120,7 @@ int main(int argc, char **argv)
     }
     come_and_go();
     MPI_Barrier(MPI_COMM_WORLD);
-    int64_t left = unexpected();
+    int64_t left = tool_unexpected();
     CHECK(left < 2 * check.size + 4, "%lld messages are still kept", (long long)left);
     return check_done();
 }

@@ -7,38 +7,11 @@
  * rank without memory for the group that a split makes.
  */
 #include "file.h"
+#include "refused.h"
 
-#include <dlfcn.h>
+enum { KINDS = 19, NO_MEMORY = KINDS, MANY = 16, LONG_PIECE = 900 };
 
-enum { KINDS = 19, NO_MEMORY = KINDS, MANY = 16 };
-
-static bool lacks_memory; /* for the next long piece of memory */
-enum { LONG_PIECE = 900 };
-
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-void *malloc(size_t bytes)
-{
-    static void *(*next)(size_t);
-    if (!next) {
-        void *found = dlsym(RTLD_NEXT, "malloc");
-        memcpy(&next, &found, sizeof next);
-    }
-    if (!lacks_memory || bytes < LONG_PIECE)
-        return next(bytes);
-    lacks_memory = false;
-    return NULL;
-}
-#endif
-
-/* False under sanitizers and Valgrind, which have their own malloc. */
-static bool can_lack_memory(void)
-{
-    lacks_memory = true;
-    void *volatile piece = malloc(LONG_PIECE);
-    free(piece);
-    lacks_memory = false;
-    return !piece;
-}
+#include "../no_memory.h"
 
 struct arguments {
     MPI_Comm over;
@@ -110,7 +83,7 @@ static int call(int kind, const struct arguments *a, MPI_Comm *made, int *expect
         return MPI_Comm_dup(a->over, place(a, made));
     case NO_MEMORY:
         *expected = MPI_ERR_NO_MEM;
-        lacks_memory = a->wrong;
+        long_pieces = a->wrong;
         return MPI_Comm_split(a->over, 0, 0, made);
     default:
         return MPI_ERR_OTHER;
@@ -121,17 +94,6 @@ static int call(int kind, const struct arguments *a, MPI_Comm *made, int *expect
 static bool is_idup(int kind)
 {
     return kind == 15 || kind == 16;
-}
-
-static void check_error(int code, int expected, int refuser, const char *what)
-{
-    char text[MPI_MAX_ERROR_STRING], name[32];
-    int length;
-    CHECK(check_class(code) == expected, "%s: class %d, not %d", what, check_class(code), expected);
-    MPI_Error_string(code, text, &length);
-    snprintf(name, sizeof name, "rank %d refuses", refuser);
-    CHECK(check.rank == refuser || strstr(text, name), "%s: \"%s\" does not contain \"%s\"", what,
-          text, name);
 }
 
 static void communicators(int refuser, struct arguments *a)
@@ -145,7 +107,7 @@ static void communicators(int refuser, struct arguments *a)
         check_step("%s", what);
         a->wrong = check.rank == refuser;
         int code = call(kind, a, &made, &expected);
-        check_error(code, expected, refuser, what);
+        check_refused(code, expected, refuser, "", what);
         CHECK(made == MPI_COMM_NULL || is_idup(kind), "%s: a communicator was made", what);
         made = MPI_COMM_NULL;
         a->wrong = false;
@@ -177,7 +139,7 @@ static void windows(int refuser)
         MPI_Win win = MPI_WIN_NULL;
         check_step("window %d, refused by rank %d", kind, refuser);
         int code = window(kind, check.rank == refuser, &win);
-        check_error(code, kind == 2 ? MPI_ERR_DISP : MPI_ERR_ARG, refuser, "a window");
+        check_refused(code, kind == 2 ? MPI_ERR_DISP : MPI_ERR_ARG, refuser, "", "a window");
         CHECK_CLASS(window(kind, 0, &win), MPI_SUCCESS);
         MPI_Win_free(&win);
     }
@@ -194,7 +156,7 @@ static void files(int refuser)
         MPI_File *at = refuses && kind == 1 ? NULL : &file;
         check_step("a file %d, refused by rank %d", kind, refuser);
         int code = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, info, at);
-        check_error(code, kind == 0 ? MPI_ERR_INFO : MPI_ERR_ARG, refuser, "a file");
+        check_refused(code, kind == 0 ? MPI_ERR_INFO : MPI_ERR_ARG, refuser, "", "a file");
         MPI_Barrier(MPI_COMM_WORLD);
         CHECK(access(name, F_OK), "%s was made", name);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -216,7 +178,7 @@ static void in_the_background(int refuser, struct arguments *a)
     int code = MPI_Comm_idup(a->over, place(a, &made[0]), &requests[0]);
     CHECK_CLASS(MPI_Comm_idup(a->over, &made[1], &requests[1]), MPI_SUCCESS);
     MPI_Barrier(MPI_COMM_WORLD);
-    check_error(wait_for(code, &requests[0]), MPI_ERR_ARG, refuser, "the first");
+    check_refused(wait_for(code, &requests[0]), MPI_ERR_ARG, refuser, "", "the first");
     CHECK_CLASS(MPI_Wait(&requests[1], MPI_STATUS_IGNORE), MPI_SUCCESS);
     MPI_Comm_free(&made[1]);
 }
@@ -228,7 +190,9 @@ static void with_intercomm(int refuser)
     struct arguments a = {.wrong = check.rank == refuser};
     check_step("an inter-communicator, refused by rank %d", refuser);
     MPI_Comm_split(MPI_COMM_WORLD, color, check.rank, &local);
-    MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, 1 - color, 7, &inter);
+    int code = MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, 1 - color, 7, place(&a, &inter));
+    CHECK_CLASS(code, color == refuser % 2 ? MPI_ERR_ARG : MPI_ERR_OTHER);
+    CHECK_CLASS(MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, 1 - color, 7, &inter), MPI_SUCCESS);
     MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
     MPI_Comm_group(inter, &a.group);
     MPI_Comm_rank(inter, &rank);

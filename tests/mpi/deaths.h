@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * For tests in which ranks die (deaths=yes in the line "run:"): a victim reports that it dies, and
- * a rank without a failed check that it survives. tests/run expects one such line of each rank.
+ * For tests of recovery. If ranks die (deaths=yes in the line "run:"): a victim reports that it
+ * dies, and a rank without a failed check that it survives. tests/run expects one such line of each
+ * rank.
  */
 #ifndef WEFT_TESTS_DEATHS_H
 #define WEFT_TESTS_DEATHS_H
@@ -102,6 +103,21 @@ __attribute__((unused)) static void await_deaths(MPI_Comm comm, int count)
         if (found < count)
             usleep(1000);
     }
+}
+
+/* ---- Revocations */
+
+__attribute__((unused)) static void expect_revoked(const char *what, int code)
+{
+    CHECK(check_class(code) == MPIX_ERR_REVOKED, "%s: class %d", what, check_class(code));
+}
+
+/* True if a call has started something; else the revocation has come before it. */
+__attribute__((unused)) static bool has_started(const char *what, int code)
+{
+    if (code != MPI_SUCCESS)
+        expect_revoked(what, code);
+    return code == MPI_SUCCESS;
 }
 
 #endif

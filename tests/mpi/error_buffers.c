@@ -59,6 +59,29 @@ static void messages(void)
          "the datatype is MPI_DATATYPE_NULL");
 }
 
+static void fail_if_called(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)in;
+    (void)inout;
+    (void)type;
+    CHECK(false, "an operation was called with %d elements", *count);
+}
+
+/* A type whose data do not begin at the address of the buffer. */
+static void reduce_local_behind(void)
+{
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Aint behind = sizeof(int);
+    MPI_Type_create_hindexed_block(1, 1, &behind, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(fail_if_called, 1, &op);
+    IN_PLACE(MPI_Reduce_local(MPI_IN_PLACE, data, 1, type, op));
+    IN_PLACE(MPI_Reduce_local(data, MPI_IN_PLACE, 1, type, op));
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+}
+
 static void others(void)
 {
     char packed[64];
@@ -72,6 +95,7 @@ static void others(void)
     IN_PLACE(MPI_Reduce_local(in, data, 1, MPI_INT, MPI_SUM));
     SAYS(MPI_Reduce_local(data, data + 1, 2, MPI_INT, MPI_SUM), MPI_ERR_BUFFER, "overlap");
     CHECK_CLASS(MPI_Reduce_local(data, data + 2, 2, MPI_INT, MPI_SUM), MPI_SUCCESS);
+    reduce_local_behind();
     MPI_Win_create(data, sizeof data, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);

@@ -80,4 +80,23 @@ __attribute__((unused)) static long file_writes(void)
     return n;
 }
 
+/* ---- Writers of records of 8 bytes, which interleave */
+
+/* Byte i of a writer's data; never 0. */
+__attribute__((unused)) static unsigned char file_value(int writer, long i)
+{
+    return (unsigned char)(1 + (writer * 91 + i * 3 + i / 253) % 255);
+}
+
+/* Every `stride`-th record, from record `first`. */
+__attribute__((unused)) static void file_set_view(MPI_File file, int first, int stride)
+{
+    MPI_Datatype view;
+    MPI_Type_create_resized(MPI_DOUBLE, 0, 8 * stride, &view);
+    MPI_Type_commit(&view);
+    CHECK_CLASS(MPI_File_set_view(file, 8 * first, MPI_DOUBLE, view, "native", MPI_INFO_NULL),
+                MPI_SUCCESS);
+    MPI_Type_free(&view);
+}
+
 #endif

@@ -15,29 +15,13 @@ enum { FEW_RECORDS = 4000, MANY_RECORDS = 24000, ROUNDS = 4 };
 
 static int records = FEW_RECORDS; /* of a writer */
 
-static unsigned char value_of(int writer, long i)
-{
-    return (unsigned char)(1 + (writer * 91 + i * 3 + i / 253) % 255);
-}
-
 /* The data of a writer; free with free(). */
 static unsigned char *data_of(int writer)
 {
     unsigned char *data = check_host((size_t)records * 8);
     for (long i = 0; i < 8 * records; i++)
-        data[i] = value_of(writer, i);
+        data[i] = file_value(writer, i);
     return data;
-}
-
-/* The record of a writer in each turn of so many. */
-static void set_view(MPI_File file, int writer, int turn)
-{
-    MPI_Datatype view;
-    MPI_Type_create_resized(MPI_DOUBLE, 0, 8 * turn, &view);
-    MPI_Type_commit(&view);
-    CHECK_CLASS(MPI_File_set_view(file, 8 * writer, MPI_DOUBLE, view, "native", MPI_INFO_NULL),
-                MPI_SUCCESS);
-    MPI_Type_free(&view);
 }
 
 /* Rank 0 reads the file after all have written it, and removes it. */
@@ -53,7 +37,7 @@ static void check_file(const char *what, int writers, int turn)
         for (int writer = 0; writer < writers; writer++)
             for (long i = 0; i < 8 * records; i++) {
                 long at = (i / 8 * turn + writer) * 8 + i % 8;
-                wrong += at >= got || all[at] != value_of(writer, i);
+                wrong += at >= got || all[at] != file_value(writer, i);
             }
         CHECK(!wrong, "%s: %ld bytes of %d are wrong", what, wrong, writers * 8 * records);
         free(all);
@@ -95,7 +79,7 @@ static void one_open(const char *hint, bool collective)
     unsigned char *data = data_of(check.rank);
     MPI_Request request;
     MPI_File file = open_with(MPI_COMM_WORLD, hint);
-    set_view(file, check.rank, check.size + 1);
+    file_set_view(file, check.rank, check.size + 1);
     MPI_Barrier(MPI_COMM_WORLD);
     if (collective) {
         MPI_File_iwrite_at_all(file, 0, data, records, MPI_DOUBLE, &request);
@@ -117,7 +101,7 @@ static void many_opens(const char *what, int opens, bool collective, bool mixed)
     MPI_Comm_split(MPI_COMM_WORLD, mixed ? check.rank % opens : check.rank * opens / check.size, 0,
                    &comm);
     MPI_File file = open_with(comm, "automatic");
-    set_view(file, check.rank, check.size + 1);
+    file_set_view(file, check.rank, check.size + 1);
     MPI_Barrier(MPI_COMM_WORLD);
     write_parts(file, data, 8, collective);
     MPI_File_close(&file);
@@ -135,7 +119,7 @@ static void late_open(void)
     if (check.rank == 0)
         file = open_with(MPI_COMM_SELF, "enable");
     if (check.rank == 0)
-        set_view(file, 0, 3);
+        file_set_view(file, 0, 3);
     MPI_Barrier(MPI_COMM_WORLD);
     if (check.rank == 0)
         for (int i = 0; i < 20; i++)
@@ -188,10 +172,10 @@ static void two_threads(const char *what, bool one_handle)
     unsigned char *data = data_of(check.rank);
     pthread_t thread;
     MPI_File file = open_with(MPI_COMM_WORLD, "automatic"), other = file;
-    set_view(file, check.rank, check.size + 1);
+    file_set_view(file, check.rank, check.size + 1);
     if (!one_handle) {
         other = open_with(MPI_COMM_SELF, "automatic");
-        set_view(other, check.rank, check.size + 1);
+        file_set_view(other, check.rank, check.size + 1);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     pthread_create(&thread, NULL, write_independently, &(struct job){other, data});
@@ -228,7 +212,7 @@ static void preallocate(void)
     pthread_t thread;
     MPI_Offset size, most = (MPI_Offset)check.size * records * 8;
     MPI_File file = open_with(MPI_COMM_WORLD, "automatic"), other;
-    set_view(file, check.rank, check.size);
+    file_set_view(file, check.rank, check.size);
     MPI_Barrier(MPI_COMM_WORLD);
     pthread_create(&thread, NULL, write_behind, &(struct job){file, data});
     for (MPI_Offset step = most / 50; step <= most + 100; step += most / 50)

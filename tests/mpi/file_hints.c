@@ -193,6 +193,33 @@ static void domains(void)
     file_remove("a");
 }
 
+/* collective_buffering=false of one rank: each rank writes and reads its own records. */
+static void no_domains(void)
+{
+    MPI_Info info;
+    check_step("collective_buffering");
+    MPI_Info_create(&info);
+    if (check.rank == check.size - 1)
+        MPI_Info_set(info, "collective_buffering", "false");
+    MPI_File file = open_with(info);
+    MPI_Info_free(&info);
+    expect(file, "collective_buffering", check.rank == check.size - 1 ? "false" : "true");
+    set_records(file);
+    fill(4);
+    writes.calls = 0;
+    CHECK_CLASS(MPI_File_write_at_all(file, 0, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE),
+                MPI_SUCCESS);
+    CHECK(writes.calls > 0, "another rank has written the data of this one");
+    memset(data, 0, sizeof data);
+    reads.calls = 0;
+    CHECK_CLASS(MPI_File_read_at_all(file, 0, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE),
+                MPI_SUCCESS);
+    CHECK(reads.calls > 0, "another rank has read the data of this one");
+    check_data(4, "collective_buffering=false");
+    MPI_File_close(&file);
+    file_remove("a");
+}
+
 /* Independent access with holes. */
 static void sieve(void)
 {
@@ -227,8 +254,29 @@ static void sieve(void)
     file = open_with(info);
     expect(file, "ind_wr_buffer_size", "16384");
     expect(file, "ind_rd_buffer_size", "524288"); /* that of local file systems */
-    MPI_Info_free(&info);
     MPI_File_close(&file);
+    for (int i = 0; i < 2; i++) {
+        const char *huge = i ? "99999999999999999999" : "1099511627776";
+        check_step("buffers of %s bytes", huge);
+        MPI_Info_set(info, "ind_rd_buffer_size", huge);
+        MPI_Info_set(info, "ind_wr_buffer_size", huge);
+        file = open_with(info);
+        expect(file, "ind_rd_buffer_size", "268435456");
+        expect(file, "ind_wr_buffer_size", "268435456");
+        set_records(file);
+        fill(6 + i);
+        for (int rank = 0; rank < check.size; rank++) {
+            if (rank == check.rank)
+                CHECK_CLASS(MPI_File_write_at(file, 0, data, BYTES, MPI_BYTE, &status),
+                            MPI_SUCCESS);
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+        memset(data, 0, sizeof data);
+        CHECK_CLASS(MPI_File_read_at(file, 0, data, BYTES, MPI_BYTE, &status), MPI_SUCCESS);
+        check_data(6 + i, "a large sieve");
+        MPI_File_close(&file);
+    }
+    MPI_Info_free(&info);
     file_remove("a");
 }
 
@@ -272,6 +320,7 @@ int main(int argc, char **argv)
     of_program();
     of_file();
     domains();
+    no_domains();
     sieve();
     side_by_side();
     file_end();

@@ -164,6 +164,15 @@ static int fails(void *user, MPI_Datatype type, int count, void *file, MPI_Offse
     return MPI_ERR_OTHER;
 }
 
+/* Ints as they are, but for the last rank. */
+static int read_or_fail(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position,
+                        void *extra)
+{
+    (void)type, (void)extra;
+    memcpy((char *)user + position * (MPI_Offset)sizeof(int), file, sizeof(int) * (size_t)count);
+    return check.rank == check.size - 1 ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
 static int same_extent(MPI_Datatype type, MPI_Aint *extent, void *extra)
 {
     MPI_Aint lb;
@@ -256,6 +265,99 @@ static void end_of_file(const char *representation)
     file_remove("e");
 }
 
+/* The conversion of a nonblocking read fails at the last rank: its request completes, and nothing
+ * is pending then. */
+static void failed_conversion(void)
+{
+    int out[4] = {1, 2, 3, 4}, in[4];
+    MPI_Request requests[2];
+    bool last = check.rank == check.size - 1;
+    MPI_File file = file_open("q", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_File_set_view(file, 16 * check.rank, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+    CHECK_CLASS(MPI_File_write_at_all(file, 0, out, 4, MPI_INT, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    MPI_File_set_view(file, 16 * check.rank, MPI_INT, MPI_INT, "half", MPI_INFO_NULL);
+    for (int all = 0; all < 2; all++) {
+        int code = MPI_SUCCESS;
+        for (int i = 0; i < 2 && code == MPI_SUCCESS; i++) {
+            requests[i] = MPI_REQUEST_NULL;
+            code = all ? MPI_File_iread_at_all(file, 0, in, 4, MPI_INT, &requests[i])
+                       : MPI_File_iread_at(file, 0, in, 4, MPI_INT, &requests[i]);
+            CHECK(code == MPI_SUCCESS && requests[i] != MPI_REQUEST_NULL,
+                  "class %d, and %s request", check_class(code),
+                  requests[i] == MPI_REQUEST_NULL ? "no" : "a");
+        }
+        for (int i = 0; i < 2; i++)
+            CHECK_CLASS(MPI_Wait(&requests[i], MPI_STATUS_IGNORE),
+                        last ? MPI_ERR_CONVERSION : MPI_SUCCESS);
+        CHECK(last || !memcmp(in, out, sizeof in), "other numbers were read");
+    }
+    CHECK_CLASS(MPI_File_sync(file), MPI_SUCCESS);
+    CHECK_CLASS(MPI_File_close(&file), MPI_SUCCESS);
+    file_remove("q");
+}
+
+/* ---- More elements than an int can count: the function is called for some at a time */
+
+static struct {
+    MPI_Offset done;
+    int calls;
+    const void *user;
+    const char *file;
+    MPI_Datatype type;
+} pieces;
+
+static int write_piece(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position,
+                       void *extra)
+{
+    if (!pieces.calls++)
+        pieces.file = file;
+    CHECK(user == pieces.user && type == pieces.type && extra == &pieces, "other arguments");
+    CHECK(position == pieces.done && (char *)file == pieces.file + position,
+          "position %lld and byte %lld after %lld", (long long)position,
+          (long long)((char *)file - pieces.file), (long long)pieces.done);
+    pieces.done += count;
+    return MPI_SUCCESS;
+}
+
+/* All bytes of memory are one, and those of the file are dropped, so that it takes no memory. */
+static void many_elements(void)
+{
+    enum { MIB = 1 << 20, COUNT = 2049 };
+    char text[MPI_MAX_ERROR_STRING], buffer[COUNT] = "";
+    int length;
+    MPI_Datatype part, type, huge;
+    MPI_Status status;
+    MPI_Count bytes = 0;
+    MPI_File file;
+    CHECK_CLASS(
+        MPI_Register_datarep("pieces", MPI_CONVERSION_FN_NULL, write_piece, same_extent, &pieces),
+        MPI_SUCCESS);
+    CHECK_CLASS(MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &file),
+                MPI_SUCCESS);
+    MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "pieces", MPI_INFO_NULL);
+    MPI_Type_create_hvector(MIB, 1, 0, MPI_BYTE, &part);
+    MPI_Type_create_resized(part, 0, 1, &type);
+    MPI_Type_create_hvector(COUNT, 1, 0, type, &huge);
+    MPI_Type_commit(&type);
+    MPI_Type_commit(&huge);
+    pieces.user = buffer;
+    pieces.type = type;
+    CHECK_CLASS(MPI_File_write_at(file, 0, buffer, COUNT, type, &status), MPI_SUCCESS);
+    CHECK(pieces.calls == 2 && pieces.done == (MPI_Offset)COUNT * MIB, "%d calls for %lld elements",
+          pieces.calls, (long long)pieces.done);
+    MPI_Get_elements_c(&status, type, &bytes);
+    CHECK(bytes == pieces.done, "%lld bytes were written", (long long)bytes);
+    int code = MPI_File_write_at(file, 0, buffer, 1, huge, &status);
+    CHECK_CLASS(code, MPI_ERR_CONVERSION);
+    MPI_Error_string(code, text, &length);
+    CHECK(strstr(text, "MPI_Register_datarep_c"), "the text names no next step: %s", text);
+    CHECK(pieces.calls == 2, "the function was called");
+    MPI_Type_free(&part);
+    MPI_Type_free(&type);
+    MPI_Type_free(&huge);
+    MPI_File_close(&file);
+}
+
 int main(int argc, char **argv)
 {
     int data[4] = {0};
@@ -299,6 +401,11 @@ int main(int argc, char **argv)
                 check.size > 1 ? MPI_ERR_NOT_SAME : MPI_SUCCESS);
     MPI_File_close(&file);
     file_remove("p");
+    CHECK_CLASS(
+        MPI_Register_datarep("half", read_or_fail, MPI_CONVERSION_FN_NULL, same_extent, NULL),
+        MPI_SUCCESS);
+    failed_conversion();
+    many_elements();
     file_end();
     return check_done();
 }

@@ -18,26 +18,10 @@ static long bytes;
 
 static unsigned char data[8 * MOST], back[8 * MOST];
 
-static unsigned char value_of(int writer, long i)
-{
-    return (unsigned char)(1 + (writer * 91 + i * 3 + i / 253) % 255);
-}
-
 static void fill(int writer)
 {
     for (long i = 0; i < bytes; i++)
-        data[i] = value_of(writer, i);
-}
-
-/* Every `stride`-th record of 8 bytes, from record `first`. */
-static void set_view(MPI_File file, int first, int stride)
-{
-    MPI_Datatype view;
-    MPI_Type_create_resized(MPI_DOUBLE, 0, 8 * stride, &view);
-    MPI_Type_commit(&view);
-    CHECK_CLASS(MPI_File_set_view(file, 8 * first, MPI_DOUBLE, view, "native", MPI_INFO_NULL),
-                MPI_SUCCESS);
-    MPI_Type_free(&view);
+        data[i] = file_value(writer, i);
 }
 
 /* The records of a writer in the file. */
@@ -49,7 +33,7 @@ static void check_records(const char *what, int writer, int first, int stride)
     close(fd);
     for (long i = 0; i < bytes; i++) {
         long at = (i / 8 * stride + first) * 8 + i % 8;
-        wrong += at >= got || all[at] != value_of(writer, i);
+        wrong += at >= got || all[at] != file_value(writer, i);
     }
     CHECK(!wrong, "%s: %ld bytes of writer %d are wrong", what, wrong, writer);
     free(all);
@@ -62,7 +46,7 @@ static void all_ranks(int collective, int few)
     MPI_Request request;
     MPI_Status status;
     long before;
-    set_view(file, check.rank, check.size + 1);
+    file_set_view(file, check.rank, check.size + 1);
     fill(check.rank);
     before = file_writes();
     if (collective)
@@ -95,7 +79,7 @@ static void beside(int alone, int writes_of_all)
             MPI_File_open(MPI_COMM_SELF, file_name("s"), MPI_MODE_RDWR, MPI_INFO_NULL, &other),
             MPI_SUCCESS);
     if (check.rank == 0)
-        set_view(file, 0, 2);
+        file_set_view(file, 0, 2);
     else
         CHECK_CLASS(MPI_File_set_view(file, 0, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL),
                     MPI_SUCCESS);

@@ -165,6 +165,44 @@ static void try_view(int trial)
     file_remove("v");
 }
 
+static int deletions;
+
+static int on_delete(MPI_Datatype type, int key, void *value, void *extra)
+{
+    (void)type, (void)key, (void)value, (void)extra;
+    deletions++;
+    return MPI_SUCCESS;
+}
+
+/* Types of a view that the program frees have no attributes of the types that it has set. */
+static void types_of_view(void)
+{
+    MPI_File file = file_open("t", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI_Datatype pair, etype, filetype;
+    MPI_Offset disp;
+    char representation[MPI_MAX_DATAREP_STRING];
+    int key, flag = 0, *value;
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, on_delete, &key, NULL);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Type_set_attr(pair, key, &deletions);
+    MPI_File_set_view(file, 0, pair, pair, "native", MPI_INFO_NULL);
+    for (int i = 0; i < 3; i++) {
+        MPI_File_get_view(file, &disp, &etype, &filetype, representation);
+        CHECK_CLASS(MPI_File_set_view(file, 0, etype, filetype, "native", MPI_INFO_NULL),
+                    MPI_SUCCESS);
+        MPI_Type_free(&etype);
+        MPI_Type_free(&filetype);
+    }
+    MPI_Type_get_attr(pair, key, &value, &flag);
+    CHECK(flag && deletions == 0, "the attribute was deleted %d times", deletions);
+    MPI_File_close(&file);
+    MPI_Type_free(&pair);
+    CHECK(deletions == 1, "%d attributes were deleted", deletions);
+    MPI_Type_free_keyval(&key);
+    file_remove("t");
+}
+
 /* Reads at the end of file have the bytes that are there, and leave the rest of the buffer. */
 static void end_of_file(void)
 {
@@ -281,6 +319,7 @@ int main(int argc, char **argv)
         check_step("view %d", trial);
         try_view(trial);
     }
+    types_of_view();
     end_of_file();
     many_blocks();
     one_filetype();

@@ -26,13 +26,6 @@ static int size_of(int i)
     return i % 20 == 7 ? 65536 : i % 20 == 12 ? 15000 : i % 20 == 17 ? 1000 : i % 20 == 2 ? 40 : 8;
 }
 
-static int64_t resident(void)
-{
-    long kib = check_status_kib("VmRSS");
-    CHECK(kib > 0, "the memory of this process cannot be read");
-    return (int64_t)kib << 10;
-}
-
 static int64_t credits(void)
 {
     int megabytes = check_setting("WEFT_EAGER_CREDITS", 0); /* "1M" */
@@ -60,10 +53,10 @@ static int64_t receive(int peer, int round)
 {
     static unsigned char in[AT_ONCE][LARGEST];
     memset(in, 0, sizeof in);
-    int64_t before = resident(), all = 0;
+    int64_t before = check_resident(), all = 0;
     check_step("round %d: waiting for the last message", round);
     MPI_Recv(NULL, 0, MPI_BYTE, peer, LAST, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    int64_t flooded = resident(), growth = flooded - before;
+    int64_t flooded = check_resident(), growth = flooded - before;
     int64_t allowed = 2 * credits() + MESSAGES * EACH + BESIDE;
     for (int i = 0; i < MESSAGES; i += AT_ONCE) {
         MPI_Request requests[AT_ONCE];

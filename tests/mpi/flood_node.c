@@ -24,13 +24,6 @@ static int64_t credits(void)
     return text ? (int64_t)atoi(text) << 10 : 16 << 20;
 }
 
-static int64_t resident(void)
-{
-    long kib = check_status_kib("VmRSS");
-    CHECK(kib > 0, "the memory of this process cannot be read");
-    return (int64_t)kib << 10;
-}
-
 static void send_flood(int to, MPI_Request *requests, unsigned char out[DISTINCT][BYTES])
 {
     for (int k = 0; k < DISTINCT; k++)
@@ -52,7 +45,7 @@ static void receive_flood(int from)
 
 static void check_growth(int64_t before, const char *of)
 {
-    int64_t grown = resident() - before;
+    int64_t grown = check_resident() - before;
     int64_t allowed = credits() + credits() / 8 + (int64_t)MESSAGES * EACH + BESIDE;
     printf("%d unexpected messages %s grew rank %d by %.1f MB, allowed are %.1f\n", MESSAGES, of,
            check.rank, (double)grown / 1e6, (double)allowed / 1e6);
@@ -72,7 +65,7 @@ static void flood_other(void)
         check_step("waiting for all sends");
         MPI_Waitall(MESSAGES, requests, MPI_STATUSES_IGNORE);
     } else if (check.rank == 1) {
-        int64_t before = resident();
+        int64_t before = check_resident();
         check_step("waiting for the last message");
         MPI_Recv(NULL, 0, MPI_BYTE, 0, LAST, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         check_growth(before, "of another rank");
@@ -86,7 +79,7 @@ static void flood_itself(void)
     static MPI_Request requests[MESSAGES];
     memset(requests, 0, sizeof requests);
     memset(out, 0, sizeof out);
-    int64_t before = resident();
+    int64_t before = check_resident();
     send_flood(check.rank, requests, out);
     check_growth(before + (int64_t)MESSAGES * EACH, "to itself"); /* its requests beside them */
     int one = 1;

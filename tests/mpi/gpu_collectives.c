@@ -234,6 +234,39 @@ static void compare(int which, int form, int count, enum gpu_kind from, enum gpu
     free(out_host);
 }
 
+/* MPI_Compare_and_swap at a target: origin and result are in GPU memory, the value to compare with
+ * is not. */
+static void swap(int target, int *memory, MPI_Win win)
+{
+    const int first = 5 + me, second = 70 + me;
+    struct gpu_buffer b = gpu_buffer_new(GPU_DEVICE, 2 * sizeof(int));
+    int *origin = (int *)(void *)b.data, *host = (int *)(void *)b.host, compare = 0;
+    check_step("compare and swap at rank %d", target);
+    memory[0] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
+    for (int i = 0; i < 2; i++) {
+        host[0] = i ? second : first;
+        host[1] = -1;
+        gpu_put(&b);
+        MPI_Compare_and_swap(origin, &compare, origin + 1, MPI_INT, target, 0, win);
+        MPI_Win_flush(target, win);
+        gpu_get(&b);
+        CHECK(host[1] == compare, "compare and swap returned %d", host[1]);
+        compare = first;
+    }
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    CHECK_CLASS(MPI_Compare_and_swap(origin, origin, origin + 1, MPI_INT, target, 0, win),
+                MPI_ERR_BUFFER);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_ARE_FATAL);
+    MPI_Win_unlock(target, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    int from = target == me ? me : (me + n - 1) % n;
+    CHECK(memory[0] == 70 + from, "compare and swap stored %d", memory[0]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    gpu_buffer_free(&b);
+}
+
 static void one_sided(void)
 {
     enum { COUNT = 60000 };
@@ -265,6 +298,8 @@ static void one_sided(void)
     MPI_Win_unlock(target, win);
     gpu_copy(GPU_DEVICE, &one, c.data, sizeof one);
     CHECK(one == 2 * (1 + me), "fetch_and_op returned %d", one);
+    swap(me, memory, win);
+    swap(target, memory, win);
     MPI_Win_free(&win);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

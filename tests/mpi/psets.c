@@ -3,7 +3,8 @@
 /*
  * The launcher's process sets, as arguments tell them: "sea=0,1,3 land=2". A session finds them
  * behind its own, a group has their processes in the order of ranks, a communicator made of that
- * works, and MPI_Comm_split_type splits by their names. Without arguments there are none.
+ * works, and MPI_Comm_split_type splits by their names, of all in one call too. Without arguments
+ * there are none.
  */
 #include "check.h"
 
@@ -78,6 +79,42 @@ static void one_set(int index, const char *text)
     MPI_Info_free(&info);
 }
 
+/* The first of the sets with a rank; -1: none. */
+static int first_set(int sets, char **texts, int rank)
+{
+    int ranks[MOST];
+    for (int s = 0; s < sets; s++)
+        for (int n = read_ranks(texts[s], ranks), i = 0; i < n; i++)
+            if (ranks[i] == rank)
+                return s;
+    return -1;
+}
+
+/* Each rank names a set of its own in one call. */
+static void all_sets(int sets, char **texts)
+{
+    int mine = first_set(sets, texts, check.rank), ranks[MOST], n = 0;
+    char name[MPI_MAX_PSET_NAME_LEN] = "none";
+    MPI_Comm comm;
+    MPI_Info info;
+    for (int r = 0; r < check.size && mine >= 0; r++)
+        if (first_set(sets, texts, r) == mine)
+            ranks[n++] = r;
+    if (mine >= 0)
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(texts[mine], "="), texts[mine]);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_pset_name", name);
+    MPI_Comm_split_type(MPI_COMM_WORLD, mine < 0 ? MPI_UNDEFINED : MPI_COMM_TYPE_RESOURCE_GUIDED, 0,
+                        info, &comm);
+    CHECK((comm != MPI_COMM_NULL) == (mine >= 0), "the part of %s is there: %d", name,
+          comm != MPI_COMM_NULL);
+    if (comm != MPI_COMM_NULL) {
+        expect_communicator(comm, ranks, n, name);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Info_free(&info);
+}
+
 int main(int argc, char **argv)
 {
     int sets = -1;
@@ -88,6 +125,7 @@ int main(int argc, char **argv)
     CHECK(sets == OWN + argc - 1, "%d process sets", sets);
     for (int i = 1; i < argc && i < sets - 1; i++)
         one_set(OWN + i - 1, argv[i]);
+    all_sets(argc - 1, argv + 1);
     MPI_Session_finalize(&session);
     return check_done();
 }

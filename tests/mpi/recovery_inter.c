@@ -4,7 +4,8 @@
 /*
  * Agreements, shrinking and revocation on an inter-communicator of the even and the odd ranks: with
  * all members, and after the deaths of one rank of each group, of which the second dies while the
- * others agree.
+ * others agree. A call that makes an inter-communicator of a group with a dead rank fails at both
+ * groups.
  */
 #include "deaths.h"
 
@@ -121,6 +122,21 @@ static void revoked_side(void)
     MPI_Comm_free(&peer);
 }
 
+/* Of one side a member is dead. */
+static void from_groups(void)
+{
+    MPI_Group mine, theirs;
+    MPI_Comm made;
+    check_step("making an inter-communicator of two groups");
+    MPI_Comm_group(inter, &mine);
+    MPI_Comm_remote_group(inter, &theirs);
+    CHECK_CLASS(MPI_Intercomm_create_from_groups(mine, 0, theirs, 0, "groups", MPI_INFO_NULL,
+                                                 MPI_ERRORS_RETURN, &made),
+                MPIX_ERR_PROC_FAILED);
+    MPI_Group_free(&mine);
+    MPI_Group_free(&theirs);
+}
+
 static void some_die(void)
 {
     MPI_Comm made;
@@ -129,6 +145,7 @@ static void some_die(void)
     if (check.rank == first)
         die();
     await_deaths(inter, 1);
+    from_groups();
     check_step("agreeing without acknowledgement");
     int flag = agree(inter, check.rank == 0 ? 6 : 7, &code);
     CHECK(code == MPIX_ERR_PROC_FAILED && flag == 6, "class %d, flag %d", code, flag);

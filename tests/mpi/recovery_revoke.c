@@ -6,7 +6,7 @@
  * it. All calls end with MPIX_ERR_REVOKED, new ones fail, those for recovery go on, and other
  * communicators are as before. Nobody dies here.
  */
-#include "check.h"
+#include "deaths.h"
 
 #include <stdlib.h>
 
@@ -15,19 +15,6 @@ enum { LONG = 1 << 20 };
 static MPI_Comm comm; /* the one that is revoked */
 static int revoker, numbers[4];
 static char *data;
-
-static void expect_revoked(const char *what, int code)
-{
-    CHECK(check_class(code) == MPIX_ERR_REVOKED, "%s: class %d", what, check_class(code));
-}
-
-/* True if a call has started something; else the revocation has come before it. */
-static bool has_started(const char *what, int code)
-{
-    if (code != MPI_SUCCESS)
-        expect_revoked(what, code);
-    return code == MPI_SUCCESS;
-}
 
 /* ---- What the ranks wait in, but the one that revokes. Nothing of it can complete. */
 

@@ -3,11 +3,12 @@
 /*
  * Receives and probes from any source on a communicator with a dead member: blocking ones fail, the
  * others stay active and make each call that waits for them fail, until the program acknowledges
- * the death. Then they receive, in the order in which they were started.
+ * the death. Then they receive, in the order in which they were started. The status of a receive
+ * from the dead rank names that rank.
  */
 #include "deaths.h"
 
-enum { LIVING = 3, TAG = 7, OTHER_TAG = 8, REQUESTS = 4 };
+enum { LIVING = 3, TAG = 7, OTHER_TAG = 8, EXCHANGE = 9, REQUESTS = 4, LONG_BYTES = 1 << 20 };
 
 static MPI_Comm living;
 
@@ -87,6 +88,46 @@ static void fail_blocking(void)
                 MPIX_ERR_PROC_FAILED);
 }
 
+/* MPI_Isendrecv of rank 0 has received its message, and waits for its send alone. */
+static void wait_for_send(void)
+{
+    static char data[LONG_BYTES];
+    volatile int value = 0;
+    int sent = 42, flag;
+    MPI_Request request;
+    check_step("an exchange with living ranks");
+    if (check.rank == 0) {
+        MPI_Isendrecv(data, sizeof data, MPI_BYTE, 1, EXCHANGE, (int *)&value, 1, MPI_INT,
+                      MPI_ANY_SOURCE, EXCHANGE, MPI_COMM_WORLD, &request);
+        MPI_Barrier(living);
+        while (value != 42)
+            MPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+        CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    } else if (check.rank == 1) {
+        MPI_Barrier(living);
+        usleep(300000);
+        MPI_Recv(data, sizeof data, MPI_BYTE, 0, EXCHANGE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Barrier(living);
+        MPI_Send(&sent, 1, MPI_INT, 0, EXCHANGE, MPI_COMM_WORLD);
+    }
+}
+
+/* One receive was started before the death, the other is started after it. */
+static void fail_named(MPI_Request *before)
+{
+    MPI_Status statuses[2] = {{.MPI_SOURCE = -9}, {.MPI_SOURCE = -9}};
+    MPI_Request both[2] = {*before};
+    int value;
+    MPI_Irecv(&value, 1, MPI_INT, LIVING, OTHER_TAG, MPI_COMM_WORLD, &both[1]);
+    CHECK_CLASS(MPI_Waitall(2, both, statuses), MPI_ERR_IN_STATUS);
+    for (int i = 0; i < 2; i++)
+        CHECK(check_class(statuses[i].MPI_ERROR) == MPIX_ERR_PROC_FAILED &&
+                  statuses[i].MPI_SOURCE == LIVING && statuses[i].MPI_TAG == OTHER_TAG,
+              "receive %d: class %d, source %d, tag %d", i, check_class(statuses[i].MPI_ERROR),
+              statuses[i].MPI_SOURCE, statuses[i].MPI_TAG);
+}
+
 /* All requests have the same tag: they get the messages of a rank in their order. */
 static void receive(MPI_Request *requests, int *values)
 {
@@ -113,13 +154,15 @@ static void receive(MPI_Request *requests, int *values)
 int main(int argc, char **argv)
 {
     int values[REQUESTS] = {0}, none = 0, living_value = 0;
-    MPI_Request requests[REQUESTS], other;
+    MPI_Request requests[REQUESTS], other, named;
+    int unused;
     check_begin(&argc, &argv, 4);
     check_errors_return();
     MPI_Comm_split(MPI_COMM_WORLD, check.rank == LIVING, 0, &living);
     MPI_Irecv(&values[0], 1, MPI_INT, MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &requests[0]);
     MPI_Recv_init(&values[1], 1, MPI_INT, MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &requests[1]);
     MPI_Start(&requests[1]);
+    MPI_Irecv(&unused, 1, MPI_INT, LIVING, OTHER_TAG, MPI_COMM_WORLD, &named);
     MPI_Barrier(MPI_COMM_WORLD);
     if (check.rank == LIVING)
         die();
@@ -132,6 +175,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < REQUESTS; i++)
         look_at_one(&requests[i]);
     look_at_several(&requests[2]);
+    wait_for_send();
+    fail_named(&named);
 
     /* A communicator without the dead rank, one that can be cancelled. */
     MPI_Irecv(&living_value, 1, MPI_INT, MPI_ANY_SOURCE, TAG, living, &other);

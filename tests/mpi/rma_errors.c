@@ -105,6 +105,30 @@ static void check_arguments(MPI_Win win, int other)
     MPI_Op_free(&own);
 }
 
+/* Regions without bytes overlap none; of two regions with one base that with bytes is detached
+ * first. */
+static void check_attach(void)
+{
+    static char memory[64], more[64];
+    MPI_Win win;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    CHECK_CLASS(MPI_Win_attach(win, memory, 64), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_attach(win, memory + 8, 0), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_attach(win, memory + 8, 1), MPI_ERR_RMA_ATTACH);
+    CHECK_CLASS(MPI_Win_attach(win, more + 8, 0), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_attach(win, more, 64), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_attach(win, more, 0), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_detach(win, memory + 8), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_detach(win, memory + 8), MPI_ERR_RMA_ATTACH);
+    CHECK_CLASS(MPI_Win_detach(win, more), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_attach(win, more + 16, 8), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_detach(win, more), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_detach(win, more), MPI_ERR_RMA_ATTACH);
+    CHECK_CLASS(MPI_Win_detach(win, memory), MPI_SUCCESS);
+    MPI_Win_free(&win);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 2);
@@ -119,6 +143,8 @@ int main(int argc, char **argv)
     check_step("arguments");
     check_arguments(win, other);
     MPI_Win_free(&win);
+    check_step("attached memory");
+    check_attach();
     MPI_Info_create(&info);
     MPI_Info_set(info, "no_locks", "true");
     MPI_Win_allocate(4, 4, info, MPI_COMM_WORLD, &memory, &win);

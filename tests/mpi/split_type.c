@@ -10,7 +10,7 @@
 #include <dirent.h>
 #include <sched.h>
 
-static MPI_Comm split(int type, const char *key, const char *value)
+static MPI_Comm split_of(MPI_Comm comm, int type, const char *key, const char *value)
 {
     MPI_Comm out = MPI_COMM_WORLD;
     MPI_Info info = MPI_INFO_NULL;
@@ -18,10 +18,15 @@ static MPI_Comm split(int type, const char *key, const char *value)
         MPI_Info_create(&info);
         MPI_Info_set(info, key, value);
     }
-    MPI_Comm_split_type(MPI_COMM_WORLD, type, -check.rank, info, &out);
+    MPI_Comm_split_type(comm, type, -check.rank, info, &out);
     if (key)
         MPI_Info_free(&info);
     return out;
+}
+
+static MPI_Comm split(int type, const char *key, const char *value)
+{
+    return split_of(MPI_COMM_WORLD, type, key, value);
 }
 
 static void expect(MPI_Comm comm, int expected, const char *what)
@@ -59,6 +64,75 @@ static void bind_all_threads(const cpu_set_t *set)
         closedir(threads);
 }
 
+/* Splits by hardware of Weft's choice: the info object names the resource, and splitting by that
+ * name makes the same communicators. */
+static MPI_Comm split_smaller(void)
+{
+    char name[MPI_MAX_INFO_VAL + 1] = "";
+    int length = sizeof name, flag = 0, same;
+    MPI_Comm out, named;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, -check.rank, info, &out);
+    MPI_Info_get_string(info, "mpi_hw_resource_type", &length, name, &flag);
+    CHECK(flag == (out != MPI_COMM_NULL), "the resource is %snamed", flag ? "" : "not ");
+    MPI_Info_free(&info);
+    if (out == MPI_COMM_NULL || !flag)
+        return out;
+    named = split(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", name);
+    MPI_Comm_compare(named, out, &same);
+    CHECK(same == MPI_CONGRUENT, "splitting by %s compares as %d", name, same);
+    MPI_Comm_free(&named);
+    return out;
+}
+
+/* Ranks 0 and 1 on one side, 2 on the other; 0 and 2 are on the same processor. */
+static void between_groups(void)
+{
+    int local = 0, remote = 0;
+    MPI_Comm half, inter, part;
+    if (check.size != 3)
+        return;
+    MPI_Comm_split(MPI_COMM_WORLD, check.rank == 2, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, check.rank == 2 ? 0 : 2, 1, &inter);
+    part = split_of(inter, MPI_COMM_TYPE_HW_UNGUIDED, NULL, NULL);
+    if (part != MPI_COMM_NULL) {
+        MPI_Comm_size(part, &local);
+        MPI_Comm_remote_size(part, &remote);
+        MPI_Comm_free(&part);
+    }
+    CHECK(local == (check.rank != 1) && remote == local,
+          "the part between groups has %d and %d processes", local, remote);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+/* Rank 0 takes part in no split, whatever the others split by. */
+static void without_one(void)
+{
+    static const struct {
+        int type;
+        const char *key, *value;
+        int expected; /* 0: nothing, 1: itself, 2: all others */
+    } calls[] = {
+        {MPI_COMM_TYPE_SHARED, NULL, NULL, 2},
+        {MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "mpi_shared_memory", 2},
+        {MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "hwloc://PU", 2},
+        {MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "MPI://World", 2},
+        {MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "mpi://SELF", 1},
+        {MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "no such set", 0},
+        {MPI_COMM_TYPE_HW_UNGUIDED, NULL, NULL, 0},
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        int others = calls[i].expected == 2 ? check.size - 1 : calls[i].expected;
+        bool part = check.rank != 0;
+        check_step("call %zu without rank 0", i);
+        expect(
+            split(part ? calls[i].type : MPI_UNDEFINED, part ? calls[i].key : NULL, calls[i].value),
+            part ? others : 0, "without rank 0");
+    }
+}
+
 /* Ranks dealt to two processors, if there are two: both ways of splitting tell them apart. */
 static void two_processors(const cpu_set_t *all)
 {
@@ -74,7 +148,7 @@ static void two_processors(const cpu_set_t *all)
     bind_all_threads(&one);
     MPI_Comm part = split(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "hwloc://PU");
     MPI_Comm other = split(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_hw_resource_type", "hwloc://PU");
-    MPI_Comm smaller = split(MPI_COMM_TYPE_HW_UNGUIDED, NULL, NULL);
+    MPI_Comm smaller = split_smaller();
     int sum = 0, same;
     MPI_Allreduce(&check.rank, &sum, 1, MPI_INT, MPI_SUM, part);
     CHECK(sum == half * (half - 1) + half * (check.rank % 2),
@@ -86,6 +160,7 @@ static void two_processors(const cpu_set_t *all)
     MPI_Comm_free(&other);
     expect(part, half, "a processor of two");
     expect(smaller, half, "something smaller");
+    between_groups();
 }
 
 int main(int argc, char **argv)
@@ -96,8 +171,6 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 1);
     check_errors_return();
     expect(split(MPI_COMM_TYPE_SHARED, NULL, NULL), check.size, "a node");
-    expect(split(check.rank ? MPI_COMM_TYPE_SHARED : MPI_UNDEFINED, NULL, NULL),
-           check.rank ? check.size - 1 : 0, "a node without rank 0");
     expect(split(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "mpi_shared_memory"), check.size,
            "shared memory");
     expect(split(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "no such thing"), 0,
@@ -106,12 +179,16 @@ int main(int argc, char **argv)
     expect(split(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "mpi://WORLD"), check.size,
            "everybody");
     expect(split(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "mpi://SELF"), 1, "oneself");
+    expect(split(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name",
+                 check.rank ? "mpi://WORLD" : "mpi://SELF"),
+           check.rank ? check.size - 1 : 1, "two sets in one call");
     MPI_Comm out;
     CHECK_CLASS(MPI_Comm_split_type(MPI_COMM_WORLD, 12345, 0, MPI_INFO_NULL, &out), MPI_ERR_ARG);
     if (bound) {
         expect(split(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "hwloc://PU"), check.size,
                "one processor");
-        expect(split(MPI_COMM_TYPE_HW_UNGUIDED, NULL, NULL), 0, "nothing smaller");
+        expect(split_smaller(), 0, "nothing smaller");
+        without_one();
         two_processors(&all);
     }
     return check_done();

@@ -18,16 +18,6 @@ static MPI_Comm comms[COMMS];
 static atomic_int wanted; /* messages that the other thread is to send */
 static int calls;
 
-static int down(void)
-{
-    return (check.rank + check.size - 1) % check.size;
-}
-
-static int up(void)
-{
-    return (check.rank + 1) % check.size;
-}
-
 static void *send_wanted(void *arg)
 {
     (void)arg;
@@ -36,7 +26,7 @@ static void *send_wanted(void *arg)
             usleep(100);
             continue;
         }
-        MPI_Send(&sent, 1, MPI_INT, up(), TAG, comms[sent % COMMS]);
+        MPI_Send(&sent, 1, MPI_INT, check_up(), TAG, comms[sent % COMMS]);
         sent++;
     }
     return NULL;
@@ -50,7 +40,7 @@ static void handle(MPI_Comm *comm, int *code, ...)
     for (int i = 0; i < COMMS; i++) {
         int in = -1, expected = wanted;
         wanted++;
-        MPI_Recv(&in, 1, MPI_INT, down(), TAG, comms[expected % COMMS], MPI_STATUS_IGNORE);
+        MPI_Recv(&in, 1, MPI_INT, check_down(), TAG, comms[expected % COMMS], MPI_STATUS_IGNORE);
         CHECK(in == expected, "the handler received %d instead of %d", in, expected);
     }
 }
@@ -60,8 +50,8 @@ static void start(MPI_Comm comm, MPI_Request *receive)
 {
     static const int out[2] = {1, 2};
     static int in;
-    MPI_Irecv(&in, 1, MPI_INT, down(), TAG_LONG, comm, receive);
-    MPI_Send(out, 2, MPI_INT, up(), TAG_LONG, comm);
+    MPI_Irecv(&in, 1, MPI_INT, check_down(), TAG_LONG, comm, receive);
+    MPI_Send(out, 2, MPI_INT, check_up(), TAG_LONG, comm);
 }
 
 int main(void)

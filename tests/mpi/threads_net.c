@@ -96,16 +96,6 @@ static void order(int me, int c, int round)
     free(in);
 }
 
-static int up(void)
-{
-    return (check.rank + 1) % check.size;
-}
-
-static int down(void)
-{
-    return (check.rank + check.size - 1) % check.size;
-}
-
 /* Every second word, of 1.6 MB: written to the receiver, or pushed in pieces. */
 static void strided(int me, int c, int round)
 {
@@ -117,11 +107,12 @@ static void strided(int me, int c, int round)
     for (int i = 0; i < WORDS; i++)
         out[me][2 * i] = word_of(me, c, round, check.rank, 0, i);
     memset(in[me], 0, sizeof in[me]);
-    MPI_Sendrecv(out[me], 1, type, up(), TAG_STRIDED, in[me], 1, type, down(), TAG_STRIDED,
-                 comms[me][c], MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out[me], 1, type, check_up(), TAG_STRIDED, in[me], 1, type, check_down(),
+                 TAG_STRIDED, comms[me][c], MPI_STATUS_IGNORE);
     int wrong = 0;
     for (int i = 0; i < WORDS; i++)
-        wrong += in[me][2 * i] != word_of(me, c, round, down(), 0, i) || in[me][2 * i + 1] != 0;
+        wrong +=
+            in[me][2 * i] != word_of(me, c, round, check_down(), 0, i) || in[me][2 * i + 1] != 0;
     CHECK(!wrong, "thread %d, communicator %d, round %d: %d words of a strided message are wrong",
           me, c, round, wrong);
     MPI_Type_free(&type);
@@ -137,18 +128,18 @@ static void cancelled(int me, int c, int round)
     MPI_Status status;
     MPI_Comm comm = comms[me][c];
     out[me][length - 1] = round + 1;
-    MPI_Isend(out[me], length, MPI_INT, up(), TAG_CANCELLED, comm, &request);
+    MPI_Isend(out[me], length, MPI_INT, check_up(), TAG_CANCELLED, comm, &request);
     MPI_Cancel(&request);
     MPI_Wait(&request, &status);
     MPI_Test_cancelled(&status, &mine);
-    MPI_Sendrecv(&mine, 1, MPI_INT, up(), TAG_ANSWER, &other, 1, MPI_INT, down(), TAG_ANSWER, comm,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&mine, 1, MPI_INT, check_up(), TAG_ANSWER, &other, 1, MPI_INT, check_down(),
+                 TAG_ANSWER, comm, MPI_STATUS_IGNORE);
     if (!other) {
-        MPI_Recv(in[me], length, MPI_INT, down(), TAG_CANCELLED, comm, MPI_STATUS_IGNORE);
+        MPI_Recv(in[me], length, MPI_INT, check_down(), TAG_CANCELLED, comm, MPI_STATUS_IGNORE);
         CHECK(in[me][length - 1] == round + 1, "thread %d, round %d: the last word is %d", me,
               round, in[me][length - 1]);
     }
-    MPI_Iprobe(down(), TAG_CANCELLED, comm, &other, MPI_STATUS_IGNORE);
+    MPI_Iprobe(check_down(), TAG_CANCELLED, comm, &other, MPI_STATUS_IGNORE);
     CHECK(!other, "thread %d, round %d: a cancelled or received message is still there", me, round);
 }
 

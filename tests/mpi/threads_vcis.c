@@ -25,16 +25,6 @@ static int value_of(int thread, int round, int rank, int place)
     return ((thread * ROUNDS + round) * 16 + rank) * 65536 + place;
 }
 
-static int up(void)
-{
-    return (check.rank + 1) % check.size;
-}
-
-static int down(void)
-{
-    return (check.rank + check.size - 1) % check.size;
-}
-
 static void fill(int *data, int n, int me, int round, int first)
 {
     for (int i = 0; i < n; i++)
@@ -89,12 +79,12 @@ static void window(MPI_Comm comm, int tag, int me, int round)
     fill(out, WINDOW * n, me, round, 0);
     for (int i = 0; i < WINDOW; i++)
         if (i % 2 == 0)
-            MPI_Irecv(in + i * n, n, MPI_INT, down(), tag + i % 3, comm, &requests[i]);
+            MPI_Irecv(in + i * n, n, MPI_INT, check_down(), tag + i % 3, comm, &requests[i]);
     for (int i = 0; i < WINDOW; i++)
-        MPI_Isend(out + i * n, n, MPI_INT, up(), tag + i % 3, comm, &requests[WINDOW + i]);
+        MPI_Isend(out + i * n, n, MPI_INT, check_up(), tag + i % 3, comm, &requests[WINDOW + i]);
     for (int i = 0; i < WINDOW; i++)
         if (i % 2)
-            MPI_Irecv(in + i * n, n, MPI_INT, down(), tag + i % 3, comm, &requests[i]);
+            MPI_Irecv(in + i * n, n, MPI_INT, check_down(), tag + i % 3, comm, &requests[i]);
     complete(2 * WINDOW, requests, me + round);
     int at[WINDOW], posted[3][WINDOW], sent[3][WINDOW], np[3] = {0}, ns[3] = {0};
     for (int i = 0; i < WINDOW; i += 2) /* the order of posting */
@@ -107,7 +97,7 @@ static void window(MPI_Comm comm, int tag, int me, int round)
         for (int i = 0; i < np[kind]; i++)
             at[posted[kind][i]] = sent[kind][i];
     for (int i = 0; i < WINDOW; i++)
-        look(in + i * n, n, me, round, down(), at[i] * n);
+        look(in + i * n, n, me, round, check_down(), at[i] * n);
     free(out);
     free(in);
 }
@@ -120,11 +110,11 @@ static void flood(int me, int round)
     MPI_Status status;
     fill(out, MANY, me, round, 0);
     for (int i = 0; i < MANY; i++)
-        MPI_Isend(&out[i], 1, MPI_INT, up(), TAG_MANY, own[me], &requests[i]);
+        MPI_Isend(&out[i], 1, MPI_INT, check_up(), TAG_MANY, own[me], &requests[i]);
     for (int i = 0; i < MANY; i++) {
-        MPI_Recv(&in, 1, MPI_INT, down(), TAG_MANY, own[me], &status);
-        look(&in, 1, me, round, down(), i);
-        CHECK(status.MPI_SOURCE == down() && status.MPI_TAG == TAG_MANY,
+        MPI_Recv(&in, 1, MPI_INT, check_down(), TAG_MANY, own[me], &status);
+        look(&in, 1, me, round, check_down(), i);
+        CHECK(status.MPI_SOURCE == check_down() && status.MPI_TAG == TAG_MANY,
               "the status says source %d, tag %d", status.MPI_SOURCE, status.MPI_TAG);
     }
     MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
@@ -144,27 +134,27 @@ static void wild(int me, int round)
     *out = value_of(me, round, check.rank, 0);
     other = value_of(me, round, check.rank, 1);
     last = value_of(me, round, check.rank, 2);
-    MPI_Irecv(&never, 1, MPI_INT, down(), TAG_NEVER, own[me], &hopeless);
+    MPI_Irecv(&never, 1, MPI_INT, check_down(), TAG_NEVER, own[me], &hopeless);
     MPI_Irecv(&in[0], 1, MPI_INT, MPI_ANY_SOURCE, round % 2 ? TAG_ANY : MPI_ANY_TAG, own[me],
               &requests[0]);
-    MPI_Irecv(&in[1], 1, MPI_INT, down(), TAG_ANY, own[me], &requests[1]);
-    MPI_Isend(out, 1, MPI_INT, up(), TAG_ANY, own[me], &freed);
+    MPI_Irecv(&in[1], 1, MPI_INT, check_down(), TAG_ANY, own[me], &requests[1]);
+    MPI_Isend(out, 1, MPI_INT, check_up(), TAG_ANY, own[me], &freed);
     MPI_Request_free(&freed);
-    MPI_Send(&other, 1, MPI_INT, up(), TAG_ANY, own[me]);
-    MPI_Issend(&last, 1, MPI_INT, up(), TAG_ANY + 1, own[me], &sync);
+    MPI_Send(&other, 1, MPI_INT, check_up(), TAG_ANY, own[me]);
+    MPI_Issend(&last, 1, MPI_INT, check_up(), TAG_ANY + 1, own[me], &sync);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     if (round % 2) {
-        MPI_Mprobe(down(), MPI_ANY_TAG, own[me], &message, &status);
+        MPI_Mprobe(check_down(), MPI_ANY_TAG, own[me], &message, &status);
         MPI_Mrecv(&in[2], 1, MPI_INT, &message, MPI_STATUS_IGNORE);
     } else {
         while (!found)
             MPI_Iprobe(MPI_ANY_SOURCE, TAG_ANY + 1, own[me], &found, &status);
         MPI_Recv(&in[2], 1, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, own[me], MPI_STATUS_IGNORE);
     }
-    CHECK(status.MPI_SOURCE == down() && status.MPI_TAG == TAG_ANY + 1,
+    CHECK(status.MPI_SOURCE == check_down() && status.MPI_TAG == TAG_ANY + 1,
           "thread %d, round %d: the probe says source %d, tag %d", me, round, status.MPI_SOURCE,
           status.MPI_TAG);
-    look(in, 3, me, round, down(), 0);
+    look(in, 3, me, round, check_down(), 0);
     MPI_Wait(&sync, MPI_STATUS_IGNORE);
     MPI_Cancel(&hopeless);
     MPI_Wait(&hopeless, &status);
@@ -181,15 +171,15 @@ static void mixed(int me, int round)
     MPI_Request requests[N + 1];
     fill(out, 3, me, round, 0);
     for (int i = 0; i < 3; i++) {
-        MPI_Irecv(&in[i], 1, MPI_INT, down(), TAG_SHARED + me, comms[i], &requests[2 * i]);
-        MPI_Isend(&out[i], 1, MPI_INT, up(), TAG_SHARED + me, comms[i], &requests[2 * i + 1]);
+        MPI_Irecv(&in[i], 1, MPI_INT, check_down(), TAG_SHARED + me, comms[i], &requests[2 * i]);
+        MPI_Isend(&out[i], 1, MPI_INT, check_up(), TAG_SHARED + me, comms[i], &requests[2 * i + 1]);
     }
     requests[N] = MPI_REQUEST_NULL;
     if (round % 2)
         MPI_Waitall(N + 1, requests, MPI_STATUSES_IGNORE);
     else
         complete(N, requests, 3 + round / 2 % 2);
-    look(in, 3, me, round, down(), 0);
+    look(in, 3, me, round, check_down(), 0);
 }
 
 /* Persistent requests of both communicators, started and completed together, twice. */
@@ -200,8 +190,10 @@ static void persistent(int me, int round)
     int out[2], in[2], done = 0, count, indices[N];
     MPI_Request requests[N];
     for (int i = 0; i < 2; i++) {
-        MPI_Recv_init(&in[i], 1, MPI_INT, down(), TAG_PREPARED + me, comms[i], &requests[2 * i]);
-        MPI_Send_init(&out[i], 1, MPI_INT, up(), TAG_PREPARED + me, comms[i], &requests[2 * i + 1]);
+        MPI_Recv_init(&in[i], 1, MPI_INT, check_down(), TAG_PREPARED + me, comms[i],
+                      &requests[2 * i]);
+        MPI_Send_init(&out[i], 1, MPI_INT, check_up(), TAG_PREPARED + me, comms[i],
+                      &requests[2 * i + 1]);
     }
     for (int time = 0; time < 2; time++) {
         fill(out, 2, me, round, time);
@@ -210,16 +202,16 @@ static void persistent(int me, int round)
             MPI_Waitall(N, requests, MPI_STATUSES_IGNORE);
         for (int left = time ? N : 0; left > 0; left -= count)
             MPI_Testsome(N, requests, &count, indices, MPI_STATUSES_IGNORE);
-        look(in, 2, me, round, down(), time);
+        look(in, 2, me, round, check_down(), time);
     }
     for (int i = 0; i < N; i++)
         MPI_Request_free(&requests[i]);
     fill(out, 1, me, round, 0);
-    MPI_Isendrecv(out, 1, MPI_INT, up(), TAG_PREPARED + me, in, 1, MPI_INT, down(),
+    MPI_Isendrecv(out, 1, MPI_INT, check_up(), TAG_PREPARED + me, in, 1, MPI_INT, check_down(),
                   TAG_PREPARED + me, own[me], &requests[0]);
     while (!done)
         MPI_Testall(1, requests, &done, MPI_STATUSES_IGNORE);
-    look(in, 1, me, round, down(), 0);
+    look(in, 1, me, round, check_down(), 0);
 }
 
 /* What ends in objects that belong to no VCI: partitions, and buffered sends. */
@@ -230,18 +222,18 @@ static void deferred(int me, int round)
     MPI_Request requests[2];
     int one = value_of(me, round, check.rank, 7), other = 0;
     fill(out[me], PARTS * EACH, me, round, 0);
-    MPI_Psend_init(out[me], PARTS, EACH, MPI_INT, up(), TAG_PARTS, own[me], MPI_INFO_NULL,
+    MPI_Psend_init(out[me], PARTS, EACH, MPI_INT, check_up(), TAG_PARTS, own[me], MPI_INFO_NULL,
                    &requests[0]);
-    MPI_Precv_init(in[me], PARTS, EACH, MPI_INT, down(), TAG_PARTS, own[me], MPI_INFO_NULL,
+    MPI_Precv_init(in[me], PARTS, EACH, MPI_INT, check_down(), TAG_PARTS, own[me], MPI_INFO_NULL,
                    &requests[1]);
     MPI_Startall(2, requests);
     for (int i = PARTS - 1; i >= 0; i--)
         MPI_Pready(i, requests[0]);
-    MPI_Bsend(&one, 1, MPI_INT, up(), TAG_PARTS, own[me]);
-    MPI_Recv(&other, 1, MPI_INT, down(), TAG_PARTS, own[me], MPI_STATUS_IGNORE);
-    look(&other, 1, me, round, down(), 7);
+    MPI_Bsend(&one, 1, MPI_INT, check_up(), TAG_PARTS, own[me]);
+    MPI_Recv(&other, 1, MPI_INT, check_down(), TAG_PARTS, own[me], MPI_STATUS_IGNORE);
+    look(&other, 1, me, round, check_down(), 7);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    look(in[me], PARTS * EACH, me, round, down(), 0);
+    look(in[me], PARTS * EACH, me, round, check_down(), 0);
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
 }
@@ -276,12 +268,12 @@ static void background(int me, int round)
             MPI_Op_free(&op);
         }
         MPI_Start(&requests[PERSISTENT]);
-        MPI_Irecv(&in, 1, MPI_INT, down(), TAG_BACKGROUND + me, shared, &requests[3]);
-        MPI_Isend(&word, 1, MPI_INT, up(), TAG_BACKGROUND + me, shared, &requests[4]);
+        MPI_Irecv(&in, 1, MPI_INT, check_down(), TAG_BACKGROUND + me, shared, &requests[3]);
+        MPI_Isend(&word, 1, MPI_INT, check_up(), TAG_BACKGROUND + me, shared, &requests[4]);
         complete(N, requests, round / 2 + time);
         for (int i = 0; i < check.size; i++)
             look(all[me][i], 1, me, round, i, 5);
-        look(&in, 1, me, round, down(), 5);
+        look(&in, 1, me, round, check_down(), 5);
         look(&from[me], 1, me, round, 0, 6 + time);
         CHECK(sum[me] == me * check.size, "thread %d, round %d: the sum is %d", me, round, sum[me]);
     }

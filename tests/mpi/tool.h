@@ -80,4 +80,17 @@ __attribute__((unused)) static count_t tool_read(MPI_T_pvar_session session,
     return value;
 }
 
+/* The messages in the queues of unexpected ones of this process. MPI_T must not be in use. */
+__attribute__((unused)) static int64_t tool_unexpected(void)
+{
+    MPI_T_pvar_session session;
+    tool_begin();
+    CHECK_CODE(MPI_T_pvar_session_create(&session), MPI_SUCCESS);
+    MPI_T_pvar_handle handle = tool_pvar(session, "weft_unexpected_queue", NULL);
+    int64_t value = (int64_t)tool_read(session, handle);
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+    return value;
+}
+
 #endif

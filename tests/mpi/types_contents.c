@@ -243,6 +243,59 @@ static void names(void)
     MPI_Type_free(&copy);
 }
 
+static int deletions;
+
+static int on_delete(MPI_Datatype type, int key, void *value, void *extra)
+{
+    (void)type, (void)key, (void)value, (void)extra;
+    deletions++;
+    return MPI_SUCCESS;
+}
+
+/* What is done to a returned type does nothing to the type of the program. */
+static void expect_own(MPI_Datatype type, MPI_Datatype returned, int key, const char *what)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    int length, flag = 0, combiner, n, *value;
+    MPI_Type_get_envelope(returned, &n, &n, &n, &combiner);
+    CHECK(combiner == MPI_COMBINER_VECTOR, "%s: the combiner is %d", what, combiner);
+    CHECK(returned != type, "%s: the type itself is returned", what);
+    MPI_Type_get_attr(returned, key, &value, &flag);
+    CHECK(!flag, "%s: the returned type has the attribute", what);
+    MPI_Type_set_name(returned, "returned");
+    MPI_Type_free(&returned);
+    CHECK(deletions == 0, "%s: the attribute was deleted", what);
+    MPI_Type_get_attr(type, key, &value, &flag);
+    CHECK(flag && value == &deletions, "%s: the attribute is gone", what);
+    MPI_Type_get_name(type, name, &length);
+    CHECK(!strcmp(name, "mine"), "%s: the name is %s", what, name);
+}
+
+static void own_objects(void)
+{
+    int i[1], key;
+    MPI_Aint a[1];
+    MPI_Datatype mine, outer, again, returned, twice;
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, on_delete, &key, NULL);
+    MPI_Type_vector(3, 1, 2, MPI_INT, &mine);
+    MPI_Type_set_attr(mine, key, &deletions);
+    MPI_Type_set_name(mine, "mine");
+    MPI_Type_contiguous(3, mine, &outer);
+    MPI_Type_get_contents(outer, 1, 0, 1, i, a, &returned);
+    expect_own(mine, returned, key, "contents");
+    /* A type made of a returned one, and its contents. */
+    MPI_Type_get_contents(outer, 1, 0, 1, i, a, &returned);
+    MPI_Type_contiguous(2, returned, &again);
+    MPI_Type_free(&returned);
+    MPI_Type_get_contents(again, 1, 0, 1, i, a, &twice);
+    MPI_Type_free(&again);
+    MPI_Type_free(&outer);
+    expect_own(mine, twice, key, "contents of what was made of contents");
+    MPI_Type_free(&mine);
+    CHECK(deletions == 1, "%d attributes were deleted", deletions);
+    MPI_Type_free_keyval(&key);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
@@ -263,5 +316,6 @@ int main(int argc, char **argv)
     exact_contents();
     fortran_kinds();
     names();
+    own_objects();
     return check_done();
 }

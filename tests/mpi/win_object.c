@@ -158,6 +158,188 @@ static void check_dynamic(void)
     free(all);
 }
 
+/* A type whose data are in two attached regions, with memory between them that is not attached; its
+ * last element is in none. */
+static void check_regions(MPI_Win win, int target, MPI_Datatype both, MPI_Datatype outside)
+{
+    static const MPI_Aint bottom = 0;
+    int out[2] = {10 * check.rank + 3, 10 * check.rank + 4}, in[2] = {0};
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
+    CHECK_CLASS(MPI_Put(out, 2, MPI_INT, target, bottom, 1, both, win), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_flush(target, win), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Accumulate(out, 2, MPI_INT, target, bottom, 1, both, MPI_SUM, win),
+                MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_flush(target, win), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Get(in, 2, MPI_INT, target, bottom, 1, both, win), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_flush(target, win), MPI_SUCCESS);
+    CHECK(in[0] == 2 * out[0] && in[1] == 2 * out[1], "%d and %d were read from rank %d", in[0],
+          in[1], target);
+    int code = MPI_Get(in, 2, MPI_INT, target, bottom, 1, outside, win);
+    int later = MPI_Win_unlock(target, win);
+    CHECK_CLASS(code ? code : later, MPI_ERR_RMA_RANGE);
+}
+
+static void check_two_regions(void)
+{
+    enum { BYTES = 4096 };
+    MPI_Win win;
+    char *memory = check_host(5 * BYTES);
+    MPI_Aint places[3], *all = check_host(3 * (size_t)check.size * sizeof *all);
+    MPI_Get_address(memory, &places[0]);
+    MPI_Get_address(memory + 4 * BYTES - 4, &places[1]);
+    MPI_Get_address(memory + 2 * BYTES, &places[2]);
+    MPI_Allgather(places, 3, MPI_AINT, all, 3, MPI_AINT, MPI_COMM_WORLD);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Win_attach(win, memory, BYTES);
+    MPI_Win_attach(win, memory + 3 * BYTES, BYTES);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int target = 0; target < check.size; target++) {
+        MPI_Datatype both, outside;
+        MPI_Type_create_hindexed_block(2, 1, all + 3 * target, MPI_INT, &both);
+        MPI_Type_create_hindexed_block(2, 1, all + 3 * target + 1, MPI_INT, &outside);
+        MPI_Type_commit(&both);
+        MPI_Type_commit(&outside);
+        check_regions(win, target, both, outside);
+        MPI_Type_free(&both);
+        MPI_Type_free(&outside);
+    }
+    MPI_Win_free(&win);
+    free(memory);
+    free(all);
+}
+
+/* The error of sizes that are too large names the rank of the largest one, at all ranks. */
+static void check_too_large(void)
+{
+    char text[MPI_MAX_ERROR_STRING], wrong[64];
+    int length, last = check.size - 1;
+    MPI_Aint size = check.rank == last ? PTRDIFF_MAX : 8;
+    for (int shared = 0; shared < 2; shared++) {
+        void *memory;
+        MPI_Win win = MPI_WIN_NULL;
+        int code =
+            shared ? MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win)
+                   : MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+        CHECK_CLASS(code, shared ? MPI_ERR_RMA_SHARED : MPI_ERR_NO_MEM);
+        CHECK(win == MPI_WIN_NULL, "a window was made");
+        MPI_Error_string(code, text, &length);
+        snprintf(wrong, sizeof wrong, "rank %d, %lld bytes", last, (long long)PTRDIFF_MAX);
+        if (check.size == 1)
+            snprintf(wrong, sizeof wrong, "%lld bytes", (long long)PTRDIFF_MAX);
+        CHECK(!shared || strstr(text, wrong), "the text does not name \"%s\": %s", wrong, text);
+    }
+}
+
+/* MPI_Win_get_info returns the values that are used. */
+static void check_hints(void)
+{
+    static const struct {
+        const char *key, *given, *used;
+    } hints[] = {
+        {"no_locks", "1", "false"},
+        {"no_locks", "yes", "false"},
+        {"no_locks", "true", "true"},
+        {"same_size", "maybe", "false"},
+        {"same_size", "true", "true"},
+        {"same_disp_unit", "True", "false"},
+        {"same_disp_unit", "true", "true"},
+        {"accumulate_ops", "none", "same_op_no_op"},
+        {"accumulate_ops", "same_op", "same_op"},
+        {"accumulate_ordering", "any", "rar,raw,war,waw"},
+        {"accumulate_ordering", "rar,", "rar,raw,war,waw"},
+        {"accumulate_ordering", "rar,rax", "rar,raw,war,waw"},
+        {"accumulate_ordering", "rarraw", "rar,raw,war,waw"},
+        {"accumulate_ordering", "waw,rar", "waw,rar"},
+        {"accumulate_ordering", "none", "none"},
+        {"mpi_accumulate_granularity", "8 bytes", "0"},
+        {"mpi_accumulate_granularity", "8", "8"},
+    };
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        char value[MPI_MAX_INFO_VAL] = "";
+        int flag, length = sizeof value, *memory;
+        MPI_Win win;
+        MPI_Info info, used;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, hints[i].key, hints[i].given);
+        if (i % 2)
+            MPI_Win_allocate(4, 4, info, MPI_COMM_WORLD, &memory, &win);
+        else {
+            MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+            MPI_Win_set_info(win, info);
+        }
+        MPI_Win_get_info(win, &used);
+        MPI_Info_get_string(used, hints[i].key, &length, value, &flag);
+        CHECK(flag && !strcmp(value, hints[i].used), "%s=%s is used as \"%s\"", hints[i].key,
+              hints[i].given, value);
+        MPI_Info_free(&used);
+        MPI_Info_free(&info);
+        MPI_Win_free(&win);
+    }
+}
+
+/* A displacement unit that an int cannot hold. */
+static void check_large_unit(void)
+{
+    const MPI_Aint unit = (MPI_Aint)3 << 30;
+    MPI_Win win;
+    MPI_Aint size, large = 0;
+    int own[2] = {0}, value = 7, small = 5, *memory;
+    int next = (check.rank + 1) % check.size;
+    CHECK_CLASS(MPI_Win_create_c(own, sizeof own, unit, MPI_INFO_NULL, MPI_COMM_WORLD, &win),
+                MPI_SUCCESS);
+    deleted = 0;
+    check_attributes(win, own, sizeof own, MPI_UNDEFINED, MPI_WIN_FLAVOR_CREATE);
+    MPI_Win_fence(0, win);
+    MPI_Put(&value, 1, MPI_INT, next, 0, 1, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    CHECK(own[0] == 7, "the put was %d", own[0]);
+    CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, next, 1, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+    CHECK_CLASS(MPI_Win_allocate_shared_c(8, unit, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win),
+                MPI_SUCCESS);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    CHECK_CLASS(MPI_Win_shared_query(win, next, &size, &small, &memory), MPI_ERR_VALUE_TOO_LARGE);
+    CHECK(small == 5, "the unit %d was written", small);
+    CHECK_CLASS(MPI_Win_shared_query_c(win, next, &size, &large, &memory), MPI_SUCCESS);
+    CHECK(large == unit && size == 8, "the unit is %lld", (long long)large);
+    MPI_Win_free(&win);
+}
+
+/* The alignment that a window shows is one that its memory has. */
+static void check_alignment(const char *text, bool usable)
+{
+    static const char key[] = "mpi_minimum_memory_alignment";
+    for (int kind = 0; kind < 4; kind++) {
+        char value[MPI_MAX_INFO_VAL] = "";
+        int flag = 1;
+        char own[8], *memory = own;
+        bool kept = usable && kind < 2;
+        MPI_Win win;
+        MPI_Info info, used;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, key, text);
+        if (kind == 1)
+            MPI_Info_set(info, "alloc_shared_noncontig", "true");
+        if (kind == 0)
+            MPI_Win_allocate(8, 1, info, MPI_COMM_WORLD, &memory, &win);
+        else if (kind < 3)
+            MPI_Win_allocate_shared(8, 1, info, MPI_COMM_WORLD, &memory, &win);
+        else
+            MPI_Win_create(own, 8, 1, info, MPI_COMM_WORLD, &win);
+        MPI_Win_get_info(win, &used);
+        MPI_Info_get(used, key, MPI_MAX_INFO_VAL - 1, value, &flag);
+        CHECK(flag == kept, "alignment %s of window %d is %sshown", text, kind, flag ? "" : "not ");
+        if (kept)
+            CHECK(!strcmp(value, text) && (uintptr_t)memory % (uintptr_t)atol(text) == 0,
+                  "alignment %s is shown as %s, and the memory is at %p", text, value, memory);
+        MPI_Info_free(&used);
+        MPI_Info_free(&info);
+        MPI_Win_free(&win);
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
@@ -181,6 +363,21 @@ int main(int argc, char **argv)
     check_shared();
     check_step("MPI_Win_create_dynamic");
     check_dynamic();
+    check_step("two attached regions");
+    check_two_regions();
+    check_step("sizes that are too large");
+    check_too_large();
+    check_step("hints");
+    check_hints();
+    check_step("large displacement units");
+    check_large_unit();
+    check_step("alignments");
+    check_alignment("64", true);
+    check_alignment("8192", true);
+    check_alignment("2097152", true);
+    check_alignment("4194304", false);
+    check_alignment("3000", false);
+    check_alignment("some", false);
     check_step("errors");
     CHECK_CLASS(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN);
     CHECK_CLASS(MPI_Win_create(own, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_SIZE);

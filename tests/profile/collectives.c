@@ -6,7 +6,7 @@ enum { RANKS = 4 };
 
 static int from[RANKS * 8], to[RANKS * 8];
 
-static void on_all(void)
+static void on_all(int rank)
 {
     const int counts[RANKS] = {1, 2, 3, 4}, displs[RANKS] = {0, 1, 3, 6};
     MPI_Comm comm = MPI_COMM_WORLD;
@@ -19,6 +19,9 @@ static void on_all(void)
     MPI_Reduce(from, to, 6, MPI_INT, MPI_SUM, 0, comm);
     MPI_Reduce_scatter(from, to, counts, MPI_INT, MPI_SUM, comm);
     MPI_Allgatherv(from, counts[0], MPI_INT, to, (const int[]){1, 1, 1, 1}, displs, MPI_INT, comm);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, to, counts, displs, MPI_INT, comm);
+    MPI_Gatherv(rank == 1 ? MPI_IN_PLACE : from, counts[rank], MPI_INT, to, counts, displs, MPI_INT,
+                1, comm);
 }
 
 int main(int argc, char **argv)
@@ -33,7 +36,7 @@ int main(int argc, char **argv)
     MPI_Barrier(world);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
     MPI_Comm_dup(half, &copy);
-    on_all();
+    on_all(rank);
     for (int i = 0; i < 10; i++)
         MPI_Allreduce(from, to, 7, MPI_INT, MPI_SUM, half);
     MPI_Allreduce(MPI_IN_PLACE, to, 7, MPI_INT, MPI_SUM, copy);

@@ -22,8 +22,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { RANKS = 100000, KiB = 1024, MiB = 1024 * 1024, MOST_SIZES = 6 };
+enum { RANKS = 100000, KiB = 1024, MiB = 1024 * 1024, MOST_SIZES = 6, LONG_PIECE = 1000 };
+
+#include "tests/no_memory.h"
 
 /* The algorithm by the bytes of one operand or block. MPI_Allgather's rules compare those of all
  * blocks together. */
@@ -137,6 +140,52 @@ static void test_few_messages(void **state)
     }
 }
 
+enum { FEW_RANKS = 1200, EACH_NODE = 2 };
+
+/* Returns true if the schedule of a rank, made with memory for `pieces` - 1 long pieces, fails. */
+static bool fails(const struct weft_coll_args *args, unsigned pieces)
+{
+    struct weft_schedule *s = weft_schedule_get(args);
+    assert_non_null(s);
+    long_pieces = pieces;
+    weft_schedule_build(s, args);
+    bool failed = s->failed, lacked = !long_pieces;
+    long_pieces = 0;
+    weft_schedule_put(s);
+    assert_int_equal(failed, lacked);
+    return failed;
+}
+
+/* Each piece of memory in turn is missing, for blocks that go through the leaders of equal nodes.
+ */
+static void test_no_memory(void **state)
+{
+    static const enum weft_coll_kind kinds[] = {WEFT_COLL_GATHER, WEFT_COLL_SCATTER};
+    static int32_t label[FEW_RANKS];
+    static const uintptr_t in = 1 << 20, out = (uintptr_t)1 << 50;
+    struct weft_comm comm = {.size = FEW_RANKS, .vci = &weft.vcis[0]};
+    (void)state;
+    for (int i = 0; i < FEW_RANKS; i++)
+        label[i] = i / EACH_NODE;
+    comm.coll.comm = &comm;
+    for (comm.rank = 0; comm.rank < 2 * EACH_NODE; comm.rank++)
+        for (int i = 0; i < 2; i++) {
+            struct weft_coll_args args = {.kind = kinds[i], .comm = &comm};
+            args.in = (struct weft_blocks){
+                .at = (void *)in, .count = 8, .type = weft_handle_object(MPI_BYTE)};
+            args.out = args.in;
+            args.out.at = (void *)out;
+            comm.group = comm.remote = weft_group_run(FEW_RANKS, 0, 1);
+            assert_non_null(comm.group);
+            comm.group->nodes = weft_nodes_arrange(label, FEW_RANKS, comm.rank);
+            assert_non_null(comm.group->nodes);
+            unsigned pieces = 1;
+            while (fails(&args, pieces))
+                pieces++;
+            weft_group_release(comm.group);
+        }
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -157,6 +206,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_bytes),
-                                       cmocka_unit_test(test_few_messages)};
+                                       cmocka_unit_test(test_few_messages),
+                                       cmocka_unit_test(test_no_memory)};
     return cmocka_run_group_tests(tests, start, end);
 }

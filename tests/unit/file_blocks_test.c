@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The sums of blocks of a domain: a block is the sum of its runs, runs that join are one run, and
- * runs that leave holes are not.
+ * runs that leave holes are not. Blocks of another rank that leave the domain, or have more bytes
+ * than it, are found.
  */
 #include "core/file/two_phase_internal.h"
 
@@ -87,14 +88,37 @@ static void ranks_add(void **state)
     assert_int_equal(odd.end, WEFT_FILE_DOMAIN_MOST);
 }
 
+static void blocks_are_checked(void **state)
+{
+    (void)state;
+    enum { DOMAIN = WEFT_FILE_DOMAIN_MOST, MANY = 1 << 18 };
+    static const struct weft_file_block good[] = {{0, 0, DOMAIN / 2, 1},
+                                                  {DOMAIN / 2, 16, 8, DOMAIN / 32}},
+                                        bad[] = {{-1, 0, 1, 1},     {0, 0, DOMAIN + 1, 1},
+                                                 {DOMAIN, 0, 1, 1}, {0, 8, 9, DOMAIN / 8},
+                                                 {0, -8, 8, 2},     {0, 0, 0, 1},
+                                                 {0, 0, 1, 0},      {0, 0, DOMAIN, 2}};
+    uint64_t bytes;
+    assert_true(weft_file_check_blocks(good, 2, DOMAIN, &bytes));
+    assert_int_equal(bytes, DOMAIN / 2 + DOMAIN / 4);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(weft_file_check_blocks(&bad[i], 1, DOMAIN, &bytes));
+    /* 2^18 blocks of 2^46 bytes: the sum is 0 modulo 2^64. */
+    struct weft_file_block *wraps = calloc(MANY, sizeof *wraps);
+    assert_non_null(wraps);
+    for (int i = 0; i < MANY; i++)
+        wraps[i] = (struct weft_file_block){0, 0, DOMAIN, DOMAIN};
+    assert_false(weft_file_check_blocks(wraps, MANY, DOMAIN, &bytes));
+    free(wraps);
+}
+
 int main(void)
 {
     weft_file_make_powers();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_runs),
-        cmocka_unit_test(runs_join),
-        cmocka_unit_test(equal_powers),
-        cmocka_unit_test(ranks_add),
+        cmocka_unit_test(blocks_are_runs),    cmocka_unit_test(runs_join),
+        cmocka_unit_test(equal_powers),       cmocka_unit_test(ranks_add),
+        cmocka_unit_test(blocks_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,8 @@ enum { JOB_SIZE = 3, JOBS = 50 };
 static struct weft_contact contact_of(int job, int rank)
 {
     struct weft_contact contact = {.job = {{UINT64_C(0x9e3779b97f4a7c15) * (unsigned)(job + 1), 7}},
-                                   .rank = rank};
+                                   .rank = rank,
+                                   .tag_ub = INT32_MAX};
     snprintf(contact.job_name, sizeof contact.job_name, "job-%d", job);
     snprintf(contact.host, sizeof contact.host, "host");
     return contact;
@@ -104,6 +105,8 @@ static void jobs_of_one_name(void **state)
     assert_int_equal(weft_foreign_number(&own, NULL), JOB_SIZE - 1);
     own.rank = JOB_SIZE;
     assert_int_equal(weft_foreign_number(&own, NULL), -1);
+    other.tag_ub = 6;
+    assert_int_equal(weft_foreign_number(&other, NULL), -1);
     weft_foreign_tidy();
     weft_foreign_finalize();
     close(ends[0]);
@@ -131,6 +134,7 @@ static void time_is_linear(void **state)
 int main(void)
 {
     weft.job = (struct weft_job){.size = JOB_SIZE, .nspace = "own", .host = "host"};
+    weft.tag_ub = INT32_MAX;
     /* jobs_of_one_name forks a process that has no identity yet */
     const struct CMUnitTest tests[] = {cmocka_unit_test(jobs_of_one_name),
                                        cmocka_unit_test(numbers), cmocka_unit_test(time_is_linear)};

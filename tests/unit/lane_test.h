@@ -123,7 +123,7 @@ bool weft_boot_has_failed(int rank)
 
 void weft_boot_report_failure(int rank)
 {
-    (void)rank;
+    atomic_store(&board->dead[rank], 1);
 }
 
 bool weft_boot_next_failure(int *rank)
@@ -279,6 +279,50 @@ static inline int fork_ranks(void (*run)(int rank))
     }
     munmap(board, sizeof *board);
     return failed;
+}
+
+/* ---- The tests of each lane. The test of the lane has these functions. */
+
+enum { LONG = 300000 }; /* bytes of a message that no lane sends eagerly */
+
+static struct weft_request *start_send(const void *data, size_t bytes, int tag,
+                                       enum weft_send_mode mode);
+static struct weft_request *start_receive(void *data, size_t bytes, int tag);
+static void run_messages(int rank);
+static void run_dead_peer(int rank);
+
+static inline void exchange(int rank, size_t bytes, enum weft_send_mode mode)
+{
+    static unsigned char out[LONG], in[LONG];
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = (unsigned char)((size_t)rank + i * 7 + bytes);
+    memset(in, 0, bytes);
+    struct weft_request *receive = start_receive(in, bytes, 5);
+    struct weft_request *send = start_send(out, bytes, 5, mode);
+    CHECK(finish_request(send) == MPI_SUCCESS);
+    CHECK(finish_request(receive) == MPI_SUCCESS);
+    for (size_t i = 0; i < bytes; i++)
+        CHECK(in[i] == (unsigned char)((size_t)!rank + i * 7 + bytes));
+}
+
+static inline void exchange_sizes(int rank, const size_t *sizes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        exchange(rank, sizes[i], WEFT_SEND_STANDARD);
+        exchange(rank, sizes[i], WEFT_SEND_SYNCHRONOUS);
+    }
+}
+
+static void messages_of_each_protocol_arrive_both_ways(void **state)
+{
+    (void)state;
+    assert_int_equal(fork_ranks(run_messages), 0);
+}
+
+static void operations_with_a_dead_peer_fail(void **state)
+{
+    (void)state;
+    assert_int_equal(fork_ranks(run_dead_peer), 0);
 }
 
 #endif

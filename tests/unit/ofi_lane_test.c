@@ -14,7 +14,7 @@
 
 #include <dlfcn.h>
 
-enum { LONG = 300000, MANY = 400 };
+enum { MANY = 400 };
 
 static void open_lane(int rank)
 {
@@ -61,28 +61,11 @@ static struct weft_request *start_receive(void *data, size_t bytes, int tag)
     return receive;
 }
 
-static void exchange(int rank, size_t bytes, enum weft_send_mode mode)
-{
-    static unsigned char out[LONG], in[LONG];
-    for (size_t i = 0; i < bytes; i++)
-        out[i] = (unsigned char)((size_t)rank + i * 7 + bytes);
-    memset(in, 0, bytes);
-    struct weft_request *receive = start_receive(in, bytes, 5);
-    struct weft_request *send = start_send(out, bytes, 5, mode);
-    CHECK(finish_request(send) == MPI_SUCCESS);
-    CHECK(finish_request(receive) == MPI_SUCCESS);
-    for (size_t i = 0; i < bytes; i++)
-        CHECK(in[i] == (unsigned char)((size_t)!rank + i * 7 + bytes));
-}
-
 static void run_messages(int rank)
 {
     static const size_t sizes[] = {0, 1, 8, 64, 65, 4000, 32768, LONG};
     open_lane(rank);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        exchange(rank, sizes[i], WEFT_SEND_STANDARD);
-        exchange(rank, sizes[i], WEFT_SEND_SYNCHRONOUS);
-    }
+    exchange_sizes(rank, sizes, sizeof sizes / sizeof *sizes);
     CHECK(weft_net_sent_to(weft_peer_find(0, !rank)) == 16);
     close_lane();
 }
@@ -149,6 +132,45 @@ static void run_dead_peer(int rank)
     CHECK(finish_request(waiting) == MPIX_ERR_PROC_FAILED);
     CHECK(finish_request(announced) == MPIX_ERR_PROC_FAILED);
     CHECK(weft_peer_find(0, 1)->dead && !weft_peer_find(0, 1)->send_limit);
+}
+
+/* Refuses the third piece of a pushed message, and all that follow. */
+static ssize_t refuse_pieces(struct fid_ep *ep, const void *data, size_t bytes, void *desc,
+                             uint64_t cq_data, fi_addr_t to, uint64_t tag, void *context)
+{
+    static int pieces;
+    const struct fi_msg_tagged message = {.msg_iov =
+                                              &(struct iovec){(void *)(uintptr_t)data, bytes},
+                                          .desc = &desc,
+                                          .iov_count = 1,
+                                          .addr = to,
+                                          .tag = tag,
+                                          .context = context,
+                                          .data = cq_data};
+    if (tag == weft_net.space_bit && bytes > sizeof(struct weft_net_control) && ++pieces > 2)
+        return -FI_EIO;
+    return fi_tsendmsg(ep, &message, FI_REMOTE_CQ_DATA);
+}
+
+/* The receiver of a message would wait for a piece that cannot be sent: it counts as dead, as if a
+ * control message could not be sent. */
+static void run_lost_piece(int rank)
+{
+    static unsigned char data[LONG];
+    open_lane(rank);
+    struct fid_ep *ep = weft_net.vcis[0].objects.ep;
+    struct fi_ops_tagged ops = *ep->tagged;
+    if (rank == 1) {
+        start_receive(data, LONG, 1);
+        while (!board->dead[1])
+            weft_progress();
+        _exit(0);
+    }
+    ops.senddata = refuse_pieces;
+    ep->tagged = &ops;
+    weft_settings.keep_going = true;
+    CHECK(finish_request(start_send(data, LONG, 1, WEFT_SEND_STANDARD)) == MPIX_ERR_PROC_FAILED);
+    CHECK(weft_failure_check() + weft_peer_find(0, 1)->dead > 0);
 }
 
 /* ---- Device memory */
@@ -286,12 +308,6 @@ static void run_dead_in_ring(int rank)
     CHECK(!weft_net.vcis[0].stalled);
 }
 
-static void messages_of_each_protocol_arrive_both_ways(void **state)
-{
-    (void)state;
-    assert_int_equal(fork_ranks(run_messages), 0);
-}
-
 static void messages_matched_in_software_arrive_both_ways(void **state)
 {
     (void)state;
@@ -314,10 +330,12 @@ static void receives_that_the_provider_cancels_end(void **state)
     assert_int_equal(fork_ranks(run_cancelled), 0);
 }
 
-static void operations_with_a_dead_peer_fail(void **state)
+static void a_piece_that_cannot_be_sent_ends_the_peer(void **state)
 {
     (void)state;
-    assert_int_equal(fork_ranks(run_dead_peer), 0);
+    setenv("WEFT_RENDEZVOUS", "push", 1);
+    assert_int_equal(fork_ranks(run_lost_piece), 0);
+    unsetenv("WEFT_RENDEZVOUS");
 }
 
 static void messages_of_device_memory_pass_through_pipelines(void **state)
@@ -368,6 +386,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(messages_wait_in_order_for_a_busy_provider),
         cmocka_unit_test(receives_that_the_provider_cancels_end),
         cmocka_unit_test(operations_with_a_dead_peer_fail),
+        cmocka_unit_test(a_piece_that_cannot_be_sent_ends_the_peer),
         cmocka_unit_test(messages_of_device_memory_pass_through_pipelines),
         cmocka_unit_test(pipelines_wait_for_a_busy_provider),
         cmocka_unit_test(pipelines_of_a_dead_peer_end),

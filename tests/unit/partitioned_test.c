@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/message/process.h"
+#include "core/comm/comm.h"
 #include "mpi.h"
 
 #include <string.h>
@@ -50,9 +50,9 @@ static void give_up(struct pair *pair)
 static void ids_come_again(void **state)
 {
     struct pair kept[2], passing;
-    int most = weft.tag_ub;
+    int most = weft_comm_world.tag_ub;
     (void)state;
-    weft.tag_ub = IDS;
+    weft_comm_world.tag_ub = IDS;
     make(&kept[0], 0);
     for (int i = 0; i < 4 * IDS; i++) {
         if (i == 3)
@@ -73,7 +73,7 @@ static void ids_come_again(void **state)
     }
     give_up(&kept[0]);
     give_up(&kept[1]);
-    weft.tag_ub = most;
+    weft_comm_world.tag_ub = most;
 }
 
 static int begin(void **state)

@@ -114,6 +114,8 @@ static void open_window(int rank)
     comm.rank = rank;
     comm.coll.peers = peer_list;
     comm.coll.size = RANKS;
+    if (!comm.remote)
+        comm.remote = weft_group_run(RANKS, 0, 1);
     win = (struct weft_win){.comm = &comm,
                             .targets = targets,
                             .members = members,

@@ -15,6 +15,7 @@
 
 #include <fcntl.h>
 #include <pmix.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "pmix/job_file.h"
@@ -231,6 +232,31 @@ static int do_end(char **args)
         end(how);
     usleep(300000);
     printf("rank %u finished\n", me.rank);
+    return 0;
+}
+
+/* libpmix calls it instead of the C library's. After the word "vanish" the first message, which
+ * asks for a connection, leaves with the end of the connection, so that no reply can arrive; the
+ * server has accepted the connection before. */
+static bool vanishes;
+
+ssize_t send(int fd, const void *data, size_t len, int flags)
+{
+    if (!vanishes)
+        return sendto(fd, data, len, flags, NULL, 0);
+    usleep(200000);
+    sendto(fd, data, len, flags | MSG_MORE, NULL, 0);
+    close(fd);
+    raise(SIGKILL);
+    return -1;
+}
+
+/* vanish: is killed while it connects to the server. */
+static int do_vanish(char **args)
+{
+    (void)args;
+    vanishes = true;
+    join();
     return 0;
 }
 
@@ -581,13 +607,13 @@ int main(int argc, char **argv)
         const char *name;
         int (*run)(char **args);
         int args; /* at least */
-    } table[] = {
-        {"exchange", do_exchange, 0}, {"keys", do_keys, 0},     {"end", do_end, 3},
-        {"abort", do_abort, 2},       {"quit", do_quit, 1},     {"event", do_event, 1},
-        {"lines", do_lines, 2},       {"wait", do_wait, 1},     {"proof", do_proof, 0},
-        {"spawn", do_spawn, 3},       {"child", do_child, 0},   {"names", do_names, 0},
-        {"part", do_part, 0},         {"heir", do_heir, 0},     {"nothing", do_nothing, 0},
-        {"deserter", do_deserter, 0}, {"orphan", do_orphan, 2}, {"outlive", do_outlive, 0}};
+    } table[] = {{"exchange", do_exchange, 0}, {"keys", do_keys, 0},     {"end", do_end, 3},
+                 {"abort", do_abort, 2},       {"quit", do_quit, 1},     {"event", do_event, 1},
+                 {"lines", do_lines, 2},       {"wait", do_wait, 1},     {"proof", do_proof, 0},
+                 {"spawn", do_spawn, 3},       {"child", do_child, 0},   {"names", do_names, 0},
+                 {"part", do_part, 0},         {"heir", do_heir, 0},     {"nothing", do_nothing, 0},
+                 {"deserter", do_deserter, 0}, {"orphan", do_orphan, 2}, {"outlive", do_outlive, 0},
+                 {"vanish", do_vanish, 0}};
     for (size_t i = 0; argc > 1 && i < sizeof table / sizeof table[0]; i++)
         if (strcmp(argv[1], table[i].name) == 0 && argc - 2 >= table[i].args)
             return table[i].run(argv + 2);

@@ -29,7 +29,7 @@ static void print_use(const char *whose, const struct weft_check_use *use)
 {
     printf("%s: %s matching%s; long messages %s%s.\n", whose,
            use->software ? "software" : "provider",
-           use->spill && !use->software ? ", with spill room behind receives" : "",
+           use->overflow && !use->software ? ", with spill room behind receives" : "",
            use->push ? "pushed by the sender" : "read by the receiver",
            use->write ? ", packed and written where they have holes" : "");
 }
@@ -51,7 +51,7 @@ static int print_agreement(const struct weft_check_report *report)
 
     bad |=
         disagree(use->software && !row->software, "the provider matches", "WEFT_MATCHING=software");
-    bad |= disagree(use->spill && !row->spill && !row->software && !use->software,
+    bad |= disagree(use->overflow && !row->overflow && !row->software && !use->software,
                     "truncated messages do no harm", "WEFT_MATCHING=software");
     bad |= disagree(use->push && !row->push, "long messages are read", "WEFT_RENDEZVOUS=push");
     bad |= disagree(!use->push && !use->write && row->write, "messages with holes are written",

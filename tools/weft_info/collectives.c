@@ -63,7 +63,7 @@ static void add_rule(char *line, const struct weft_coll_family *family,
     add_needs(line, needs_of(family, rule->algorithm) | rule->needs);
 }
 
-/* What the user's setting chooses, or NULL. */
+/* The algorithm that the user's setting chooses, or NULL. */
 static const struct weft_coll_option *chosen(const struct weft_coll_family *family)
 {
     int setting =
@@ -81,7 +81,7 @@ static void add_bytes(char *line, struct weft_shared_limit limit)
         add(line, ", 2 ranks up to %zuK", limit.two / 1024);
 }
 
-/* What blocking calls do on one node instead, for the first kind of the family. */
+/* The shared-memory algorithm of blocking calls on one node, for the first kind of the family. */
 static void print_shared(const struct weft_coll_family *family)
 {
     char line[LINE] = "";

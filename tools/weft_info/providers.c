@@ -76,7 +76,7 @@ static int view_shape(bool one_node, bool table)
         printf("    none\n");
     if (rc == 0 && !one_node && choice.adapter[0] != '\0')
         printf("    %s\n", choice.adapter);
-    if (table && list != NULL) {
+    if (table && list) {
         printf("\n");
         print_table(list, count);
     }

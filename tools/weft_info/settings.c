@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { INDENT = 6, COLUMNS = 96, CELL = 64 };
+enum { INDENT = 6, COLUMNS = 96, BOUNDS = 64 };
 
 /* Prints text in lines of at most COLUMNS, each begun by INDENT spaces. */
 static void print_wrapped(const char *text)
@@ -36,7 +36,7 @@ static void print_text(void)
     printf("    %-22s  %-14s  %-9s  allowed\n", "name", "value", "default");
     for (size_t i = 0; i < weft_settings_count; i++) {
         const struct weft_setting *row = &weft_settings_table[i];
-        char value[300], bounds[CELL];
+        char value[300], bounds[BOUNDS];
 
         weft_settings_format(row, value, sizeof value);
         printf("    %-22s  %-14s  %-9s  %s\n", row->name, value[0] != '\0' ? value : "-",
@@ -47,7 +47,7 @@ static void print_text(void)
 }
 
 /* Prints a cell of a Markdown table, where '|' would end it. */
-static void print_cell(const char *text)
+static void print_column(const char *text)
 {
     printf(" ");
     for (; *text != '\0'; text++)
@@ -60,12 +60,12 @@ static void print_markdown(void)
     printf("| Variable | Default | Allowed | Meaning |\n|---|---|---|---|\n");
     for (size_t i = 0; i < weft_settings_count; i++) {
         const struct weft_setting *row = &weft_settings_table[i];
-        char bounds[CELL];
+        char bounds[BOUNDS];
 
         printf("| `%s` |", row->name);
-        print_cell(row->initial[0] != '\0' ? row->initial : "empty");
-        print_cell(weft_settings_bounds(row, bounds, sizeof bounds));
-        print_cell(row->help);
+        print_column(row->initial[0] != '\0' ? row->initial : "empty");
+        print_column(weft_settings_bounds(row, bounds, sizeof bounds));
+        print_column(row->help);
         printf("\n");
     }
 }

@@ -21,7 +21,7 @@ int weft_view_providers(bool both);
  * them. */
 int weft_view_settings(bool markdown);
 
-/* Which algorithm each collective uses, and what the settings change about it. */
+/* The algorithm that each collective uses, and what the settings change about it. */
 int weft_view_collectives(void);
 
 /* The performance variables and events of MPI_T. */

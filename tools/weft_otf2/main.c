@@ -206,7 +206,7 @@ static uint64_t next_time(uint64_t time)
 static void end_collective(void)
 {
     const struct entry *call = &at.call;
-    /* Of MPI_Bcast the root sends what the others receive. */
+    /* The root of MPI_Bcast sends what the others receive. */
     const bool sends = at.operation->is != OTF2_COLLECTIVE_OP_BCAST || !call->received;
     OTF2_EvtWriter_MpiCollectiveEnd(at.writer, NULL, next_time(at.end), at.operation->is, at.comm,
                                     call->root < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)call->root,

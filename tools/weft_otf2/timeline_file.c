@@ -13,7 +13,7 @@
 
 enum { LINE_MOST = 1024 };
 
-/* What is behind "key":, or NULL. */
+/* The text behind "key":, or NULL. */
 static const char *value_of(const char *line, const char *key)
 {
     char quoted[32];

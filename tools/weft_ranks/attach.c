@@ -4,8 +4,8 @@
  * process above ranks of this host, such as weftrun.
  *
  * The ranks of a job under weftrun --profile or --trace have their counters in memory that is one
- * of their descriptors. It is mapped and read twice; the differences are rates. The ranks do not
- * take part.
+ * of their descriptors. It is mapped and read twice; the differences are rates. The ranks do
+ * nothing for it.
  *
  * Invariant: the memory may change and be damaged; no number of it is used as an index untested.
  */
@@ -158,7 +158,7 @@ static uint64_t read_ticks(const struct profile_shared *memory)
     return weft_nanoseconds();
 }
 
-/* Of a call that runs; 0: the thread is outside of MPI. */
+/* The time of the call that runs; 0: the thread is outside of MPI. */
 static uint64_t running_ticks(const struct profile_shared *memory, const struct profile_now *now)
 {
     uint64_t since = now->since, ticks = read_ticks(memory);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What weft-report does with the memory of ranks. Each returns the exit code.
+ * The commands of weft-report that read the memory of ranks. Each returns the exit code.
  */
 #ifndef WEFT_RANKS_RANKS_H
 #define WEFT_RANKS_RANKS_H

@@ -3,7 +3,7 @@
  * The hosts that the user or a batch system has chosen, as far as weftrun needs them: is there
  * another host than this one, and how many ranks does this one run?
  *
- * Slurm, PBS and LSF state it in variables and files; Flux states it by a command.
+ * Batch systems state it in variables and files; Flux states it by a command.
  */
 #include "hosts.h"
 #include "lines.h"
@@ -194,8 +194,7 @@ int weft_hosts_read_file(struct host_list *list, const char *path)
     return status ? status : check_memory(list);
 }
 
-/* Host names are equal up to the domain; an address is compared in full. */
-static bool is_here(const char *name)
+bool weft_hosts_is_here(const char *name)
 {
     char host[HOST_NAME_SIZE] = "";
     if (strcmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0)
@@ -208,16 +207,27 @@ static bool is_here(const char *name)
 const char *weft_hosts_elsewhere(const struct host_list *list)
 {
     for (int i = 0; i < list->n; i++)
-        if (!is_here(list->hosts[i].name))
+        if (!weft_hosts_is_here(list->hosts[i].name))
             return list->hosts[i].name;
     return NULL;
+}
+
+bool weft_hosts_are_same(const struct host_list *a, const struct host_list *b)
+{
+    for (int i = 0; i < a->n && i < b->n; i++) {
+        const struct host *left = &a->hosts[i], *right = &b->hosts[i];
+        if (strcmp(left->name, right->name) != 0 || left->slots != right->slots ||
+            left->limit != right->limit || left->counted != right->counted)
+            return false;
+    }
+    return a->n == b->n;
 }
 
 int weft_hosts_limit_here(const struct host_list *list)
 {
     int limit = 0;
     for (int i = 0; i < list->n; i++)
-        if (is_here(list->hosts[i].name))
+        if (weft_hosts_is_here(list->hosts[i].name))
             limit += list->hosts[i].limit;
     return limit;
 }
@@ -243,7 +253,7 @@ static void read_slurm(struct allocation *a)
     a->tasks = read_number(!several && tasks ? tasks : getenv("SLURM_TASKS_PER_NODE"));
     a->all_tasks = read_number(tasks);
     /* The shell of salloc may run on a login node, where slurmd has set no name. */
-    if (several || (nodes && !getenv("SLURMD_NODENAME") && !is_here(nodes)))
+    if (several || (nodes && !getenv("SLURMD_NODENAME") && !weft_hosts_is_here(nodes)))
         snprintf(a->nodes, sizeof a->nodes, "%s", nodes ? nodes : "SLURM_JOB_NUM_NODES");
 }
 
@@ -262,6 +272,50 @@ static void read_pbs(struct allocation *a)
         snprintf(a->nodes, sizeof a->nodes, "PBS_NUM_NODES");
     else
         a->tasks = read_number(getenv("PBS_NP"));
+}
+
+/* A file of Grid Engine: lines "hostA 4 QUEUE PROCESSORS" */
+static void read_grid_engine(struct allocation *a)
+{
+    struct host_list list = {0};
+    char *line = NULL;
+    size_t capacity = 0;
+    FILE *file = fopen(getenv("PE_HOSTFILE"), "re");
+    a->system = "Grid Engine";
+    a->command = "mpiexec.hydra";
+    while (file && getline(&line, &capacity, file) > 0) {
+        size_t name = strcspn(line, " \t\n");
+        add_host(&list, line, name, read_number(line + name), 0);
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    use_list(a, &list);
+    if (list.n == 0)
+        a->tasks = read_number(getenv("NSLOTS"));
+    if (list.n == 0 && read_number(getenv("NHOSTS")) > 1)
+        snprintf(a->nodes, sizeof a->nodes, "NHOSTS");
+}
+
+/* Systems with a file of hosts, a line for each slot */
+static void read_node_file(struct allocation *a)
+{
+    static const struct {
+        const char *name, *job, *file, *command;
+    } systems[] = {
+        {"OAR", "OAR_JOB_ID", "OAR_NODEFILE", "prterun --hostfile $OAR_NODEFILE"},
+        {"Cobalt", "COBALT_JOBID", "COBALT_NODEFILE", "prterun --hostfile $COBALT_NODEFILE"},
+        {"LoadLeveler", "LOADL_STEP_ID", "LOADL_HOSTFILE", "prterun --hostfile $LOADL_HOSTFILE"}};
+    struct host_list list;
+    size_t i = 0, n = sizeof systems / sizeof *systems;
+    while (i < n && (!getenv(systems[i].job) || !getenv(systems[i].file)))
+        i++;
+    if (i == n)
+        return;
+    a->system = systems[i].name;
+    a->command = systems[i].command;
+    if (weft_hosts_read_file(&list, getenv(systems[i].file)) == 0)
+        use_list(a, &list);
 }
 
 /* "hostA 4 hostB 4" */
@@ -297,12 +351,17 @@ static void read_flux(struct allocation *a)
     pclose(command);
 }
 
-void weft_hosts_allocation(struct allocation *allocation)
+bool weft_hosts_is_rank(void)
 {
     const char *step = getenv("SLURM_STEP_ID");
+    return getenv("PMIX_RANK") || getenv("PMI_RANK") || getenv("FLUX_TASK_RANK") ||
+           (step && strtoul(step, NULL, 10) < SLURM_STEP_SPECIAL);
+}
+
+void weft_hosts_allocation(struct allocation *allocation)
+{
     *allocation = (struct allocation){0};
-    if (getenv("PMIX_RANK") || getenv("PMI_RANK") || getenv("FLUX_TASK_RANK") ||
-        (step && strtoul(step, NULL, 10) < SLURM_STEP_SPECIAL))
+    if (weft_hosts_is_rank())
         return;
     if (getenv("FLUX_URI"))
         read_flux(allocation);
@@ -312,4 +371,8 @@ void weft_hosts_allocation(struct allocation *allocation)
         read_pbs(allocation);
     else if (getenv("LSB_JOBID"))
         read_lsf(allocation);
+    else if (getenv("PE_HOSTFILE"))
+        read_grid_engine(allocation);
+    else
+        read_node_file(allocation);
 }

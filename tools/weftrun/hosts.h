@@ -42,8 +42,15 @@ int weft_hosts_raise_slots(struct host_list *list, int ranks, int per_node);
 /* The most ranks on this host, or 0. */
 int weft_hosts_limit_here(const struct host_list *list);
 
+/* True if a name is one of this host. Names are equal up to the domain; an address is compared in
+ * full. */
+bool weft_hosts_is_here(const char *name);
+
 /* A host of the list that is not this one, or NULL. */
 const char *weft_hosts_elsewhere(const struct host_list *list);
+
+/* True if both name the same hosts in the same order, with as many slots and the same limits. */
+bool weft_hosts_are_same(const struct host_list *a, const struct host_list *b);
 
 struct allocation {
     const char *system;         /* the batch system, NULL outside of an allocation */
@@ -51,8 +58,11 @@ struct allocation {
     char nodes[HOST_NAME_SIZE]; /* names the nodes if not all are this host, else "" */
     int tasks;                  /* on one node, 0: not stated */
     int all_tasks;              /* of Slurm, 0: not stated */
-    struct host_list list;      /* of PBS and LSF */
+    struct host_list list;      /* of systems that state names and slots */
 };
+
+/* True if a launcher has started this process as a rank. */
+bool weft_hosts_is_rank(void);
 
 /* Reads the allocation from the environment. A process that a launcher started is in none. */
 void weft_hosts_allocation(struct allocation *allocation);

@@ -181,17 +181,34 @@ static int set_rank_variables(const struct job *job, const struct rank *rank, ch
     return failed;
 }
 
-/* Sets the variable of a tool (--check, --profile, --trace) or of --keep-going, if the job uses it;
- * 0, or -1: no memory. env has space. */
-static int set_tool(char **env, const char *variable, const char *value, const char *usual)
+/* 0, or -1: no memory. env (char **) has space. */
+static int set_variable(void *env, const char *variable, const char *value)
 {
     char *setting;
-    if (!value)
-        return 0;
-    if (asprintf(&setting, "%s=%s", variable, *value ? value : usual) < 0)
+    if (asprintf(&setting, "%s=%s", variable, value) < 0)
         return -1;
     int failed = set_env(env, setting);
     free(setting);
+    return failed;
+}
+
+int weft_launch_tools(const struct job *job, weft_launch_put *put, void *arg)
+{
+    const struct {
+        const char *variable, *value, *usual;
+    } tools[] = {
+        {"WEFT_CHECK", job->check, "all"},
+        {"WEFT_CHECK_RECORD", job->record, ""},
+        {"WEFT_CHECK_REPLAY", job->replay, ""},
+        {"WEFT_PROFILE", job->profile, "1"},
+        {"WEFT_TRACE", job->trace, "1"},
+        {"WEFT_TRACE_LAST", job->trace_last, "0"},
+        {"WEFT_KEEP_GOING", job->keep_going ? "1" : NULL, "1"},
+    };
+    int failed = 0;
+    for (size_t i = 0; i < sizeof tools / sizeof tools[0] && !failed; i++)
+        if (tools[i].value)
+            failed = put(arg, tools[i].variable, *tools[i].value ? tools[i].value : tools[i].usual);
     return failed;
 }
 
@@ -199,23 +216,9 @@ static int set_tool(char **env, const char *variable, const char *value, const c
  * 0, or -1: no memory. env has space. */
 static int set_directory(const struct rank *rank, char **env)
 {
-    char *path = rank->app->dir ? realpath(rank->app->dir, NULL) : NULL, *setting = NULL;
-    int failed = 0;
-    if (path)
-        failed = asprintf(&setting, "PWD=%s", path) < 0 || set_env(env, setting);
-    free(setting);
+    char *path = rank->app->dir ? realpath(rank->app->dir, NULL) : NULL;
+    int failed = path ? set_variable(env, "PWD", path) : 0;
     free(path);
-    return failed;
-}
-
-/* Names the job's file; 0, or -1: no memory. env has space. */
-static int set_job_file(const struct job *job, char **env)
-{
-    char *setting;
-    if (asprintf(&setting, "%s=%s", WEFT_JOB_FILE_VARIABLE, job->file_name) < 0)
-        return -1;
-    int failed = set_env(env, setting);
-    free(setting);
     return failed;
 }
 
@@ -238,15 +241,9 @@ static char **make_env(const struct job *job, const struct rank *rank)
     for (int i = 0; ok && i < rank->app->env.n; i++)
         ok = set_env(env, rank->app->env.list[i]) == 0;
     if (ok)
-        ok = set_tool(env, "WEFT_CHECK", job->check, "all") == 0 &&
-             set_tool(env, "WEFT_CHECK_RECORD", job->record, "") == 0 &&
-             set_tool(env, "WEFT_CHECK_REPLAY", job->replay, "") == 0 &&
-             set_tool(env, "WEFT_PROFILE", job->profile, "1") == 0 &&
-             set_tool(env, "WEFT_TRACE", job->trace, "1") == 0 &&
-             set_tool(env, "WEFT_TRACE_LAST", job->trace_last, "0") == 0 &&
-             set_tool(env, "WEFT_KEEP_GOING", job->keep_going ? "1" : NULL, "1") == 0;
-    if (ok)
-        ok = set_env(env, "WEFTRUN_VERSION=" PACKAGE_VERSION) == 0 && set_job_file(job, env) == 0;
+        ok = weft_launch_tools(job, set_variable, env) == 0 &&
+             set_variable(env, "WEFTRUN_VERSION", PACKAGE_VERSION) == 0 &&
+             set_variable(env, WEFT_JOB_FILE_VARIABLE, job->file_name) == 0;
     if (!ok)
         weft_lines_print("No memory for the environment of rank %d%s.", rank->rank, job->words);
     else if (weft_server_env(rank, &env))

@@ -24,6 +24,11 @@ struct launch_context {
  * processes that spawn the job (joined_fd). */
 void weft_launch_forget_outer(const struct job *job);
 
+/* Calls put for the variable of each tool (--check, --profile, --trace) that the job uses, and of
+ * --keep-going, until one fails. Returns what the last call returned, or 0. */
+typedef int weft_launch_put(void *arg, const char *variable, const char *value);
+int weft_launch_tools(const struct job *job, weft_launch_put *put, void *arg);
+
 /* Finds the executable of each application. Returns 0, or an exit code after printing why. */
 int weft_launch_resolve(struct job *job);
 

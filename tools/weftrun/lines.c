@@ -5,13 +5,17 @@
  *
  * Invariant: a queue holds complete lines in the order in which they are written, and is the only
  * writer of its file. If stdout and stderr are the same file (a terminal, 2>&1), they share one
- * queue, so that lines never mix. Nothing here blocks: a slow reader fills the queue, and a full
- * queue stops reading from the ranks' pipes.
+ * queue, so that lines never mix. On a terminal an unfinished line is queued, too, after
+ * SHOW_AFTER, because it may be a question; a line of another rank then begins a line of its own.
+ * Nothing here blocks: a slow reader fills the queue, and a full queue stops reading from the
+ * ranks' pipes.
  */
 #include "lines.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +27,8 @@
 
 #define QUEUE_HIGH     (1u << 20)   /* bytes queued above which ranks' pipes are not read */
 #define UNFINISHED_MAX (256u << 20) /* bytes of unfinished lines; beyond, all are written */
+#define SHOW_AFTER     0.2 /* seconds: most lines that are written in pieces are complete */
+#define SHOW_BEHIND    1.0 /* seconds more behind the unfinished line of another rank */
 #define CHUNK_MIN      4096
 #define CHUNK_MAX      65536
 
@@ -51,6 +57,7 @@ static struct {
     struct queue queues[2];
     struct queue *to[2]; /* for stdout and stderr; both the same queue if the same file */
     bool regular[3];     /* by fd: a regular file, so a write of any size does not block */
+    bool terminal[3];    /* by fd */
     size_t unfinished;   /* bytes of the unfinished lines of all streams */
 } lines;
 
@@ -72,6 +79,7 @@ void weft_lines_start(const struct job *job)
     for (int fd = 1; fd <= 2; fd++) {
         struct stat st;
         lines.regular[fd] = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+        lines.terminal[fd] = isatty(fd);
     }
 }
 
@@ -191,6 +199,8 @@ static void keep(struct stream *s, const char *data, size_t len)
         s->unfinished = more;
         s->cap = cap;
     }
+    if (s->len == 0 && lines.terminal[s->err ? 2 : 1])
+        s->show_at = weft_seconds() + SHOW_AFTER;
     memcpy(s->unfinished + s->len, data, len);
     s->len += len;
     lines.unfinished += len;
@@ -210,6 +220,23 @@ static void take(struct stream *s, const char *data, size_t len)
     }
     if (len > 0)
         keep(s, data, len);
+}
+
+bool weft_lines_has_unfinished(void)
+{
+    return lines.unfinished > 0;
+}
+
+double weft_lines_show(struct stream *s, double now)
+{
+    const struct stream *cut = lines.to[s->err]->cut;
+    if (s->len == 0 || !lines.terminal[s->err ? 2 : 1])
+        return INFINITY;
+    double at = s->show_at + (!cut || cut == s || cut == &closed ? 0 : SHOW_BEHIND);
+    if (now < at)
+        return at;
+    put_unfinished(s);
+    return INFINITY;
 }
 
 static void close_stream(struct stream *s)
@@ -248,8 +275,7 @@ static void write_file(struct stream *s, const char *data, size_t len)
     }
 }
 
-/* One read. True if there may be more data. */
-static bool read_once(struct stream *s)
+bool weft_lines_read(struct stream *s)
 {
     static char buf[CHUNK_MAX];
     ssize_t n = read(s->fd, buf, sizeof buf);
@@ -274,16 +300,11 @@ bool weft_lines_wants(const struct stream *s)
     return s->fd >= 0 && lines.to[s->err]->memory < QUEUE_HIGH;
 }
 
-void weft_lines_read(struct stream *s)
-{
-    read_once(s);
-}
-
 void weft_lines_finish(struct stream *s)
 {
     /* A process outside of the rank's process group may keep writing to the pipe; the rank's own
      * data are at most the size of the pipe. */
-    for (int i = 0; i < 32 && s->fd >= 0 && read_once(s); i++)
+    for (int i = 0; i < 32 && s->fd >= 0 && weft_lines_read(s); i++)
         ;
     if (s->fd >= 0)
         close_stream(s);

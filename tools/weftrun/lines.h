@@ -21,11 +21,19 @@ void weft_lines_print(const char *format, ...) __attribute__((format(printf, 1, 
 /* True if s may be read: its pipe is open, and its queue is not full. */
 bool weft_lines_wants(const struct stream *s);
 
-/* Reads s's pipe without blocking and queues complete lines; closes the pipe at its end. */
-void weft_lines_read(struct stream *s);
+/* Reads s's pipe once, without blocking, and queues complete lines; closes the pipe at its end.
+ * True if there may be more data. */
+bool weft_lines_read(struct stream *s);
 
 /* After the rank's end: queues all remaining data, with an unfinished line, and closes the pipe. */
 void weft_lines_finish(struct stream *s);
+
+/* True if a stream has an unfinished line. */
+bool weft_lines_has_unfinished(void);
+
+/* Queues the unfinished line of s if its file is a terminal and the line is due at `now`
+ * (weft_seconds()). Returns when it will be due, or INFINITY. */
+double weft_lines_show(struct stream *s, double now);
 
 /* Writes the descriptors to poll into fds (space for 2). Returns their number. */
 int weft_lines_poll(struct pollfd *fds);

@@ -17,8 +17,11 @@
 #include "policy.h"
 #include "server.h"
 #include "spawn.h"
+#include "core/base/clock.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,6 +237,25 @@ static int sooner(int a, int b)
     return b < 0 || (a >= 0 && a < b) ? a : b;
 }
 
+/* The milliseconds until a time of weft_seconds(), -1 for INFINITY. */
+static int until(double at, double now)
+{
+    double ms = ceil((at - now) * 1000);
+    return isinf(at) ? -1 : ms < 0 ? 0 : (int)fmin(ms, INT_MAX);
+}
+
+/* Shows the unfinished lines that are due. Returns the milliseconds until the next one, or -1. */
+static int show_unfinished(void)
+{
+    double next = INFINITY, now;
+    if (!weft_lines_has_unfinished())
+        return -1;
+    now = weft_seconds();
+    for (struct rank *r = NULL; (r = weft_job_next_rank(loop.job, r));)
+        next = fmin(next, fmin(weft_lines_show(&r->out, now), weft_lines_show(&r->err, now)));
+    return until(next, now);
+}
+
 /* Makes space for the ranks of all jobs. 0, or -1 after printing why. */
 static int make_space(void)
 {
@@ -301,11 +323,11 @@ static void serve_spawns(void)
 static void turn(bool launching)
 {
     bool again;
-    int n = gather(&again), wait = weft_policy_tick();
+    int show = show_unfinished(), n = gather(&again), wait = weft_policy_tick();
     if (launching)
         wait = 0;
     else
-        wait = sooner(sooner(wait, again ? 500 : -1), weft_debuggers_tick(loop.job));
+        wait = sooner(sooner(sooner(wait, show), again ? 500 : -1), weft_debuggers_tick(loop.job));
     if (poll(loop.fds, (nfds_t)n, wait) < 0)
         return;
     for (int i = 0; i < n; i++) {

@@ -21,7 +21,6 @@
 #include "starter.h"
 #include "tools.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>

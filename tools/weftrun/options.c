@@ -92,14 +92,57 @@ static int read_env(struct variables *env, const char *text)
     return -1;
 }
 
-/* The hosts of --host, or of a file. */
-static int read_hosts(struct job *job, bool file, const char *text)
+/* The hosts of -H, or of a file. -H chooses among those of a file, in either order. */
+static int read_hosts(struct app *app, bool file, const char *text)
 {
-    struct host_list *list = &job->hosts;
-    if (file ? weft_hosts_read_file(list, text) : weft_hosts_read_words(list, text))
+    struct host_list list;
+    if (file ? weft_hosts_read_file(&list, text) : weft_hosts_read_words(&list, text))
         return -1;
-    job->elsewhere = weft_hosts_elsewhere(list) ? ELSEWHERE_HOSTS : ELSEWHERE_NOT;
-    job->slots = weft_hosts_slots(list, 0);
+    if (file && app->names_hosts)
+        return 0;
+    app->names_hosts = !file;
+    app->hosts = list;
+    return 0;
+}
+
+/* The file of hosts for a line that names none, or NULL: that of a parameter of Open MPI, or of a
+ * variable of Hydra, Intel MPI, Open MPI or PRRTE. */
+static const char *find_default_hosts(const struct job *job)
+{
+    static const char *const names[] = {"I_MPI_HYDRA_HOST_FILE", "HYDRA_HOST_FILE",
+                                        "OMPI_MCA_orte_default_hostfile",
+                                        "PRTE_MCA_prte_default_hostfile"};
+    const char *file = job->default_hosts;
+    bool looks = !job->here && !job->slurm_step && !weft_hosts_is_rank();
+    for (size_t i = 0; looks && !file && i < sizeof names / sizeof *names; i++)
+        file = getenv(names[i]);
+    return file && *file && strcmp(file, "none") != 0 ? file : NULL;
+}
+
+/* The job has one list of hosts, which any of its programs may state. Lists that differ would give
+ * each program hosts of its own, and are refused. */
+static int choose_hosts(struct job *job)
+{
+    for (int i = 0; i < job->napps; i++) {
+        const struct host_list *list = &job->apps[i].hosts;
+        bool elsewhere = weft_hosts_elsewhere(list) || weft_hosts_elsewhere(&job->hosts);
+        if (list->n == 0)
+            continue;
+        if (job->hosts.n > 0 && elsewhere && !job->here &&
+            !weft_hosts_are_same(list, &job->hosts)) {
+            weft_lines_print(
+                "The programs of the line have different hosts, and -H and --hostfile apply to all "
+                "of them: name all hosts once, with the ranks of each in their order, as -H "
+                "node1:1,node2:4.");
+            return -1;
+        }
+        job->hosts = *list;
+    }
+    const char *file = find_default_hosts(job);
+    if (job->hosts.n == 0 && file && weft_hosts_read_file(&job->hosts, file))
+        return -1;
+    job->elsewhere = weft_hosts_elsewhere(&job->hosts) ? ELSEWHERE_HOSTS : ELSEWHERE_NOT;
+    job->slots = weft_hosts_slots(&job->hosts, 0);
     return 0;
 }
 
@@ -339,7 +382,7 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
         return 0;
     case OPT_HOSTS:
     case OPT_HOST_FILE:
-        return read_hosts(job, id == OPT_HOST_FILE, value);
+        return read_hosts(app, id == OPT_HOST_FILE, value);
     case OPT_STARTER:
         job->starter = value;
         return 0;
@@ -475,5 +518,8 @@ int weft_options_read(struct job *job, int argc, char **argv, bool *done)
         if (read_app(job, &job->apps[job->napps++], argc, argv, &at, done))
             return -1;
     } while (!*done && at < argc);
-    return *done ? 0 : weft_ranks_count(job);
+    if (*done)
+        return 0;
+    weft_other_environment(job);
+    return choose_hosts(job) ? -1 : weft_ranks_count(job);
 }

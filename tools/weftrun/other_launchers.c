@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Settings of other MPIs on weftrun's command line.
+ * Settings of other MPIs on weftrun's command line, and in its environment.
  *
- * Invariant: a setting that changes results or where ranks are placed is translated, refused, or
- * reported with the option to write. A setting that only tunes another MPI is ignored, with one
- * line for the job.
+ * Invariant: a setting that changes results, how a job ends, or where ranks are placed is
+ * translated, refused, or reported with the option to write; one of the environment is reported if
+ * it changes where ranks are placed. A setting on the line that only tunes another MPI is ignored,
+ * with one line for the job.
  */
 #include "other_launchers.h"
 #include "lines.h"
@@ -13,6 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+extern char **environ;
 
 /* Components of Open MPI whose parameters tune it, or print more. */
 static const char *const components[] = {
@@ -37,6 +41,14 @@ static bool is_true(const char *value)
     return strcmp(value, "0") != 0 && strcmp(value, "false") != 0 && strcmp(value, "no") != 0;
 }
 
+/* True if a parameter of Open MPI's launcher or of PRRTE has this name behind "orte_" or "prte_".
+ */
+static bool is_of_launcher(const char *parameter, const char *name)
+{
+    return (strncmp(parameter, "orte_", 5) == 0 || strncmp(parameter, "prte_", 5) == 0) &&
+           strcmp(parameter + 5, name) == 0;
+}
+
 /* Parameters that are another spelling of an option. 1: it is one, and read; 0: it is none; -1
  * after printing why its value is wrong. */
 static int translate(struct job *job, int *per_node, const char *name, const char *value)
@@ -45,10 +57,11 @@ static int translate(struct job *job, int *per_node, const char *name, const cha
     struct placement *p = &job->placement;
     int status = 0;
     if (strcmp(name, "rmaps_base_mapping_policy") == 0 ||
-        strcmp(name, "rmaps_default_mapping_policy") == 0)
+        strcmp(name, "rmaps_default_mapping_policy") == 0) {
         status = weft_placement_read_map(p, per_node, value);
-    else if (strcmp(name, "hwloc_base_binding_policy") == 0 ||
-             strcmp(name, "hwloc_default_binding_policy") == 0)
+        job->by_node |= strncasecmp(value, "node", 4) == 0;
+    } else if (strcmp(name, "hwloc_base_binding_policy") == 0 ||
+               strcmp(name, "hwloc_default_binding_policy") == 0)
         status = weft_placement_read_bind(p, value);
     else if (strcmp(name, "rmaps_base_ranking_policy") == 0 ||
              strcmp(name, "rmaps_default_ranking_policy") == 0)
@@ -62,6 +75,14 @@ static int translate(struct job *job, int *per_node, const char *name, const cha
         p->rank_file = value;
     else if (strcmp(name, "hwloc_base_report_bindings") == 0)
         job->report_bindings = is_true(value);
+    else if (is_of_launcher(name, "default_hostfile"))
+        job->default_hosts = value;
+    else if (strcmp(name, "plm_rsh_agent") == 0 || strcmp(name, "plm_ssh_agent") == 0)
+        job->remote_shell = value;
+    else if (is_of_launcher(name, "enable_recovery") || strcmp(name, "mpi_ft_enable") == 0)
+        job->keep_going |= is_true(value);
+    else if (is_of_launcher(name, "abort_on_non_zero_status"))
+        job->keep_going |= !is_true(value);
     else if (strcmp(name, "orte_tag_output") == 0)
         job->tag = is_true(value);
     else if (strcmp(name, "orte_timestamp_output") == 0)
@@ -168,4 +189,41 @@ void weft_other_variable(struct job *job, const char *setting)
                          "it; Weft has %s.",
                          name, setting, variables[i].instead);
     job->ignores = true;
+}
+
+/* The parameter of a variable of Open MPI or PRRTE that maps or binds ranks, or NULL. */
+static const char *placing_parameter(const char *setting)
+{
+    static const char *const names[] = {
+        "rmaps_base_mapping_policy=", "rmaps_default_mapping_policy=",
+        "hwloc_base_binding_policy=", "hwloc_default_binding_policy=",
+        "rmaps_base_ranking_policy=", "rmaps_default_ranking_policy="};
+    const char *parameter = strstr(setting, "_MCA_");
+    if (!parameter ||
+        (strncmp(setting, "OMPI_MCA_", 9) != 0 && strncmp(setting, "PRTE_MCA_", 9) != 0))
+        return NULL;
+    parameter += strlen("_MCA_");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(parameter, names[i], strlen(names[i])) == 0)
+            return parameter;
+    return NULL;
+}
+
+void weft_other_environment(struct job *job)
+{
+    const struct placement *p = &job->placement;
+    bool mapped = p->binds || p->map || p->cpus || p->rank_file || p->elements || p->per_object;
+    /* A process that a launcher has started has the variables of that one's line. */
+    if (mapped || job->by_node || job->joined_fd || weft_hosts_is_rank())
+        return;
+    for (char **e = environ; *e; e++) {
+        const char *parameter = placing_parameter(*e);
+        if (parameter)
+            weft_lines_print("The variable %s places the ranks of another MPI and has no effect "
+                             "here; write --mca %.*s %s.",
+                             *e, (int)strcspn(parameter, "="), parameter,
+                             strchr(parameter, '=') + 1);
+        else if (strncmp(*e, "I_MPI_PIN_", strlen("I_MPI_PIN_")) == 0)
+            weft_other_variable(job, *e);
+    }
 }

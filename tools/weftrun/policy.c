@@ -60,7 +60,6 @@ static struct {
     double look_at;    /* likewise: for libraries of another MPI */
     double look_pause; /* seconds from that to the next */
     int early_looks;   /* those that have yet to come */
-    bool killed;
 } policy;
 
 void weft_policy_start(struct job *job)
@@ -392,7 +391,6 @@ void weft_policy_aborted(const struct abort_call *call)
 
 static void kill_all(void)
 {
-    policy.killed = true;
     policy.kill_at = INFINITY;
     signal_ranks(SIGKILL, NULL);
 }

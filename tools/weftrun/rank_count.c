@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 /* A job in an allocation of several nodes has ranks on all of them: by srun, or on the hosts of the
- * list. The other systems have no list, so the job is not started on one node. */
+ * list. The other systems have no list, so the job is not started on one node. A line that names
+ * this host alone means it. */
 static int check_allocation(struct job *job, const struct allocation *allocation)
 {
     const struct app *app = &job->apps[0];
@@ -24,7 +25,8 @@ static int check_allocation(struct job *job, const struct allocation *allocation
         job->elsewhere = ELSEWHERE_SLURM;
     if (job->here)
         job->elsewhere = ELSEWHERE_NOT;
-    if (job->slurm_step || job->here || !allocation->nodes[0] || (job->elsewhere && job->starter))
+    bool local = job->here || (job->hosts.n > 0 && !job->elsewhere);
+    if (job->slurm_step || local || !allocation->nodes[0] || (job->elsewhere && job->starter))
         return 0;
     if (strcmp(allocation->system, "Slurm") == 0) {
         job->elsewhere = ELSEWHERE_SLURM;

@@ -311,9 +311,16 @@ int weft_server_add(struct job *job)
     return -1;
 }
 
-void weft_server_remove(const struct job *job)
+/* libpmix (to 5.0.11 at least) frees its record of a client that ends in the exchange that begins a
+ * connection, and keeps it in the list of the job, so that the job's end would use it again. The
+ * upcall of a client that has connected follows that exchange. */
+bool weft_server_remove(const struct job *job)
 {
+    for (int i = 0; i < job->launched; i++)
+        if (atomic_load(&job->ranks[i].phase) == PHASE_STARTED)
+            return false;
     PMIx_server_deregister_nspace(job->nspace, NULL, NULL);
+    return true;
 }
 
 int weft_server_env(const struct rank *rank, char ***env)

@@ -72,8 +72,10 @@ int weft_server_add(struct job *job);
 /* Removes the names that a rank has published, which has ended. */
 void weft_server_forget_names(const struct rank *rank);
 
-/* Forgets a job whose ranks have ended. No upcall refers to them when it returns. */
-void weft_server_remove(const struct job *job);
+/* Forgets a job whose ranks have ended. Returns true if no upcall refers to them any more; false if
+ * libpmix keeps the job, because a rank ended before it had connected: the job must not be freed.
+ */
+bool weft_server_remove(const struct job *job);
 
 /* Adds the variables of rank's PMIx client to *env, an array like environ; the array and its
  * strings are from malloc. Returns 0, or -1 after printing why. */

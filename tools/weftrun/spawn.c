@@ -218,7 +218,9 @@ void weft_spawn_remove_ended(struct job *first, void (*done)(const struct job *)
         }
         done(job);
         before->next = job->next;
-        weft_server_remove(job);
-        free_job(job);
+        if (weft_server_remove(job))
+            free_job(job);
+        else
+            weft_phases_close(job);
     }
 }

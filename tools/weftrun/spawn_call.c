@@ -87,7 +87,7 @@ static void copy_app(struct spawn_call *call, struct spawn_app *to, const pmix_a
         copy_key(call, to, &from->info[i], ok);
 }
 
-static void free_call(struct spawn_call *call)
+void weft_server_free_spawn(struct spawn_call *call)
 {
     for (int i = 0; call && call->apps && i < call->napps; i++) {
         free_list(call->apps[i].argv);
@@ -130,7 +130,7 @@ pmix_status_t weft_server_on_spawn(const pmix_proc_t *proc, const pmix_info_t in
         free(answer);
     }
     if (!ok) {
-        free_call(call);
+        weft_server_free_spawn(call);
         return PMIX_ERR_NOMEM;
     }
     pthread_mutex_lock(&calls.lock);
@@ -168,9 +168,4 @@ void weft_server_answer_spawn(struct spawn_call *call, enum spawn_result result,
     pmix_nspace_t name;
     PMIX_LOAD_NSPACE(name, call->unnamed ? "" : nspace);
     answer->done(status[result], name, answer->arg);
-}
-
-void weft_server_free_spawn(struct spawn_call *call)
-{
-    free_call(call);
 }

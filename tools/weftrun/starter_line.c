@@ -8,6 +8,7 @@
 #include "starter_line.h"
 #include "front_end.h"
 #include "installed.h"
+#include "launch.h"
 #include "lines.h"
 #include "rank_parent.h"
 #include "pmix/job_file.h"
@@ -23,7 +24,17 @@ extern char **environ;
 /* Words of a program above which Hydra gets a script: it has space for 1000, with its own. */
 #define HYDRA_WORDS 900
 
+/* Bytes of the host names of all ranks, which srun gets in one word: Linux allows 128 KiB. */
+#define LISTED_MOST (120 << 10)
+
 /* ---- Options that only ranks of one host can have */
+
+/* Slurm has a name of its own for this host. */
+static const char *slurm_name(const struct host *host)
+{
+    const char *name = getenv("SLURMD_NODENAME");
+    return name && weft_hosts_is_here(host->name) ? name : host->name;
+}
 
 /* True if no host may have more ranks than slots. */
 static bool has_limits(const struct job *job)
@@ -31,13 +42,34 @@ static bool has_limits(const struct job *job)
     return job->one_each || weft_hosts_have_limits(&job->hosts);
 }
 
+/* Objects that srun has no --cpu-bind for. */
+static bool is_cache(enum object object)
+{
+    return object == OBJECT_L1CACHE || object == OBJECT_L2CACHE || object == OBJECT_L3CACHE;
+}
+
+/* No less than the bytes of add_hosts_of_ranks. */
+static size_t bytes_of_hosts(const struct job *job)
+{
+    size_t longest = 0;
+    for (int i = 0; i < job->hosts.n; i++) {
+        size_t len = strlen(slurm_name(&job->hosts.hosts[i])) + 1;
+        longest = len > longest ? len : longest;
+    }
+    return longest * (size_t)job->size;
+}
+
 static const char *find_untranslated(const struct job *job, enum starter_kind kind)
 {
     const struct placement *p = &job->placement;
     const struct output *output = &job->output;
-    for (int i = 0; i < job->napps; i++)
+    bool per_node = false, differs = false;
+    for (int i = 0; i < job->napps; i++) {
+        per_node |= job->apps[i].per_node > 0;
+        differs |= job->apps[i].per_node && job->apps[i].per_node != job->apps[0].per_node;
         if (job->apps[i].set)
             return "--pset";
+    }
     return job->debug                                               ? "--debug"
            : job->top                                               ? "--top"
            : p->rank_file                                           ? "--rankfile"
@@ -55,7 +87,12 @@ static const char *find_untranslated(const struct job *job, enum starter_kind ki
            : job->by_node && kind == HYDRA && has_limits(job) ? "--map-by node with limits of hosts"
            : kind == SLURM && weft_hosts_have_limits(&job->hosts) ? "max_slots"
            : job->remote_shell && kind == SLURM                   ? "--launcher-exec"
-                                                                  : NULL;
+           : kind == SLURM && bytes_of_hosts(job) > LISTED_MOST   ? "-H of so many ranks"
+           : kind == SLURM && is_cache(p->bind)                   ? "--bind to a cache"
+           : differs ? "--ppn that differs between programs"
+           : kind == SLURM && job->napps > 1 && job->hosts.n == 0 && per_node
+               ? "--ppn of several programs"
+               : NULL;
 }
 
 int weft_starter_check(const struct job *job, const char *name, enum starter_kind kind)
@@ -118,12 +155,12 @@ static void add_hosts(struct line *line, const struct job *job, enum starter_kin
     for (int i = 0; list && i < job->hosts.n; i++) {
         const struct host *host = &job->hosts.hosts[i];
         int slots = in_turn ? 1 : weft_hosts_slots_of(host, job->apps[0].per_node);
-        fprintf(list, kind == SLURM ? "%s%s" : "%s%s:%d", i ? "," : "", host->name, slots);
+        fprintf(list, "%s%s:%d", i ? "," : "", host->name, slots);
     }
     if (!list || fclose(list))
         line->failed = true;
     else
-        add_option(line, kind == HYDRA ? "-hosts" : kind == SLURM ? "--nodelist" : "--host", text);
+        add_option(line, kind == HYDRA ? "-hosts" : "--host", text);
     free(text);
 }
 
@@ -205,22 +242,39 @@ static void add_hydra(struct line *line, const struct job *job)
         add(line, "-usize=%d", job->universe);
 }
 
-/* The slots of each host if all have as many, else 0. */
-static int common_slots(const struct job *job)
+/* Adds the host of each rank: srun sorts the nodes of a list and distributes ranks by a rule of
+ * its own, unless the distribution is "arbitrary". Ranks take all slots of a host, or one of each
+ * host in turn; when all are taken, the ranks begin again. Returns the most ranks of a host. */
+static int add_hosts_of_ranks(struct line *line, const struct job *job)
 {
-    const struct host_list *list = &job->hosts;
-    int slots = list->n > 0 ? weft_hosts_slots_of(&list->hosts[0], job->apps[0].per_node) : 0;
-    for (int i = 1; i < list->n; i++)
-        if (weft_hosts_slots_of(&list->hosts[i], job->apps[0].per_node) != slots)
-            return 0;
-    return job->size == slots * list->n ? slots : 0;
+    const struct host_list *hosts = &job->hosts;
+    int per_node = job->apps[0].per_node, all = weft_hosts_slots(hosts, per_node), most = 0;
+    int *ranks = calloc((size_t)hosts->n, sizeof *ranks); /* of each host */
+    char *text = NULL;
+    size_t size;
+    FILE *list = open_memstream(&text, &size);
+    for (int rank = 0, i = 0; list && ranks && rank < job->size; i = (i + 1) % hosts->n) {
+        int slots = weft_hosts_slots_of(&hosts->hosts[i], per_node);
+        int n = !job->by_node ? slots : rank >= all || ranks[i] < slots;
+        for (; n > 0 && rank < job->size; n--, ranks[i]++)
+            fprintf(list, "%s%s", rank++ ? "," : "", slurm_name(&hosts->hosts[i]));
+        most = ranks[i] > most ? ranks[i] : most;
+    }
+    line->failed |= !list || fclose(list) || !ranks;
+    if (!line->failed)
+        add_option(line, "--nodelist", text);
+    add(line, "--distribution=arbitrary");
+    free(ranks);
+    free(text);
+    return most;
 }
 
-/* The processors of the allocation: "4(x2),3" is 11. */
-static int count_processors(void)
+/* The processors of the allocation, and the fewest of a node: "4(x2),3" is 11 and 3. */
+static int count_processors(int *fewest)
 {
     const char *at = getenv("SLURM_JOB_CPUS_PER_NODE");
     int n = 0;
+    *fewest = 0;
     for (char *end; at && *at; at = end + (*end == ',')) {
         long number = strtol(at, &end, 10), times = 1;
         if (end == at)
@@ -229,12 +283,18 @@ static int count_processors(void)
             times = strtol(end + 2, &end, 10);
         end += *end == ')';
         n += (int)(number * times);
+        *fewest = *fewest == 0 || number < *fewest ? (int)number : *fewest;
     }
     return n;
 }
 
 static void add_slurm(struct line *line, const struct job *job)
 {
+    int fewest, processors = count_processors(&fewest);
+    int most = job->slurm_step ? processors : job->slurm_tasks;
+    bool crowded = most > 0 && job->size > most;
+    if (job->hosts.n > 0)
+        crowded |= add_hosts_of_ranks(line, job) > fewest;
     add(line, "--mpi=%s", job->slurm_step ? job->slurm_step : "pmix");
     if (job->slurm_step)
         add(line, "--overlap");
@@ -242,12 +302,9 @@ static void add_slurm(struct line *line, const struct job *job)
     if (job->keep_going)
         add(line, "--no-kill");
     add(line, "--input=0");
-    if (job->hosts.n > 0)
-        add(line, "--nodes=%d", job->hosts.n);
-    int most = job->slurm_step ? count_processors() : job->slurm_tasks;
-    if (most > 0 && job->size > most && !job->one_each)
+    if (crowded && !job->one_each)
         add(line, "--overcommit");
-    if (job->by_node)
+    if (job->by_node && job->hosts.n == 0)
         add(line, "--distribution=cyclic");
     if (job->tag)
         add(line, "--label");
@@ -259,12 +316,12 @@ static void add_slurm(struct line *line, const struct job *job)
 /* The options of the job. */
 static void add_job(struct line *line, const struct job *job, enum starter_kind kind)
 {
-    if (job->hosts.n > 0)
-        add_hosts(line, job, kind);
     if (kind == SLURM) {
         add_slurm(line, job);
         return;
     }
+    if (job->hosts.n > 0)
+        add_hosts(line, job, kind);
     add_option(line, kind == HYDRA ? "-bind-to" : "--bind-to",
                object_name(job->placement.bind, kind));
     if (kind == HYDRA) {
@@ -345,6 +402,12 @@ static void add_variables(struct line *line, const struct variables *variables)
         add(line, "%s", variables->list[i]);
 }
 
+static int add_variable(void *line, const char *variable, const char *value)
+{
+    add(line, "%s=%s", variable, value);
+    return 0;
+}
+
 /* The variables of an application and its program. */
 static void add_program(struct line *line, const struct job *job, const struct app *app,
                         enum starter_kind kind)
@@ -361,20 +424,7 @@ static void add_program(struct line *line, const struct job *job, const struct a
             add(line, "%s", settings[i]);
         free(settings[i]);
     }
-    if (job->check)
-        add(line, "WEFT_CHECK=%s", *job->check ? job->check : "all");
-    if (job->record)
-        add(line, "WEFT_CHECK_RECORD=%s", job->record);
-    if (job->replay)
-        add(line, "WEFT_CHECK_REPLAY=%s", job->replay);
-    if (job->profile)
-        add(line, "WEFT_PROFILE=%s", *job->profile ? job->profile : "1");
-    if (job->trace)
-        add(line, "WEFT_TRACE=%s", *job->trace ? job->trace : "1");
-    if (job->trace_last)
-        add(line, "WEFT_TRACE_LAST=%s", job->trace_last);
-    if (job->keep_going)
-        add(line, "WEFT_KEEP_GOING=1");
+    weft_launch_tools(job, add_variable, line);
     add_variables(line, &job->env);
     add_variables(line, &app->env);
     if (line->n == env + 1 && !line->failed) {
@@ -406,14 +456,14 @@ void weft_starter_print(char **words, FILE *out)
     }
 }
 
-/* True if srun's line cannot express a step: it takes a word ":" for the end of a program, and a
- * step has one program. */
+/* True if srun's line cannot express the step: it takes a word ":" for the end of a program, and
+ * starts each program on nodes of its own. */
 static bool needs_shell(const struct job *job)
 {
     bool colon = false;
     for (int i = 1; job->apps[0].argv[i]; i++)
         colon |= strcmp(job->apps[0].argv[i], ":") == 0;
-    return job->slurm_step && (colon || job->napps > 1);
+    return colon || job->napps > 1;
 }
 
 /* Adds a script that a shell of each rank reads. */
@@ -506,9 +556,8 @@ static void add_apps(struct line *line, const struct job *job, enum starter_kind
             add(line, "-n");
             add(line, "%d", app->count);
         }
-        int per_node = app->per_node ? app->per_node : common_slots(job);
-        if (kind == SLURM && per_node > 0)
-            add(line, "--ntasks-per-node=%d", per_node);
+        if (kind == SLURM && app->per_node && job->hosts.n == 0)
+            add(line, "--ntasks-per-node=%d", app->per_node);
         if (app->dir)
             add_directory(line,
                           kind == HYDRA   ? "-wdir"
@@ -533,7 +582,7 @@ char **weft_starter_line(const struct job *job, const char *path, enum starter_k
     struct line line = {0};
     add(&line, "%s", path);
     add_job(&line, job, kind);
-    if (needs_shell(job))
+    if (kind == SLURM && needs_shell(job))
         add_shell(&line, job);
     else
         add_apps(&line, job, kind);

@@ -51,6 +51,8 @@ struct app {
     char *preload;       /* libraries for LD_PRELOAD, or NULL */
     struct variables env;
     struct variables exports; /* names of -x alone */
+    struct host_list hosts;   /* of -H or a file among the options of this program */
+    bool names_hosts;         /* they are those of -H */
     int first, count; /* world ranks first .. first + count - 1; while options are read 0: no -n */
     int per_node;     /* 0: no limit */
 };
@@ -74,6 +76,7 @@ struct stream {
     bool mid_line;    /* the last byte queued was not a newline */
     char *unfinished; /* bytes of the unfinished line */
     size_t len, cap;
+    double show_at; /* weft_seconds() at which a terminal gets the unfinished line */
 };
 
 struct job;
@@ -117,13 +120,14 @@ struct job {
     const char *profile;    /* the file of --profile, "": the usual one; or NULL */
     int slots;              /* of --host or a file, 0: not stated */
     enum elsewhere elsewhere;
-    struct host_list hosts;   /* of --host, a file or an allocation */
-    const char *starter;      /* the launcher of --starter, or NULL */
-    const char *remote_shell; /* the command instead of ssh, or NULL */
-    bool by_node;             /* ranks go round the hosts */
-    int slurm_tasks;          /* of Slurm's allocation, 0: not stated */
-    double timeout;           /* seconds, 0: none */
-    const char *timeout_from; /* the option or variable that set it */
+    struct host_list hosts;    /* of --host, a file or an allocation */
+    const char *default_hosts; /* a file of hosts for a line that names none, or NULL */
+    const char *starter;       /* the launcher of --starter, or NULL */
+    const char *remote_shell;  /* the command instead of ssh, or NULL */
+    bool by_node;              /* ranks go round the hosts */
+    int slurm_tasks;           /* of Slurm's allocation, 0: not stated */
+    double timeout;            /* seconds, 0: none */
+    const char *timeout_from;  /* the option or variable that set it */
 
     int universe;           /* of --usize, 0: not stated */
     int joined_fd;          /* gets a byte when all ranks have joined; 0: none */

@@ -156,6 +156,16 @@ static void free_unpinned(struct weft_attribute *attribute)
     free(attribute);
 }
 
+static void remove_attribute(struct weft_attributed of, struct weft_attribute *attribute)
+{
+    struct weft_attribute **link = of.list;
+    while (*link != attribute)
+        link = &(*link)->next;
+    *link = attribute->next;
+    attribute->removed = true;
+    free_unpinned(attribute);
+}
+
 static int delete_attribute(struct weft_attributed of, struct weft_attribute *attribute)
 {
     if (attribute->deleting)
@@ -166,15 +176,9 @@ static int delete_attribute(struct weft_attributed of, struct weft_attribute *at
     attribute->deleting = true;
     int code = call_delete(of, attribute);
     attribute->deleting = false;
-    if (code != MPI_SUCCESS)
-        return code;
-    struct weft_attribute **link = of.list; /* the callback may have changed the list */
-    while (*link != attribute)
-        link = &(*link)->next;
-    *link = attribute->next;
-    attribute->removed = true;
-    free_unpinned(attribute);
-    return MPI_SUCCESS;
+    if (code == MPI_SUCCESS)
+        remove_attribute(of, attribute); /* the callback may have changed the list */
+    return code;
 }
 
 int weft_attribute_set(struct weft_attributed of, struct weft_keyval *keyval, void *value)
@@ -217,6 +221,20 @@ int weft_attribute_delete_all(struct weft_attributed of)
             return code;
     }
     return MPI_SUCCESS;
+}
+
+int weft_attribute_delete_finally(struct weft_attributed of)
+{
+    int failed = MPI_SUCCESS;
+    while (*of.list) {
+        struct weft_attribute *attribute = *of.list;
+        int code = delete_attribute(of, attribute);
+        if (code == MPI_SUCCESS)
+            continue;
+        failed = code;
+        remove_attribute(of, attribute);
+    }
+    return failed;
 }
 
 void weft_attribute_free_all(struct weft_attribute **list)

@@ -6,7 +6,8 @@
  *  - A key and its number exist until the key is freed and no attribute uses it.
  *  - The attributes of an object are a list, the last one set first; they are deleted in this
  *    order.
- *  - An attribute is removed from the list after its delete function has returned MPI_SUCCESS.
+ *  - An attribute is removed from the list after its delete function has returned MPI_SUCCESS, or
+ *    after an error in MPI_Finalize.
  *  - An attribute whose delete function runs is neither deleted nor replaced.
  *  - A removed attribute exists while `pins` is not 0.
  *
@@ -86,6 +87,10 @@ int weft_attribute_delete_one(struct weft_attributed of, struct weft_keyval *key
 
 /* Deletes all attributes, the last one set first, until a delete function returns an error. */
 int weft_attribute_delete_all(struct weft_attributed of);
+
+/* The same when the object ends in any case: an attribute whose delete function returns an error is
+ * removed, too, and the others follow. Returns the last error. */
+int weft_attribute_delete_finally(struct weft_attributed of);
 
 /* Frees all attributes without calling their delete functions, at the end of the library. */
 void weft_attribute_free_all(struct weft_attribute **list);

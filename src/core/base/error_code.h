@@ -13,8 +13,6 @@
 #ifndef WEFT_ERROR_CODE_H
 #define WEFT_ERROR_CODE_H
 
-#include <stdbool.h>
-
 /* The value of the attribute MPI_LASTUSEDCODE. */
 extern int weft_error_code_last;
 

@@ -132,6 +132,12 @@ const char *weft_info_get(const struct weft_info *info, const char *key)
     return entry ? entry->value : NULL;
 }
 
+bool weft_info_is(const struct weft_info *info, const char *key, const char *value)
+{
+    const char *found = weft_info_get(info, key);
+    return found && !strcmp(found, value);
+}
+
 bool weft_info_delete(struct weft_info *info, const char *key)
 {
     struct weft_info_entry *entry = find_entry(info, key);

@@ -41,6 +41,9 @@ int weft_info_set(struct weft_info *info, const char *key, const char *value);
 /* The value of a key, or NULL. info may be NULL (MPI_INFO_NULL). */
 const char *weft_info_get(const struct weft_info *info, const char *key);
 
+/* True if a key has that value. info may be NULL. */
+bool weft_info_is(const struct weft_info *info, const char *key, const char *value);
+
 /* Removes a key. Returns false if it is not set. */
 bool weft_info_delete(struct weft_info *info, const char *key);
 

@@ -91,6 +91,13 @@ int weft_segment_join(const struct weft_segment_record *record, struct weft_segm
     return failed;
 }
 
+void weft_segment_populate(const void *at, size_t bytes, bool write)
+{
+    enum { POPULATE_READ = 22, POPULATE_WRITE = 23 }; /* MADV_*, which older headers lack */
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)at & ~(page - 1);
+    madvise((void *)begin, (uintptr_t)at + bytes - begin, write ? POPULATE_WRITE : POPULATE_READ);
+}
+
 void weft_segment_close_fd(struct weft_segment *segment)
 {
     if (segment->fd >= 0)

@@ -26,6 +26,11 @@ struct weft_segment_record {
     int32_t pid, fd;
 };
 
+static inline size_t weft_segment_round_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
 /* Makes a segment of `bytes` bytes, of which the first sizeof(uint64_t) belong to this file.
  * Returns 0, or an errno. */
 int weft_segment_make(size_t bytes, struct weft_segment *segment,
@@ -44,6 +49,10 @@ void weft_segment_close_fd(struct weft_segment *segment);
  * as many bytes together. Returns 0, or an errno: then some bytes may have been copied. */
 int weft_segment_copy(int pid, bool write, void *here, size_t bytes, const struct iovec *there,
                       size_t n);
+
+/* Makes the pages of a range of a segment present here, for reading or for writing, in one call.
+ * Kernels before Linux 5.14 refuse, and the pages come by faults, which take longer. */
+void weft_segment_populate(const void *at, size_t bytes, bool write);
 
 /* Unmaps it; nothing happens when there is none. */
 void weft_segment_unmap(struct weft_segment *segment);

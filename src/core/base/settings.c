@@ -8,9 +8,7 @@
 #include "core/base/settings.h"
 #include "core/base/memory.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -30,6 +30,13 @@ static struct weft_schedule *get_schedule(const struct weft_coll_args *args, int
     return s;
 }
 
+/* The other ranks may need this one for the last call, which has this tag. */
+WEFT_COLD static int refuse_without_memory(struct weft_comm *comm, int tag)
+{
+    weft_coll_refuse_tag(comm, tag, MPI_ERR_NO_MEM);
+    return MPI_ERR_NO_MEM;
+}
+
 /* Makes a schedule, which may be executed through an area if it is to have a request. Returns NULL
  * if memory is short, recorded. */
 static struct weft_schedule *make_schedule(const struct weft_coll_args *args, int tag,
@@ -110,12 +117,12 @@ int weft_coll_run_schedule(const struct weft_coll_args *args, int tag, enum weft
     tag = tag < 0 ? weft_coll_next_tag(args->comm, args->kind, false) : tag;
     struct weft_schedule *s = make_schedule(args, tag, true, false);
     if (weft_unlikely(!s))
-        return MPI_ERR_NO_MEM;
+        return refuse_without_memory(args->comm, tag);
     bool calls_user =
         args->op && args->op->id == WEFT_OP_USER; /* who may free type and operation */
     if (calls_user && weft_schedule_retain(s, args) != MPI_SUCCESS) {
         weft_schedule_put(s);
-        return MPI_ERR_NO_MEM;
+        return refuse_without_memory(args->comm, tag);
     }
     run(s);
     *fault = s->fault;
@@ -153,13 +160,12 @@ static int make_request(const struct weft_coll_args *args, bool persistent,
 {
     int tag = weft_coll_next_tag(args->comm, args->kind, persistent);
     struct weft_schedule *s = make_schedule(args, tag, false, persistent);
-    if (weft_unlikely(!s))
-        return MPI_ERR_NO_MEM;
-    *out = weft_schedule_retain(s, args) == MPI_SUCCESS ? request_for(s) : NULL;
+    *out = s && weft_schedule_retain(s, args) == MPI_SUCCESS ? request_for(s) : NULL;
     if (weft_likely(*out != NULL))
         return MPI_SUCCESS;
-    weft_schedule_put(s);
-    return MPI_ERR_NO_MEM;
+    if (s)
+        weft_schedule_put(s);
+    return refuse_without_memory(args->comm, tag);
 }
 
 struct weft_request *weft_coll_begin(struct weft_schedule *s)
@@ -192,15 +198,15 @@ int weft_coll_start_steps(const struct weft_coll_args *args,
 {
     int tag = weft_coll_next_tag(args->comm, args->kind, false);
     struct weft_schedule *s = get_schedule(args, tag, false);
-    if (!s)
-        return MPI_ERR_NO_MEM;
-    build(s, arg);
-    return start_built(s, args, request);
+    if (s)
+        build(s, arg);
+    int code = s ? start_built(s, args, request) : MPI_ERR_NO_MEM;
+    return code ? refuse_without_memory(args->comm, tag) : MPI_SUCCESS;
 }
 
 /* Its tag is that of a schedule that looks for no refusals, and is no number of a call. */
 int weft_coll_start_call(struct weft_comm *comm, const struct weft_datatype *type,
-                         enum weft_call_state (*call)(void *arg), void *arg,
+                         enum weft_step_state (*call)(void *arg), void *arg,
                          struct weft_request **request)
 {
     struct weft_coll_args args = {

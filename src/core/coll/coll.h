@@ -12,15 +12,16 @@
  *  - A reduction with the same size, root, count, type and operation combines the same operands in
  *    the same order, and in the order of ranks unless the operation is commutative.
  *  - After a failed message the rank continues to send and receive, so that no other rank waits
- *    forever. The last error is the result, because MPI_Error_string returns its sentence.
+ *    forever. The first error of this rank is the result, or else the first error of another rank;
+ *    its sentence is recorded again at the end, because MPI_Error_string returns the last one.
  *  - Each collective call on a communicator takes the next sequence number, including one that
  *    fails before it sends. So all ranks use the same numbers, and a message that was not received
  *    is not matched by a later call. Such messages are dropped, when this rank refuses a call and
  *    before their numbers come back.
- *  - A rank whose arguments are wrong sends a refusal to all others (refusal.h).
+ *  - A rank whose arguments are wrong, or which has no memory for its schedule, sends nothing of
+ *    the call, but a refusal to all others (refusal.h).
  *
- * Functions return MPI_SUCCESS or an MPI error class that was recorded. MPI_ERR_NO_MEM is returned
- * before anything is sent.
+ * Functions return MPI_SUCCESS or an MPI error class that was recorded.
  */
 #ifndef WEFT_COLL_H
 #define WEFT_COLL_H
@@ -57,7 +58,7 @@ enum weft_coll_kind {
     WEFT_COLL_NEIGHBOR_ALLTOALL,
     WEFT_COLL_NEIGHBOR_ALLTOALLV,
     WEFT_COLL_NEIGHBOR_ALLTOALLW,
-    WEFT_COLL_KINDS /* number of kinds, at most 32: 5 bits of the tag */
+    WEFT_COLL_KINDS /* number of kinds, at most 30: tag.c */
 };
 
 /*
@@ -67,7 +68,7 @@ enum weft_coll_kind {
  *  - Single buffers: `in` of a broadcast (at all ranks), reduction, scan and gather, `out` of a
  *    scatter. The result of a reduction is at out.at.
  *  - Blocks: `in` of a scatter, `out` of a gather, both of alltoall. For reduce_scatter in.count is
- *    the sum of all blocks, out.counts[rank] or out.count the elements of the result.
+ *    the sum of all blocks, out.arrays->counts[rank] or out.count are the elements of the result.
  *  - In place: in.at == out.at for reductions and scans; `in` is the rank's block of `out` for
  *    gathers, and the reverse for scatters, so that the copy of it is omitted. alltoall sets
  *    `in_place` and ignores `in`.

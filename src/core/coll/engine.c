@@ -83,7 +83,7 @@ static void start_receive(struct weft_schedule *s, struct weft_step *step)
 }
 
 /* The steps that the function adds follow the last one. */
-static enum weft_call_state run_call(struct weft_schedule *s, const struct weft_step *step)
+static enum weft_step_state run_call(struct weft_schedule *s, const struct weft_step *step)
 {
     if (weft_unlikely(s->error != MPI_SUCCESS)) { /* the ranks may not agree on the next steps */
         bool is_sent = weft_failure_is_death(s->error) || s->fault == WEFT_FAULT_REMOTE ||
@@ -92,16 +92,16 @@ static enum weft_call_state run_call(struct weft_schedule *s, const struct weft_
             weft_schedule_record(s);
             weft_schedule_report(s);
         }
-        return WEFT_CALL_DONE;
+        return WEFT_STEP_DONE;
     }
-    enum weft_call_state state = step->call(step->arg);
+    enum weft_step_state state = step->call(step->arg);
     if (s->failed)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for the next messages of a collective operation");
     s->end = s->count;
     return state;
 }
 
-static enum weft_call_state start_step(struct weft_schedule *s, struct weft_step *step)
+static enum weft_step_state start_step(struct weft_schedule *s, struct weft_step *step)
 {
     weft_assert(!step->request && weft_vci_is_held(s->vci));
     switch (step->kind) {
@@ -122,7 +122,7 @@ static enum weft_call_state start_step(struct weft_schedule *s, struct weft_step
         else
             weft_op_combine(s->op, step->from.type, step->from.at, step->to.at, step->from.count);
     }
-    return WEFT_CALL_DONE;
+    return WEFT_STEP_DONE;
 }
 
 /* Stores the error of a receive that failed or has an unexpected length: see start_error_send. */
@@ -179,10 +179,10 @@ bool weft_schedule_advance(struct weft_schedule *s)
         if (s->next == s->end || s->steps[s->next].after > s->done)
             return true;
         weft_assert(s->steps[s->next].after <= s->next);
-        enum weft_call_state state = start_step(s, &s->steps[s->next]);
-        if (weft_unlikely(state != WEFT_CALL_DONE)) {
+        enum weft_step_state state = start_step(s, &s->steps[s->next]);
+        if (weft_unlikely(state != WEFT_STEP_DONE)) {
             s->waits_for = &weft_request_null;
-            return advanced || state == WEFT_CALL_MOVED;
+            return advanced || state == WEFT_STEP_MOVED;
         }
         s->next++;
     }
@@ -214,12 +214,8 @@ void weft_schedule_note_waiting(struct weft_schedule *s)
         give_up(s);
         return;
     }
-    const struct weft_refusal *refusal = weft_refusal_look(s);
-    if (!refusal)
-        return;
-    if (weft_schedule_fail(s, refusal->message.code, WEFT_FAULT_REFUSED))
-        s->refusal = refusal;
-    give_up(s);
+    if (weft_refusal_look(s))
+        give_up(s);
 }
 
 /* ---- Active schedules */

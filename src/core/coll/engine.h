@@ -13,8 +13,17 @@
 /* The tag of the next call on a communicator. */
 int weft_coll_next_tag(struct weft_comm *comm, int kind, bool persistent);
 
+/* Refuses the last call on a communicator, which has this tag (refusal.h). */
+WEFT_COLD void weft_coll_refuse_tag(struct weft_comm *comm, int tag, int code);
+
 /* The number of calls between that of a tag and the next one, which is counted. */
-uint32_t weft_coll_age(int tag, uint32_t next);
+uint32_t weft_coll_age(const struct weft_comm *comm, int tag, uint32_t next);
+
+/* The number of the call that has a tag, one of the last weft_coll_numbers(comm) calls. */
+uint32_t weft_coll_number(const struct weft_comm *comm, int tag);
+
+/* The number of the oldest call that is in the lists of active schedules; none: `next`. */
+uint32_t weft_coll_oldest(const struct weft_comm *comm, uint32_t next);
 
 /* A collective of this process has failed or was refused. */
 void weft_coll_note_failure(void);

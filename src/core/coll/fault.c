@@ -56,8 +56,7 @@ void weft_schedule_record(struct weft_schedule *s)
     if (s->fault == WEFT_FAULT_DEAD)
         s->error = weft_comm_report_broken(s->comm);
     if (s->fault == WEFT_FAULT_REFUSED)
-        weft_error_set_secondary(s->error, "rank %d refuses its call of %s: %s", s->refusal->from,
-                                 weft_coll_name(s->kind), s->refusal->message.reason);
+        weft_refusal_record(s);
 }
 
 bool weft_schedule_is_collective(const struct weft_schedule *s)
@@ -67,11 +66,8 @@ bool weft_schedule_is_collective(const struct weft_schedule *s)
 
 void weft_schedule_report(struct weft_schedule *s)
 {
-    const struct weft_comm *comm = s->comm;
-    uint32_t next = weft_coll_is_persistent(s->tag) ? comm->coll_inits : comm->coll_sequence;
-    uint32_t number = next - weft_coll_age(s->tag, next);
     if (s->reported || !weft_schedule_is_collective(s))
         return;
     s->reported = true;
-    weft_refusal_send(s->comm, s->tag & ~WEFT_COLL_KIND_MASK, number, s->error);
+    weft_refusal_send(s->comm, s->tag, s->error);
 }

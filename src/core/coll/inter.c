@@ -141,11 +141,14 @@ static void reduce_scatter(struct weft_schedule *s, struct weft_elements in, voi
 }
 
 /* True if the blocks of a group, of `block` bytes each, are sent through its leader. `size` is the
- * size of that group, so both groups have the same result. */
-static bool through_leader(enum weft_coll_kind kind, int size, size_t block)
+ * size of that group, so both groups have the same result. The settings of another job may differ.
+ */
+static bool through_leader(const struct weft_schedule *s, enum weft_coll_kind kind, int size,
+                           size_t block)
 {
     struct weft_choice choice = {.kind = kind, .size = size, .bytes = block};
     choice.gives = WEFT_NEED_EQUAL_BLOCKS;
+    choice.by_rules = weft_comm_is_foreign(s->comm);
     return block && size > 1 && weft_coll_choose(&choice) == WEFT_ALGORITHM_BINOMIAL;
 }
 
@@ -181,7 +184,8 @@ static void gather(struct weft_schedule *s, struct weft_elements in, const struc
 {
     if (root >= 0) {
         size_t block = weft_elements_bytes(in);
-        if (s->kind == WEFT_COLL_GATHER && through_leader(s->kind, s->comm->local->size, block)) {
+        if (s->kind == WEFT_COLL_GATHER &&
+            through_leader(s, s->kind, s->comm->local->size, block)) {
             struct weft_elements packed = local_gather(s, in);
             if (is_leader(s))
                 weft_schedule_send(s, root, packed);
@@ -192,7 +196,7 @@ static void gather(struct weft_schedule *s, struct weft_elements in, const struc
     if (root != MPI_ROOT)
         return;
     if (s->kind == WEFT_COLL_GATHER &&
-        through_leader(s->kind, s->size, weft_elements_bytes(weft_block(out, 0)))) {
+        through_leader(s, s->kind, s->size, weft_elements_bytes(weft_block(out, 0)))) {
         weft_schedule_receive(s, 0, all_of(out, s->size));
         return;
     }
@@ -221,13 +225,13 @@ static void scatter(struct weft_schedule *s, const struct weft_blocks *in, struc
 {
     size_t block = weft_elements_bytes(out);
     bool equal = s->kind == WEFT_COLL_SCATTER;
-    if (root >= 0 && equal && through_leader(s->kind, s->comm->local->size, block))
+    if (root >= 0 && equal && through_leader(s, s->kind, s->comm->local->size, block))
         scatter_from_leader(s, out, root);
     else if (root >= 0 && block)
         weft_schedule_receive(s, root, out);
     if (root != MPI_ROOT)
         return;
-    if (equal && through_leader(s->kind, s->size, weft_elements_bytes(weft_block(in, 0)))) {
+    if (equal && through_leader(s, s->kind, s->size, weft_elements_bytes(weft_block(in, 0)))) {
         weft_schedule_send(s, 0, all_of(in, s->size));
         return;
     }
@@ -242,8 +246,9 @@ static void allgather(struct weft_schedule *s, struct weft_elements in,
                       const struct weft_blocks *out)
 {
     size_t theirs = weft_elements_bytes(weft_block(out, 0));
-    bool gathers = through_leader(WEFT_COLL_GATHER, s->comm->local->size, weft_elements_bytes(in));
-    bool bcasts = through_leader(WEFT_COLL_GATHER, s->size, theirs);
+    bool gathers =
+        through_leader(s, WEFT_COLL_GATHER, s->comm->local->size, weft_elements_bytes(in));
+    bool bcasts = through_leader(s, WEFT_COLL_GATHER, s->size, theirs);
     struct weft_elements packed = {NULL, 0, NULL}, all = all_of(out, s->size);
     uint32_t begin = s->count;
     if (gathers)

@@ -5,7 +5,6 @@
 #include "core/coll/coll.h"
 #include "core/coll/schedule.h"
 #include "core/coll/shared.h"
-#include "core/progress/failure.h"
 #include "core/progress/progress.h"
 
 static struct weft_blocks one(struct weft_elements elements)

@@ -492,6 +492,8 @@ void weft_nodes_gather(struct weft_schedule *s, struct weft_elements in,
     if (s->failed)
         return;
     struct packed packed = pack_equal(&v, out, weft_elements_bytes(in), is_root, &node);
+    if (s->failed)
+        return;
     struct weft_blocks nodes = equal_blocks_of_nodes(&v, &packed, &arrays);
     if (s->failed)
         return;
@@ -519,6 +521,8 @@ void weft_nodes_scatter(struct weft_schedule *s, const struct weft_blocks *in,
     if (s->failed)
         return;
     struct packed packed = pack_equal(&v, in, block, is_root, &node);
+    if (s->failed)
+        return;
     struct weft_blocks nodes = equal_blocks_of_nodes(&v, &packed, &arrays);
     if (s->failed)
         return;

@@ -4,12 +4,12 @@
  */
 #include "core/coll/refusal.h"
 
+#include "core/coll/engine.h"
 #include "core/coll/shared.h"
 #include "core/base/error.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
 #include "core/base/clock.h"
-#include "core/message/process.h"
 #include "core/progress/progress.h"
 
 #include <stdlib.h>
@@ -36,14 +36,22 @@ static void send_to_group(struct weft_schedule *s, bool local, struct weft_eleme
             weft_schedule_send(s, rank, message);
 }
 
-void weft_refusal_send(struct weft_comm *comm, int tag, uint32_t number, int code)
+/* The other ranks would wait for ever. */
+WEFT_COLD _Noreturn static void fail_to_refuse(void)
+{
+    weft_fatal(MPI_ERR_NO_MEM, "no memory to refuse a collective call that other ranks wait for");
+}
+
+void weft_refusal_send(struct weft_comm *comm, int tag, int code)
 {
     struct weft_coll_args args = {.kind = WEFT_COLL_BARRIER, .comm = comm};
     struct weft_schedule *s = weft_schedule_get(&args);
     struct weft_request *request;
-    struct weft_refusal refusal = {.message = {.tag = tag, .code = code, .number = number}};
+    struct weft_refusal refusal = {.message = {.tag = tag & ~WEFT_COLL_KIND_MASK,
+                                               .code = code,
+                                               .number = weft_coll_number(comm, tag)}};
     if (!s)
-        return;
+        fail_to_refuse();
     weft_error_text(code, refusal.message.reason, sizeof refusal.message.reason);
     struct weft_elements message = weft_schedule_buffer(s, sizeof refusal.message);
     if (!s->failed)
@@ -52,28 +60,33 @@ void weft_refusal_send(struct weft_comm *comm, int tag, uint32_t number, int cod
     if (comm->local)
         send_to_group(s, true, message);
     s->tag = refusal_tag(comm);
-    if (s->failed || !(request = weft_coll_begin(s))) {
-        weft_schedule_put(s);
-        return;
-    }
+    if (s->failed || !(request = weft_coll_begin(s)))
+        fail_to_refuse();
     weft_request_abandon(request);
 }
 
 /* ---- The ranks that wait */
 
-/* A communicator may hold refusals of calls that this rank has not reached. */
-enum { KEPT = 16 };
+/* No schedule of this rank will look for the refusal of a call that is over. */
+static bool is_over(const struct weft_refusal *refusal, uint32_t oldest)
+{
+    return !weft_coll_is_persistent(refusal->message.tag) &&
+           (int32_t)(refusal->message.number - oldest) < 0;
+}
 
+/* Keeps a refusal, also that of a call which this rank has not reached. The last call may execute
+ * and be in no list yet, and refusals of persistent calls are kept: they may be started again. */
 static void keep_refusal(struct weft_comm *comm, struct weft_refusal *refusal)
 {
-    int count = 1;
+    uint32_t oldest = weft_coll_oldest(comm, comm->coll_sequence - 1);
     refusal->next = comm->refusals;
     comm->refusals = refusal;
-    for (; refusal->next; refusal = refusal->next)
-        if (++count > KEPT) {
-            free(refusal->next);
-            refusal->next = NULL;
-            return;
+    for (struct weft_refusal **link = &comm->refusals; (refusal = *link) != NULL;)
+        if (is_over(refusal, oldest)) {
+            *link = refusal->next;
+            free(refusal);
+        } else {
+            link = &refusal->next;
         }
 }
 
@@ -128,52 +141,76 @@ static bool withdraw(struct weft_comm *comm, struct weft_watch *watch)
     return take_refusal(comm, watch);
 }
 
-static struct weft_channel *watched_channel(struct weft_comm *comm, int i)
+struct weft_channel *weft_refusal_channel(struct weft_comm *comm, int i)
 {
     if (i == 0)
         return &comm->coll;
-    return comm->local ? &comm->local->coll : NULL;
+    return i < WEFT_WATCHES && comm->local ? &comm->local->coll : NULL;
 }
 
 void weft_refusal_take(struct weft_comm *comm)
 {
-    for (int i = 0; i < WEFT_WATCHES && watched_channel(comm, i); i++) {
+    struct weft_channel *channel;
+    for (int i = 0; (channel = weft_refusal_channel(comm, i)) != NULL; i++) {
         struct weft_watch watch = {0};
         do
-            post_watch(comm, &watch, watched_channel(comm, i));
+            post_watch(comm, &watch, channel);
         while (watch.request && withdraw(comm, &watch));
     }
 }
 
-/* True if a refusal is of the call whose tag it has, not of one with the same tag long before. */
-static bool is_recent(const struct weft_comm *comm, const struct weft_refusal *refusal)
+/* The refusal of a schedule's call, which the caller frees: out of the list, or, of a persistent
+ * call, a copy. The number distinguishes it from that of a call with the same tag long before. */
+static struct weft_refusal *find_refusal(const struct weft_schedule *s)
 {
-    bool persistent = weft_coll_is_persistent(refusal->message.tag);
-    uint32_t now = persistent ? comm->coll_inits : comm->coll_sequence;
-    uint32_t number = refusal->message.number, half = weft_coll_numbers() / 2;
-    return number - now < half || now - number < half;
+    int tag = s->tag & ~WEFT_COLL_KIND_MASK;
+    uint32_t number = weft_coll_number(s->comm, tag);
+    struct weft_refusal **link = &s->comm->refusals, *found, *copy;
+    while ((found = *link) != NULL &&
+           (found->message.tag != tag || found->message.number != number))
+        link = &found->next;
+    if (!found || !weft_coll_is_persistent(tag)) {
+        *link = found ? found->next : NULL;
+        return found;
+    }
+    if ((copy = malloc(sizeof *copy)) != NULL)
+        *copy = *found;
+    return copy;
 }
 
-const struct weft_refusal *weft_refusal_look(struct weft_schedule *s)
+bool weft_refusal_look(struct weft_schedule *s)
 {
     double now = weft_seconds();
     if (s->tag == refusal_tag(s->comm))
-        return NULL; /* it sends refusals */
+        return false; /* it sends refusals */
     if (!s->waits_since)
         s->waits_since = now;
     if (now < s->waits_since + PATIENCE)
-        return NULL;
-    for (int i = 0; i < WEFT_WATCHES && watched_channel(s->comm, i); i++) {
+        return false;
+    struct weft_channel *channel;
+    for (int i = 0; (channel = weft_refusal_channel(s->comm, i)) != NULL; i++) {
         if (s->watches[i].request && !s->watches[i].request->pending)
             take_refusal(s->comm, &s->watches[i]);
         if (!s->watches[i].request)
-            post_watch(s->comm, &s->watches[i], watched_channel(s->comm, i));
+            post_watch(s->comm, &s->watches[i], channel);
     }
-    const struct weft_refusal *refusal = s->comm->refusals;
-    while (refusal && (refusal->message.tag != (s->tag & ~WEFT_COLL_KIND_MASK) ||
-                       !is_recent(s->comm, refusal)))
-        refusal = refusal->next;
-    return refusal;
+    struct weft_refusal *refusal = find_refusal(s);
+    if (!refusal)
+        return false;
+    if (weft_schedule_fail(s, refusal->message.code, WEFT_FAULT_REFUSED))
+        s->refusal = refusal;
+    else
+        free(refusal);
+    return true;
+}
+
+void weft_refusal_record(struct weft_schedule *s)
+{
+    weft_assert(s->fault == WEFT_FAULT_REFUSED && s->refusal);
+    weft_error_set_secondary(s->error, "rank %d refuses its call of %s: %s", s->refusal->from,
+                             weft_coll_name(s->kind), s->refusal->message.reason);
+    free(s->refusal);
+    s->refusal = NULL;
 }
 
 void weft_refusal_withdraw(struct weft_schedule *s)

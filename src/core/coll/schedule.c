@@ -392,7 +392,7 @@ void weft_schedule_combine(struct weft_schedule *s, struct weft_elements in, voi
     }
 }
 
-void weft_schedule_call(struct weft_schedule *s, enum weft_call_state (*call)(void *arg), void *arg)
+void weft_schedule_call(struct weft_schedule *s, enum weft_step_state (*call)(void *arg), void *arg)
 {
     struct weft_step *step = add(s, WEFT_STEP_CALL, s->rank);
     if (weft_likely(step != NULL)) {

@@ -32,7 +32,7 @@ enum weft_step_kind {
 
 /* The result of a call in a turn. WAITS, as for a lock: the turn counts as one without an event, so
  * that a rank that waits looks for dead ranks and sleeps. */
-enum weft_call_state { WEFT_CALL_DONE, WEFT_CALL_MOVED, WEFT_CALL_WAITS };
+enum weft_step_state { WEFT_STEP_DONE, WEFT_STEP_MOVED, WEFT_STEP_WAITS };
 
 struct weft_step {
     uint32_t kind;                /* enum weft_step_kind */
@@ -43,7 +43,7 @@ struct weft_step {
     union {
         struct weft_elements from; /* data sent or copied, or the left operand */
         struct {                   /* calls */
-            enum weft_call_state (*call)(void *arg);
+            enum weft_step_state (*call)(void *arg);
             void *arg;
         };
     };
@@ -115,7 +115,7 @@ struct weft_schedule {
     unsigned polls;     /* while it waits */
     double waits_since; /* 0: no refusal was looked for */
     struct weft_watch watches[WEFT_WATCHES];
-    const struct weft_refusal *refusal;
+    struct weft_refusal *refusal; /* while the fault is REFUSED */
 
     /* Memory, freed with the schedule */
     struct weft_memory *memory;
@@ -143,8 +143,9 @@ void weft_schedule_end_deferred(struct weft_vci *vci);
 enum { WEFT_COLL_KIND_MASK = 31, WEFT_COLL_KIND_MAKING = 30 };
 int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool persistent);
 
-/* The number of calls that the tags distinguish, a power of two. */
-uint32_t weft_coll_numbers(void);
+/* The number of calls that the tags of a communicator distinguish, a power of two, which is the
+ * same at all members. */
+uint32_t weft_coll_numbers(const struct weft_comm *comm);
 bool weft_coll_is_persistent(int tag);
 
 /* Executes a blocking collective as a schedule (call.c) with a tag; -1: its next number.
@@ -177,7 +178,7 @@ int weft_coll_start_steps(const struct weft_coll_args *args,
 
 /* Starts a schedule of one call and no message, with a reference to a type, at this rank alone. */
 int weft_coll_start_call(struct weft_comm *comm, const struct weft_datatype *type,
-                         enum weft_call_state (*call)(void *arg), void *arg,
+                         enum weft_step_state (*call)(void *arg), void *arg,
                          struct weft_request **request);
 
 /* Frees the schedules that are kept for reuse. */
@@ -207,7 +208,7 @@ void weft_schedule_combine(struct weft_schedule *s, struct weft_elements in, voi
 /* A function that does some of its work and does not wait, in a schedule that has a request. The
  * caller holds the VCI of the communicator, and perhaps no other. In the turn in which it is done
  * it may add steps. */
-void weft_schedule_call(struct weft_schedule *s, enum weft_call_state (*call)(void *arg),
+void weft_schedule_call(struct weft_schedule *s, enum weft_step_state (*call)(void *arg),
                         void *arg);
 
 /* For such a function, if all steps before it are complete: drops them, with the memory that was

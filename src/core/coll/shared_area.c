@@ -8,7 +8,7 @@
 #include "core/coll/shared.h"
 #include "core/base/error.h"
 #include "core/base/settings.h"
-#include "core/message/process.h"
+#include "core/base/memory.h"
 #include "core/message/count.h"
 #include "core/coll/area.h"
 
@@ -64,7 +64,10 @@ static int gather_records(struct weft_comm *comm, int tag, struct area_record *m
                                   .comm = comm,
                                   .in = {.at = mine, .count = in.count, .type = in.type},
                                   .out = {.at = all, .count = in.count, .type = in.type}};
-    return weft_coll_run_schedule(&args, tag, fault);
+    int code = weft_coll_run_schedule(&args, tag, fault);
+    if (code == MPI_ERR_NO_MEM && *fault == WEFT_FAULT_NONE)
+        weft_fatal(code, "no memory to share memory among %d ranks", comm->size);
+    return code;
 }
 
 static bool all_join(const struct weft_comm *comm, const struct area_record *all)
@@ -84,9 +87,8 @@ WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **ma
 {
     struct area_record mine = {0};
     /* not on the stack: a thread may have one of 16 KiB */
-    struct area_record *all = calloc((size_t)comm->size, sizeof *all);
-    if (!all)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to share memory with %d ranks", comm->size);
+    struct area_record *all =
+        weft_memory_get((size_t)comm->size, sizeof *all, "the sharing of memory");
     struct weft_area *area = new_area(comm, tag >= 0, &mine.record);
     *made = NULL;
     mine.joins = area != NULL;

@@ -143,11 +143,8 @@ WEFT_COLD static bool go_on(struct weft_shared_call *c)
     if (!c->waits)
         weft_schedule_note_blocking(c->s);
     c->waits = true;
-    const struct weft_refusal *refusal = weft_refusal_look(c->s);
-    if (!refusal)
+    if (!weft_refusal_look(c->s))
         return true;
-    if (weft_schedule_fail(c->s, refusal->message.code, WEFT_FAULT_REFUSED))
-        c->s->refusal = refusal;
     c->error = c->s->error;
     c->over = true;
     return false;

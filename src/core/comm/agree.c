@@ -9,6 +9,7 @@
 #include "core/comm/revoke.h"
 #include "core/base/error.h"
 #include "core/base/settings.h"
+#include "core/base/memory.h"
 #include "core/message/lane.h"
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
@@ -67,23 +68,36 @@ static size_t words_sent(const struct weft_agreement *a, const uint64_t *value)
     return value[a->set_words] & WEFT_AGREE_SHRINK ? words + WEFT_CONTEXT_WORDS : words;
 }
 
+/* The report of a member's death makes another one the parent. So a member that cannot be reached
+ * has to count as dead, or the others would wait for ever. */
+WEFT_COLD static void report_unreachable(int world, int code)
+{
+    char why[MPI_MAX_ERROR_STRING];
+    weft_error_text(code, why, sizeof why);
+    if (code == MPI_ERR_NO_MEM)
+        weft_fatal(code, "no memory for a message of an agreement: %s", why);
+    weft_failure_lost(world, code, "a message of an agreement cannot be sent to rank %d: %s", world,
+                      why);
+}
+
 static void send_message(void *arg, int to, enum weft_agreement_message kind, uint32_t number,
                          const uint64_t *value)
 {
     struct weft_agree *agree = arg;
     size_t bytes = words_sent(agree->agreement, value) * sizeof *value;
-    struct weft_agree_sending *sending = malloc(sizeof *sending + bytes);
+    struct weft_agree_sending *sending =
+        weft_memory_get(1, sizeof *sending + bytes, "a message of an agreement");
     int rank;
     struct weft_channel *channel = weft_comm_making_route(agree->comm, to, &rank);
-    if (!sending)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for a message of an agreement");
     sending->header = (struct weft_agree_header){kind, number};
     memcpy(sending->value, value, bytes);
     int code = weft_p2p_isend(channel, &sending->header, sizeof sending->header + bytes,
                               weft_datatype_byte(), rank, WEFT_AGREE_TAG, WEFT_SEND_STANDARD,
                               &sending->request);
-    if (code != MPI_SUCCESS) { /* the member is dead: its report makes another one the parent */
+    if (code != MPI_SUCCESS) {
         free(sending);
+        if (!weft_failure_is_death(code))
+            report_unreachable(weft_channel_world(channel, rank), code);
         return;
     }
     sending->next = agree->sends;
@@ -421,9 +435,14 @@ void weft_comm_agree_not_made(struct weft_comm *comm)
     weft_agree_progress();
 }
 
+bool weft_comm_outlives_members(const struct weft_comm *comm)
+{
+    return weft_settings.keep_going || weft_comm_is_foreign(comm);
+}
+
 bool weft_comm_may_break(const struct weft_comm *comm)
 {
-    return weft_settings.keep_going || comm->revoked;
+    return weft_comm_outlives_members(comm) || comm->revoked;
 }
 
 int weft_comm_shrink(struct weft_comm *comm, struct weft_comm **out, struct weft_request **request)

@@ -35,6 +35,10 @@ int weft_comm_shrink(struct weft_comm *comm, struct weft_comm **out, struct weft
 int weft_comm_agree_to_free(struct weft_comm *comm);
 bool weft_comm_may_break(const struct weft_comm *comm);
 
+/* True if a member may die while others go on: in a job with WEFT_KEEP_GOING, and, whichever jobs
+ * have that setting, in a communicator of several jobs. The same at all members. */
+bool weft_comm_outlives_members(const struct weft_comm *comm);
+
 /* The first agreement on the communicator of a window or file: success if all living members call
  * the first function. The other one is for a member that could not make the object, and waits for
  * nobody: the next call of others on the communicator ends without it, too. */

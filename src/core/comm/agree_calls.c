@@ -7,7 +7,6 @@
  */
 #include "core/comm/agree_internal.h"
 #include "core/comm/board.h"
-#include "core/comm/revoke.h"
 #include "core/base/error.h"
 #include "core/message/lane.h"
 #include "core/progress/failure.h"

@@ -236,6 +236,17 @@ void weft_comm_open(struct weft_comm *comm, int block)
 
 /* ---- Making and freeing */
 
+/* The least of `most` and the largest tags of the foreign processes in a group. */
+static int least_tag_ub(const struct weft_group *group, int most)
+{
+    for (int i = 0; weft_unlikely(group->foreign) && i < group->size; i++) {
+        int world = weft_group_world(group, i);
+        if (weft_is_foreign(world) && weft_foreign_of(world)->contact.tag_ub < (uint32_t)most)
+            most = (int)weft_foreign_of(world)->contact.tag_ub;
+    }
+    return most;
+}
+
 /* Sets the fields that follow from the groups. */
 static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
 {
@@ -247,6 +258,7 @@ static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_g
     comm->remote = weft_group_keep(remote);
     comm->rank = group->rank;
     comm->size = remote->size;
+    comm->tag_ub = least_tag_ub(remote, least_tag_ub(group, weft.tag_ub));
     comm->block = -1;
     return true;
 }

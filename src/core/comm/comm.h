@@ -45,8 +45,9 @@ struct weft_comm {
     MPI_Comm handle;
     const char *name;                   /* NULL: no name was set */
     uint32_t coll_sequence, coll_inits; /* collective calls so far; persistent collectives made */
-    uint32_t coll_cleared;  /* coll_sequence when messages of refused calls were last dropped */
-    struct weft_area *area; /* core/coll/shared.h; NULL: not made */
+    uint32_t coll_cleared; /* coll_sequence when messages of refused calls were last dropped */
+    int tag_ub; /* the largest tag that all its processes have, also those of other jobs */
+    struct weft_area *area;         /* core/coll/shared.h; NULL: not made */
     struct weft_refusal *refusals;  /* calls that other ranks refused: core/coll/refusal.h */
     struct weft_bsend_buffer bsend; /* the buffer of MPI_Comm_attach_buffer */
 

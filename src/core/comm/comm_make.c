@@ -11,7 +11,7 @@
 #include "core/comm/context_alloc.h"
 #include "core/comm/revoke.h"
 #include "core/base/error.h"
-#include "core/base/settings.h"
+#include "core/base/handle_list.h"
 #include "core/comm/intercomm.h"
 #include "core/comm/session.h"
 #include "core/comm/spread.h"
@@ -121,7 +121,7 @@ int weft_comm_end_object(struct weft_comm *over, struct weft_comm *made, int cod
 {
     weft_assert(over->size == 1 || over->constructs == made);
     over->constructs = NULL;
-    if (code == MPI_SUCCESS && weft_settings.keep_going)
+    if (code == MPI_SUCCESS && weft_comm_outlives_members(made))
         code = weft_comm_agree_made(made);
     else if (code != MPI_SUCCESS && weft_comm_may_break(made))
         weft_comm_agree_not_made(made);
@@ -230,8 +230,10 @@ struct idup {
 static void idup_ended(struct weft_context_alloc *alloc)
 {
     struct idup *idup = alloc->arg;
-    weft_assert(idup->request->pending == 1);
+    weft_assert(idup->request->pending == 1 && alloc->code <= UINT8_MAX);
     struct weft_comm *out;
+    if (alloc->code != MPI_SUCCESS) /* conclude frees the copy, whose handle the program has */
+        weft_handle_list_remove(idup->made->handle);
     idup->request->error = (uint8_t)conclude(alloc, idup->made, &out);
     weft_request_event(idup->request);
     free(idup);
@@ -241,21 +243,37 @@ int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct
                    struct weft_request **request)
 {
     int failed;
+    struct weft_comm *made = copy_comm(over, hints, &failed);
+    *out = NULL;
+    *request = NULL;
+    if (failed != MPI_SUCCESS) {
+        /* The call returns it, because a request has no space for the code of a callback. */
+        weft_comm_drop(made);
+        return weft_comm_refuse(over, failed);
+    }
     struct idup *idup = malloc(sizeof *idup);
-    *request = idup ? weft_request_get(&weft.vcis[0], WEFT_REQUEST_MAKING, 1) : NULL;
-    if (!*request)
+    struct weft_request *started =
+        idup ? weft_request_get(&weft.vcis[0], WEFT_REQUEST_MAKING, 1) : NULL;
+    if (!started)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to duplicate a communicator");
-    idup->made = *out = copy_comm(over, hints, &failed);
-    uint64_t key = prepare_alloc(&idup->alloc, over, idup->made);
-    idup->request = *request;
+    idup->made = made;
+    uint64_t key = prepare_alloc(&idup->alloc, over, made);
+    idup->request = started;
     idup->alloc.arg = idup;
     idup->alloc.end = idup_ended;
-    (*request)->channel = &over->p2p;
-    (*request)->peer = NULL;
-    (*request)->source = MPI_ANY_SOURCE;
-    (*request)->tag = MPI_ANY_TAG;
-    (*request)->bytes = 0;
-    weft_context_alloc_start(&idup->alloc, key, failed);
+    started->channel = &over->p2p;
+    started->peer = NULL;
+    started->source = MPI_ANY_SOURCE;
+    started->tag = MPI_ANY_TAG;
+    started->bytes = 0;
+    weft_context_alloc_start(&idup->alloc, key, MPI_SUCCESS);
+    if (!started->pending && started->error) { /* at once: the copy is freed already */
+        failed = started->error;
+        weft_request_put(started);
+        return failed;
+    }
+    *out = made;
+    *request = started;
     return MPI_SUCCESS;
 }
 
@@ -322,7 +340,7 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
 
 /* ---- Split */
 
-static int gather_splits(struct weft_comm *local, int color, int key, struct weft_split *all)
+static int gather_splits(struct weft_comm *local, int64_t color, int key, struct weft_split *all)
 {
     struct weft_split mine = {color, key, local->rank};
     return weft_comm_collectives.allgather(local, weft_elements_of_bytes(&mine, sizeof mine),
@@ -330,7 +348,7 @@ static int gather_splits(struct weft_comm *local, int color, int key, struct wef
 }
 
 /* Gathers the choices while the members allocate context ids, which do not depend on them. */
-static int split_group(struct weft_comm *over, int color, int key, struct weft_split **all,
+static int split_group(struct weft_comm *over, int64_t color, int key, struct weft_split **all,
                        struct weft_comm **out)
 {
     struct weft_context_alloc alloc;
@@ -358,7 +376,7 @@ static int split_group(struct weft_comm *over, int color, int key, struct weft_s
     return conclude(&alloc, made, out);
 }
 
-static int split_both(struct weft_comm *over, int color, int key, struct weft_split *all,
+static int split_both(struct weft_comm *over, int64_t color, int key, struct weft_split *all,
                       struct weft_comm **out)
 {
     int code = weft_comm_begin(over, MPI_SUCCESS);
@@ -368,7 +386,7 @@ static int split_both(struct weft_comm *over, int color, int key, struct weft_sp
     return weft_intercomm_split(over, all, color, code, out);
 }
 
-int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm **out)
+int weft_comm_split(struct weft_comm *over, int64_t color, int key, struct weft_comm **out)
 {
     int size = over->local ? over->local->size : over->size;
     /* With memory that split_group returns before it makes a group, with a table of ranks and one
@@ -396,7 +414,7 @@ static int by_key(const void *a, const void *b)
 }
 
 struct weft_group *weft_split_group(const struct weft_group *from, struct weft_split *all,
-                                    int color)
+                                    int64_t color)
 {
     int n = 0;
     for (int i = 0; i < from->size && color != MPI_UNDEFINED; i++)

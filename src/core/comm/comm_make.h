@@ -27,7 +27,8 @@ struct weft_context_alloc;
  * these hints (NULL: none). An error code of a user's callback is returned unchanged. */
 int weft_comm_dup(struct weft_comm *over, const struct weft_info *hints, struct weft_comm **out);
 
-/* Starts weft_comm_dup; *out is valid when the request is complete. */
+/* Starts weft_comm_dup; *out is valid when the request is complete. An error of this process is
+ * that of the call, and *out and *request are NULL; that of another one is the request's. */
 int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct weft_comm **out,
                    struct weft_request **request);
 
@@ -44,13 +45,14 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
 WEFT_COLD int weft_comm_refuse_group(struct weft_comm *over, const struct weft_group *group,
                                      int tag, int code);
 
-/* One communicator for each color (or MPI_UNDEFINED), ranks in the order of (key, rank in over). A
- * rank whose arguments are wrong calls weft_comm_refuse_joined instead. */
-int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm **out);
+/* One communicator for each color (not negative, or MPI_UNDEFINED), ranks in the order of (key,
+ * rank in over). A rank whose arguments are wrong calls weft_comm_refuse_joined instead. */
+int weft_comm_split(struct weft_comm *over, int64_t color, int key, struct weft_comm **out);
 
 /* One communicator for each shared resource: a node (MPI_COMM_TYPE_SHARED), or the resource that
- * type and hints name. *out is NULL if this process has no such resource. */
-int weft_comm_split_type(struct weft_comm *over, int type, int key, const struct weft_info *hints,
+ * type and hints name. *out is NULL if this process has no such resource. With
+ * MPI_COMM_TYPE_HW_UNGUIDED the name of the resource is added to the hints (NULL: none). */
+int weft_comm_split_type(struct weft_comm *over, int type, int key, struct weft_info *hints,
                          struct weft_comm **out);
 
 /* Allocates context ids with all members of `over`, then opens `made` (NULL: this process is not in
@@ -63,8 +65,9 @@ int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
  * the second call a revocation of `over` is one of `made`, and ends these messages.
  *
  * code: the result of this process. Success means that it has a message of each member from `made`.
- * Returns the result of all living members, if the job goes on after deaths: so none has an object
- * that others could not make. A process that fails waits for nobody. */
+ * Returns the result of all living members, if these go on after deaths
+ * (weft_comm_outlives_members): so none has an object that others could not make. A process that
+ * fails waits for nobody. */
 void weft_comm_begin_object(struct weft_comm *over, struct weft_comm *made);
 int weft_comm_end_object(struct weft_comm *over, struct weft_comm *made, int code);
 

@@ -3,7 +3,8 @@
  * Communicators between jobs: see connect.h.
  *
  * Invariant: a root that fails closes the connection, so that the other root fails too, and then
- * reports to its own group.
+ * reports to its own group. Once the roots have a communicator, a failure is reported over that
+ * (weft_intercomm_join).
  */
 #include "core/comm/connect.h"
 #include "core/comm/comm_make.h"
@@ -113,7 +114,7 @@ static int exchange(int fd, const void *mine, void *theirs, size_t bytes,
 
 /* ---- Two processes */
 
-enum { GREETING_VERSION = 1 };
+enum { GREETING_VERSION = 2 };
 
 /* The first bytes of each of two processes that meet. */
 struct greeting {
@@ -320,9 +321,8 @@ static int connect_groups(const char *port, bool accepts, int root, struct weft_
     weft_progress_yield_early(true);
     if (comm->rank == root)
         code = make_root_pair(port, accepts, wait, &pair);
-    code = weft_comm_begin(comm, code);
-    if (code == MPI_SUCCESS)
-        code = weft_intercomm_join(comm, root, pair, 0, 0, MPI_SUCCESS, out);
+    failed = weft_comm_begin(comm, code);
+    code = code ? failed : weft_intercomm_join(comm, root, pair, 0, 0, failed, out);
     weft_progress_yield_early(false);
     if (pair)
         weft_comm_release(pair);

@@ -13,7 +13,6 @@
 #include "core/comm/spread.h"
 #include "core/base/error.h"
 #include "core/message/lane.h"
-#include "core/progress/failure.h"
 #include "core/progress/progress.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
@@ -197,7 +196,8 @@ int weft_bid_error(enum weft_bid_result result, const uint64_t *words)
     struct weft_bid_failure failure;
     if (result == WEFT_BID_FAILED) {
         weft_bid_failure(words, &failure);
-        bool known = failure.code > MPI_SUCCESS && failure.code <= MPI_ERR_LASTCODE;
+        /* A code of another process's callback means nothing here, and a request has 8 bits. */
+        bool known = failure.code > MPI_SUCCESS && failure.code <= UINT8_MAX;
         return weft_error_set_secondary(known ? failure.code : MPI_ERR_OTHER,
                                         "rank %d refuses its call, which makes something for all "
                                         "ranks together: %s",

@@ -41,6 +41,18 @@ struct weft_group *weft_group_make(int size)
     return allocate(size, (size_t)size);
 }
 
+bool weft_group_are_ranks(const int32_t *ranks, int n, int size)
+{
+    bool *seen = calloc((size_t)size, sizeof *seen), good = seen;
+    for (int i = 0; i < n && good; i++) {
+        good = ranks[i] >= 0 && ranks[i] < size && !seen[ranks[i]];
+        if (good)
+            seen[ranks[i]] = true;
+    }
+    free(seen);
+    return good;
+}
+
 /* The group refers to the processes of other jobs that it contains, or does not any more. */
 static void refer_foreign(const struct weft_group *group, int by)
 {

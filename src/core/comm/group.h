@@ -50,6 +50,9 @@ extern struct weft_group weft_group_empty;
  * weft_group_seal. NULL without memory. */
 struct weft_group *weft_group_make(int size);
 
+/* True if these are ranks below a size, each of them once. */
+bool weft_group_are_ranks(const int32_t *ranks, int n, int size);
+
 /* Replaces the table by a stride where possible, and finds this process's rank. Returns the group,
  * which may have moved; frees a group of size 0 and returns weft_group_empty. */
 struct weft_group *weft_group_seal(struct weft_group *group);

@@ -5,9 +5,14 @@
 #include "core/comm/hardware.h"
 
 #include <hwloc.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { CORES_MAX = 32768 }; /* numbers of a package's cores, and of packages */
 
 static const struct {
     const char *name;
@@ -19,7 +24,7 @@ static const struct {
               {"hwloc://L1Cache", HWLOC_OBJ_L1CACHE},
               {"hwloc://Core", HWLOC_OBJ_CORE},
               {"hwloc://PU", HWLOC_OBJ_PU}};
-enum { LEVELS = sizeof levels / sizeof levels[0] };
+_Static_assert(sizeof levels / sizeof levels[0] == WEFT_HARDWARE_LEVELS, "a row for each level");
 
 static hwloc_topology_t node;
 
@@ -35,12 +40,12 @@ static bool load(void)
     return false;
 }
 
-/* The processing units that this process or thread is bound to, for the caller to free; NULL if
- * they are unknown. */
-static hwloc_bitmap_t binding(int of)
+/* The processing units that this process is bound to, for the caller to free; NULL if they are
+ * unknown. */
+static hwloc_bitmap_t binding(void)
 {
     hwloc_bitmap_t bound = load() ? hwloc_bitmap_alloc() : NULL;
-    if (bound && hwloc_get_cpubind(node, bound, of)) {
+    if (bound && hwloc_get_cpubind(node, bound, HWLOC_CPUBIND_PROCESS)) {
         hwloc_bitmap_free(bound);
         bound = NULL;
     }
@@ -49,20 +54,12 @@ static hwloc_bitmap_t binding(int of)
 
 const char *weft_hardware_type(int level)
 {
-    return level >= 0 && level < LEVELS ? levels[level].name : NULL;
-}
-
-int weft_hardware_level(const char *name)
-{
-    for (int i = 0; i < LEVELS; i++)
-        if (!strcmp(name, levels[i].name))
-            return i;
-    return -1;
+    return level >= 0 && level < WEFT_HARDWARE_LEVELS ? levels[level].name : NULL;
 }
 
 int weft_hardware_instance(int level)
 {
-    hwloc_bitmap_t bound = binding(HWLOC_CPUBIND_PROCESS);
+    hwloc_bitmap_t bound = binding();
     int found = -1;
     if (!bound)
         return -1;
@@ -75,19 +72,30 @@ int weft_hardware_instance(int level)
     return found;
 }
 
+/* A number that Linux has for a processing unit, or -1. */
+static int read_number(int unit, const char *name)
+{
+    char path[96];
+    int number = -1;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", unit, name);
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%d", &number) != 1)
+        number = -1;
+    if (file)
+        fclose(file);
+    return number;
+}
+
 int weft_hardware_core(void)
 {
-    /* The binding of this thread, because threads of other libraries may be bound elsewhere. */
-    hwloc_bitmap_t bound = binding(HWLOC_CPUBIND_THREAD);
-    int core = -1;
-    if (!bound)
+    cpu_set_t bound[8]; /* 8192 processing units; more are unbound */
+    int unit = 0;
+    if (sched_getaffinity(0, sizeof bound, bound) != 0 ||
+        CPU_COUNT_S(sizeof bound, bound) >= sysconf(_SC_NPROCESSORS_CONF))
         return -1;
-    if (hwloc_bitmap_weight(bound) <
-        hwloc_bitmap_weight(hwloc_topology_get_complete_cpuset(node))) {
-        int first = hwloc_bitmap_first(bound);
-        hwloc_obj_t unit = first < 0 ? NULL : hwloc_get_pu_obj_by_os_index(node, (unsigned)first);
-        core = unit ? (int)unit->logical_index : -1;
-    }
-    hwloc_bitmap_free(bound);
-    return core;
+    while (!CPU_ISSET_S(unit, sizeof bound, bound))
+        unit++;
+    int package = read_number(unit, "physical_package_id"), core = read_number(unit, "core_id");
+    return (package < 0 ? 0 : package % CORES_MAX) * CORES_MAX +
+           (core < 0 ? unit : core) % CORES_MAX;
 }

@@ -26,36 +26,40 @@ static void by_core(int *ranks, int n, const int32_t *core)
     }
 }
 
-static void find_order(const struct weft_comm *over, const int32_t *core, int *order)
+/* core: by rank; NULL: the cores do not count. */
+static int *find_order(const struct weft_comm *over, const int32_t *core)
 {
     const struct weft_nodes *nodes = weft_nodes_of(over->group);
+    int *order = weft_memory_get((size_t)over->size, sizeof *order, "an order of processes");
+    int in_place = 0;
     for (int i = 0; i < over->size; i++)
         order[i] = nodes ? nodes->order[i] : i;
-    if (!nodes && weft.job.one_node)
+    if (core && !nodes && weft.job.one_node)
         by_core(order, over->size, core);
-    for (int i = 0; nodes && i < nodes->count; i++)
+    for (int i = 0; core && nodes && i < nodes->count; i++)
         by_core(order + nodes->begin[i], nodes->begin[i + 1] - nodes->begin[i], core);
+    while (in_place < over->size && order[in_place] == in_place)
+        in_place++;
+    if (in_place < over->size)
+        return order;
+    free(order);
+    return NULL;
 }
 
 int weft_reorder_find(struct weft_comm *over, int **order)
 {
-    size_t size = (size_t)over->size;
     int32_t mine = weft_hardware_core();
-    int32_t *core = weft_memory_get(size, sizeof *core, "the cores of processes");
-    int *found = weft_memory_get(size, sizeof *found, "an order of processes"), in_place = 0;
-    *order = NULL;
+    int32_t *core = weft_memory_get((size_t)over->size, sizeof *core, "the cores of processes");
     int code = weft_comm_collectives.allgather(over, weft_elements_of_bytes(&mine, sizeof mine),
                                                weft_elements_of_bytes(core, sizeof mine));
-    if (code == MPI_SUCCESS) {
-        find_order(over, core, found);
-        while (in_place < over->size && found[in_place] == in_place)
-            in_place++;
-        *order = in_place < over->size ? found : NULL;
-    }
-    if (!*order)
-        free(found);
+    *order = code == MPI_SUCCESS ? find_order(over, core) : NULL;
     free(core);
     return code;
+}
+
+int *weft_reorder_by_node(const struct weft_comm *over)
+{
+    return find_order(over, NULL);
 }
 
 /* The total weight of the edges between two nodes if positions are taken in an order (NULL: by
@@ -71,6 +75,15 @@ static int64_t crossings_in(const struct weft_comm *over, const int *order,
         crossings += nodes->node[from] != nodes->node[to] ? edges[i].weight : 0;
     }
     return crossings;
+}
+
+int *weft_reorder_graph_by_node(const struct weft_comm *over, const struct weft_edge *edges, int n)
+{
+    int *order = weft_reorder_by_node(over);
+    if (!order || crossings_in(over, order, edges, n) < crossings_in(over, NULL, edges, n))
+        return order;
+    free(order);
+    return NULL;
 }
 
 int weft_reorder_graph(struct weft_comm *over, const struct weft_edge *edges, int n, int **order)

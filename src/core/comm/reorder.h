@@ -20,8 +20,15 @@ struct weft_edge {
  */
 int weft_reorder_find(struct weft_comm *over, int **order);
 
-/* The same for a graph, of which each process passes some edges: the order is used only if it makes
- * the total weight of the edges between nodes smaller. */
+/* The order by nodes, which a process can compute alone: the ranks of a node follow one another in
+ * the order of their ranks. */
+int *weft_reorder_by_node(const struct weft_comm *over);
+
+/* The same for a graph, of which each process passes all edges. */
+int *weft_reorder_graph_by_node(const struct weft_comm *over, const struct weft_edge *edges, int n);
+
+/* weft_reorder_find for a graph, of which each process passes some edges: the order is used only if
+ * it makes the total weight of the edges between nodes smaller. */
 int weft_reorder_graph(struct weft_comm *over, const struct weft_edge *edges, int n, int **order);
 
 /* The position of a rank in an order (NULL: the rank). */

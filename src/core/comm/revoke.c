@@ -9,6 +9,7 @@
  */
 #include "core/comm/revoke.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/message/lane.h"
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
@@ -26,9 +27,7 @@ static struct notice *early;   /* of communicators that this process has not ope
 
 void weft_revoke_arrived(int world, uint32_t context)
 {
-    struct notice *notice = malloc(sizeof *notice);
-    if (!notice)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for the revocation of a communicator");
+    struct notice *notice = weft_memory_get(1, sizeof *notice, "the revocation of a communicator");
     notice->world = world;
     notice->block = context / WEFT_CONTEXTS;
     notice->next = __atomic_load_n(&arrived, __ATOMIC_RELAXED);
@@ -57,18 +56,20 @@ struct pending {
     struct weft_request *found;
 };
 
+/* A send with an error has been ended before. A receive of MPI_Isendrecv has the error of its send
+ * and waits for its message all the same. */
 static bool ends(const struct weft_comm *comm, const struct weft_request *request)
 {
     enum weft_context_use use;
     const struct weft_request_ops *row = weft_request_row(request);
-    if (request->pending <= 0 || request->error || !(row->sends || row->receives) ||
+    if (request->pending <= 0 || !(row->sends || row->receives) ||
         !weft_comm_has_channel(comm, request->channel) ||
         request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING))
         return false;
     use = weft_channel_use(request->channel);
     return (use == WEFT_CONTEXT_P2P || use == WEFT_CONTEXT_PARTITIONED ||
             use == WEFT_CONTEXT_ANNOUNCING) &&
-           (row->sends || weft_failure_is_posted(request));
+           (row->sends ? !request->error : weft_request_is_posted(request));
 }
 
 static void find_pending(void *arg, struct weft_request *request)

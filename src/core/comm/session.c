@@ -7,7 +7,6 @@
  */
 #include "core/comm/session.h"
 #include "core/base/hash.h"
-#include "core/comm/context_alloc.h"
 #include "core/comm/comm_make.h"
 #include "core/comm/intercomm.h"
 #include "core/message/process.h"
@@ -130,6 +129,11 @@ static int find_set(const char *name)
     return -1;
 }
 
+const char *weft_session_pset_spelling(const char *name)
+{
+    return weft_session_pset_name(find_set(name));
+}
+
 struct weft_group *weft_session_pset_group(struct weft_session *session, const char *name,
                                            int *code)
 {
@@ -181,10 +185,12 @@ int weft_intercomm_from_groups(struct weft_group *local, int leader, MPI_Group r
     struct weft_comm *side;
     *out = NULL;
     int code = weft_comm_from_group(local, tag, hints, errhandler, &side);
-    if (code != MPI_SUCCESS || !side)
-        return code;
     int other =
         local->rank == leader ? weft_group_world(weft_group_resolve(remote), remote_leader) : 0;
+    if (code != MPI_SUCCESS && local->rank == leader)
+        return weft_intercomm_refuse(&weft_comm_job, other, tag_of(tag), code);
+    if (code != MPI_SUCCESS || !side)
+        return code;
     code = weft_intercomm_join(side, leader, &weft_comm_job, other, tag_of(tag), MPI_SUCCESS, out);
     weft_comm_release(side);
     if (*out)

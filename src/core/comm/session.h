@@ -48,6 +48,10 @@ struct weft_info *weft_session_info(const struct weft_session *session);
 int weft_session_psets(void);
 const char *weft_session_pset_name(int n);
 
+/* The name of the set that a name means, as weft_session_pset_name has it: scheme and host of our
+ * own sets may be written otherwise. NULL if there is none. */
+const char *weft_session_pset_spelling(const char *name);
+
 /* The group of a process set. NULL with *code MPI_ERR_ARG (no set of that name) or
  * MPI_ERR_NO_MEM. */
 struct weft_group *weft_session_pset_group(struct weft_session *session, const char *name,

@@ -10,7 +10,6 @@
 #ifndef WEFT_BASIC_TYPE_H
 #define WEFT_BASIC_TYPE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum weft_basic_type {

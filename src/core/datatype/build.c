@@ -273,3 +273,34 @@ int weft_datatype_make(struct weft_envelope *envelope, struct weft_datatype **ou
     *out = type;
     return MPI_SUCCESS;
 }
+
+int weft_datatype_dup(struct weft_datatype *old, struct weft_datatype **out)
+{
+    struct weft_envelope *envelope = weft_envelope_new(MPI_COMBINER_DUP, 0, 0, 0, 1);
+    if (!envelope)
+        return no_memory();
+    envelope->types[0] = old;
+    weft_datatype_retain(old);
+    return weft_datatype_make(envelope, out);
+}
+
+/* A duplicate of a duplicate is one of the original, so that no chain of them gets longer. */
+int weft_datatype_return(struct weft_datatype *type, struct weft_datatype **out)
+{
+    *out = type;
+    if (type->flags & WEFT_TYPE_PREDEFINED)
+        return MPI_SUCCESS;
+    int code =
+        weft_datatype_dup(type->flags & WEFT_TYPE_RETURNED ? type->envelope->types[0] : type, out);
+    if (code == MPI_SUCCESS)
+        (*out)->flags |= WEFT_TYPE_RETURNED;
+    return code;
+}
+
+const struct weft_envelope *weft_datatype_envelope(const struct weft_datatype *type)
+{
+    if (!(type->flags & WEFT_TYPE_RETURNED))
+        return type->envelope;
+    weft_assert(!(type->envelope->types[0]->flags & WEFT_TYPE_RETURNED));
+    return type->envelope->types[0]->envelope;
+}

@@ -35,9 +35,10 @@ enum weft_type_flag {
     WEFT_TYPE_COMMITTED = 2,
     WEFT_TYPE_PREDEFINED = 4, /* named, or made by MPI_Type_create_f90_*: cannot be freed */
     WEFT_TYPE_PLAIN = 8, /* contiguous, committed, size 1 byte to 2 GiB: the fast path accepts it */
-    WEFT_TYPE_DEVICE = 32, /* the data are in device memory: core/datatype/device.h */
-    WEFT_TYPE_MARKED = 16  /* has explicit bounds, from MPI_Type_create_resized for instance, which
-                              types made of it inherit (MPI 5.0, 5.1.6) */
+    WEFT_TYPE_MARKED = 16,  /* has explicit bounds, from MPI_Type_create_resized for instance, which
+                               types made of it inherit (MPI 5.0, 5.1.6) */
+    WEFT_TYPE_DEVICE = 32,  /* the data are in device memory: core/datatype/device.h */
+    WEFT_TYPE_RETURNED = 64 /* a duplicate made by weft_datatype_return */
 };
 
 struct weft_datatype {
@@ -151,6 +152,17 @@ bool weft_datatype_bytes_of(const struct weft_datatype *type, MPI_Count elements
  * one reference and is not committed, unless it duplicates a committed one. Returns MPI_SUCCESS or
  * an error class that was recorded. */
 int weft_datatype_make(struct weft_envelope *envelope, struct weft_datatype **out);
+
+/* A duplicate without attributes and name. Errors as above. */
+int weft_datatype_dup(struct weft_datatype *old, struct weft_datatype **out);
+
+/* For a call that returns one of the types of an object, which the program frees: a duplicate,
+ * whose attributes and name are its own, and whose envelope is that of the type. A predefined type
+ * is returned itself. */
+int weft_datatype_return(struct weft_datatype *type, struct weft_datatype **out);
+
+/* The envelope that the program sees. NULL: a named type. */
+const struct weft_envelope *weft_datatype_envelope(const struct weft_datatype *type);
 
 /* Makes a type usable in communication. */
 void weft_datatype_commit(struct weft_datatype *type);

@@ -13,10 +13,14 @@
 
 #include "mpi.h"
 
-#include <stdbool.h>
+#include <limits.h>
 #include <stddef.h>
 
 struct weft_datatype;
+
+/* The distribution argument of MPI_Type_create_darray that is the block size 19, from a front end:
+ * the standard's MPI_DISTRIBUTE_DFLT_DARG is 19, so that its programs cannot state that size. */
+enum { WEFT_DARG_19 = INT_MIN };
 
 struct weft_envelope {
     int combiner;

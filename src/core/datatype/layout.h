@@ -21,8 +21,6 @@
 #include "core/datatype/arena.h"
 #include "mpi.h"
 
-#include <stdint.h>
-
 enum weft_layout_kind {
     WEFT_LAYOUT_RUN,    /* size bytes */
     WEFT_LAYOUT_LOOP,   /* count times body, stride bytes apart */

@@ -8,8 +8,6 @@
 
 #include "core/datatype/layout.h"
 
-#include <stdbool.h>
-
 /* The order of the offsets of an array, in the order of the packed form. */
 enum weft_order {
     WEFT_ORDER_NONE,    /* an offset is less than one before it, or negative */

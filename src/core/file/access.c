@@ -121,8 +121,7 @@ static bool may_sieve(const struct access *access)
     if (access->write)
         return !access->by_runs && !file->in_rounds && (file->on_node || file->comm->size == 1) &&
                weft_file_may_merge(file);
-    const char *hint = weft_info_get(file->info, "romio_ds_read");
-    return !file->unreadable && !(hint && !strcmp(hint, "disable"));
+    return !file->unreadable && !weft_info_is(file->info, "romio_ds_read", "disable");
 }
 
 /* True if these runs are moved faster with their holes. to: the end of the access. */
@@ -319,11 +318,11 @@ static struct access new_access(struct weft_file *file, bool write)
 }
 
 int weft_file_move(struct weft_file *file, bool write, const struct weft_file_data *data,
-                   size_t from, size_t to, size_t *moved)
+                   size_t *moved)
 {
     struct access access = new_access(file, write);
     *moved = 0;
-    if (from == to || !file->view.filetype->layout)
+    if (!data->bytes || !file->view.filetype->layout)
         return MPI_SUCCESS;
     int code = file->atomic ? weft_file_lock(file, write) : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
@@ -332,7 +331,7 @@ int weft_file_move(struct weft_file *file, bool write, const struct weft_file_da
     if (file->atomic && file->several_caches && weft_file_reopen(file->fd, 0))
         code = weft_file_failed(file->name, errno, "to open the file again");
     if (code == MPI_SUCCESS)
-        code = move_data(&access, data, from, to, moved);
+        code = move_data(&access, data, 0, data->bytes, moved);
     free(access.sieve);
     int failed = file->atomic ? weft_file_unlock(file) : MPI_SUCCESS;
     return code == MPI_SUCCESS ? failed : code;

@@ -84,6 +84,28 @@ void weft_file_add_block(struct weft_file_sums *sums, struct weft_file_block blo
     sums->runs += block.count;
 }
 
+static bool is_block(const struct weft_file_block *block, uint64_t domain)
+{
+    uint64_t at = (uint64_t)block->at, stride = (uint64_t)block->stride;
+    if (at > domain || stride > domain || !block->bytes || block->bytes > domain || !block->count ||
+        block->count > domain)
+        return false;
+    return at + stride * (block->count - 1) + block->bytes <= domain;
+}
+
+bool weft_file_check_blocks(const struct weft_file_block *blocks, size_t n, uint64_t domain,
+                            uint64_t *bytes)
+{
+    weft_assert(domain <= WEFT_FILE_DOMAIN_MOST); /* so that products are below 2^47 */
+    *bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_block(&blocks[i], domain) || blocks[i].bytes * blocks[i].count > domain - *bytes)
+            return false;
+        *bytes += blocks[i].bytes * blocks[i].count;
+    }
+    return true;
+}
+
 uint64_t weft_file_add_hash(uint64_t a, uint64_t b)
 {
     return plus(a % prime, b % prime);

@@ -146,18 +146,40 @@ int weft_file_scale(const struct weft_file_form *form, const struct weft_datatyp
 
 /* ---- Data of an access */
 
-/* Calls the user's function for all basic elements of count elements. */
+/* Calls a function whose count is an int for n basic elements, `per` of them in an element of the
+ * type, which has `each` bytes in the file: for as many complete elements at a time as an int can
+ * count. */
+static int call_repeatedly(MPI_Datarep_conversion_function *function, void *extra,
+                           const struct weft_file_data *user, MPI_Count n, MPI_Count per,
+                           size_t each, char *memory)
+{
+    MPI_Count most = n <= INT_MAX ? n : INT_MAX / per * per, count;
+    int code = MPI_SUCCESS;
+    weft_assert(most > 0);
+    for (MPI_Count done = 0; done < n && code == MPI_SUCCESS; done += count) {
+        count = n - done < most ? n - done : most;
+        code = function(user->buffer, user->type->handle, (int)count,
+                        memory + (size_t)(done / per) * each, done, extra);
+    }
+    return code;
+}
+
+/* Calls the user's function for all basic elements of `bytes` bytes. */
 static int call_user(const struct weft_file_form *form, bool write,
-                     const struct weft_file_data *user, size_t bytes, void *memory)
+                     const struct weft_file_data *user, size_t bytes, size_t each, char *memory)
 {
     MPI_Count n = weft_datatype_elements(user->type, bytes);
+    MPI_Count per = weft_datatype_elements(user->type, user->type->size);
     MPI_Datarep_conversion_function *function = write ? form->write : form->read;
     MPI_Datarep_conversion_function_c *large = write ? form->write_large : form->read_large;
-    int code = MPI_ERR_CONVERSION;
-    if (large)
-        code = large(user->buffer, user->type->handle, n, memory, 0, form->extra);
-    else if (n <= INT_MAX)
-        code = function(user->buffer, user->type->handle, (int)n, memory, 0, form->extra);
+    if (!large && n > INT_MAX && per > INT_MAX)
+        return weft_error_set(MPI_ERR_CONVERSION,
+                              "an element of the datatype has %lld basic elements, more than the "
+                              "count of a function of the data representation \"%s\" can be; pass "
+                              "a smaller datatype, or use MPI_Register_datarep_c",
+                              (long long)per, form->name);
+    int code = large ? large(user->buffer, user->type->handle, n, memory, 0, form->extra)
+                     : call_repeatedly(function, form->extra, user, n, per, each, memory);
     if (code == MPI_SUCCESS)
         return code;
     return weft_error_set(MPI_ERR_CONVERSION,
@@ -174,7 +196,7 @@ static int convert(const struct weft_file_form *form, bool write, const struct w
     if (!bytes)
         return MPI_SUCCESS;
     if (called)
-        return call_user(form, write, user, bytes, memory);
+        return call_user(form, write, user, bytes, each, memory);
     if (form == &external32 && write)
         weft_datatype_pack_external(user->type, user->buffer, bytes / user->type->size, memory);
     else if (form == &external32)

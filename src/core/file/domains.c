@@ -9,14 +9,10 @@
  *    access that finds them smaller than it would choose uses them.
  */
 #include "core/coll/coll.h"
-#include "core/file/system.h"
 #include "core/file/two_phase_internal.h"
 #include "core/base/assert.h"
-#include "core/base/error.h"
 #include "core/base/info.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "core/base/memory.h"
 
 enum {
     SMALL_DOMAIN = 256 << 10, /* larger ones cost page faults at the first use */
@@ -27,11 +23,11 @@ enum {
 
 /* ---- The choice of the path */
 
-/* By the hints of ROMIO. */
+/* By the hint of the standard, and those of ROMIO. */
 static bool may_use_domains(const struct weft_file *file, bool write)
 {
-    const char *hint = weft_info_get(file->info, write ? "romio_cb_write" : "romio_cb_read");
-    return !hint || strcmp(hint, "disable") != 0;
+    return !weft_info_is(file->info, "collective_buffering", "false") &&
+           !weft_info_is(file->info, write ? "romio_cb_write" : "romio_cb_read", "disable");
 }
 
 bool weft_file_may_join(const struct weft_file *file, bool write)
@@ -70,9 +66,7 @@ static struct weft_coll_args gathering(struct weft_file_access *access)
     int n = access->file->comm->size;
     struct weft_blocks ranges = {.count = sizeof access->range, .type = weft_datatype_byte()};
     find_range(access);
-    access->ranges = malloc((size_t)n * sizeof *access->ranges);
-    if (!access->ranges)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for the ranges of %d ranks", n);
+    access->ranges = weft_memory_get((size_t)n, sizeof *access->ranges, "the ranges of an access");
     struct weft_coll_args args = {
         .kind = WEFT_COLL_ALLGATHER, .comm = access->file->comm, .in = ranges, .out = ranges};
     args.in.at = &access->range;
@@ -161,9 +155,9 @@ static void limit_owners(struct weft_file *file)
 static int find_owners(struct weft_file *file)
 {
     int n = file->comm->size, lowest = 0;
-    int *owners = file->owners ? file->owners : malloc((size_t)n * sizeof *owners);
+    int *owners = file->owners;
     if (!owners)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for the domains of %d ranks", n);
+        owners = weft_memory_get((size_t)n, sizeof *owners, "the domains of a file");
     file->owners = owners;
     while (!file->win->targets[lowest].base)
         lowest++;

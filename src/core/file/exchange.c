@@ -15,6 +15,7 @@
 #include "core/file/two_phase_internal.h"
 #include "core/base/assert.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ struct weft_file_exchange {
     struct box out, in[WEFT_FILE_DOMAINS]; /* of a read: requests, in in[0] */
     struct box answers, answered;
     uint64_t got; /* what this rank has read into its domain */
-    enum weft_call_state (*then)(void *arg);
+    enum weft_step_state (*then)(void *arg);
 };
 
 static size_t aligned(size_t bytes)
@@ -68,9 +69,7 @@ static void clear(struct box *box, int ranks)
 
 static void begin_box(struct box *box, int ranks)
 {
-    box->sizes = malloc(2 * (size_t)ranks * sizeof *box->sizes);
-    if (!box->sizes)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for the data of %d ranks", ranks);
+    box->sizes = weft_memory_get(2 * (size_t)ranks, sizeof *box->sizes, "the sizes of data");
     box->displs = box->sizes + ranks;
     clear(box, ranks);
 }
@@ -84,9 +83,8 @@ static void end_box(struct box *box)
 void weft_file_exchange_begin(struct weft_file_access *access)
 {
     int ranks = access->file->comm->size;
-    struct weft_file_exchange *exchange = calloc(1, sizeof *exchange);
-    if (!exchange)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for the data of %d ranks", ranks);
+    struct weft_file_exchange *exchange =
+        weft_memory_get(1, sizeof *exchange, "an exchange of data");
     begin_box(&exchange->out, ranks);
     begin_box(&exchange->answers, ranks);
     begin_box(&exchange->answered, ranks);
@@ -216,17 +214,8 @@ struct message {
     struct head head;
     const struct weft_file_block *blocks;
     char *data;
-    size_t bytes; /* of all runs */
+    uint64_t bytes; /* of all runs */
 };
-
-static bool is_block(const struct weft_file_block *block, uint64_t domain)
-{
-    uint64_t at = (uint64_t)block->at, stride = (uint64_t)block->stride;
-    if (at > domain || stride > domain || block->bytes > domain || !block->count ||
-        block->count > domain)
-        return false;
-    return at + stride * (block->count - 1) + block->bytes <= domain;
-}
 
 /* Returns true if the message that arrived from a rank is a valid one. */
 static bool parse(const struct weft_file_access *access, const struct box *box, int rank,
@@ -244,16 +233,12 @@ static bool parse(const struct weft_file_access *access, const struct box *box, 
     size -= blocks * sizeof(struct weft_file_block);
     message->blocks = (const struct weft_file_block *)(at + sizeof message->head);
     message->data = at + sizeof message->head + blocks * sizeof(struct weft_file_block);
-    message->bytes = 0;
-    for (size_t i = 0; i < blocks; i++) {
-        if (!is_block(&message->blocks[i], (uint64_t)access->domain))
-            return false;
-        message->bytes += message->blocks[i].bytes * message->blocks[i].count;
-    }
+    if (!weft_file_check_blocks(message->blocks, blocks, (uint64_t)access->domain, &message->bytes))
+        return false;
     const struct weft_file_sums *sums = &message->head.sums;
-    return message->bytes <= (size_t)access->domain && sums->bytes == message->bytes &&
-           sums->runs > 0 && sums->first >= 0 && sums->first < sums->end &&
-           sums->end <= access->domain && (!access->write || message->bytes <= size);
+    return sums->bytes == message->bytes && sums->runs > 0 && sums->first >= 0 &&
+           sums->first < sums->end && sums->end <= access->domain &&
+           (!access->write || message->bytes <= size);
 }
 
 static void copy_runs(char *domain, const struct message *message, char *packed, bool into_domain)
@@ -332,7 +317,7 @@ static struct box *arrived(const struct weft_file_access *access)
     return &access->exchange->in[access->round.number % WEFT_FILE_DOMAINS];
 }
 
-static enum weft_call_state use_data(void *arg)
+static enum weft_step_state use_data(void *arg)
 {
     struct weft_file_access *access = arg;
     for (int rank = 0; rank < access->file->comm->size; rank++) {
@@ -343,17 +328,17 @@ static enum weft_call_state use_data(void *arg)
     return access->exchange->then(access);
 }
 
-static enum weft_call_state exchange_data(void *arg)
+static enum weft_step_state exchange_data(void *arg)
 {
     struct weft_file_access *access = arg;
     if (check_sizes(access, arrived(access))) {
         add_bytes(access, &access->exchange->out, arrived(access));
         weft_file_then(access, use_data);
     }
-    return WEFT_CALL_DONE;
+    return WEFT_STEP_DONE;
 }
 
-void weft_file_send_data(struct weft_file_access *access, enum weft_call_state (*then)(void *arg))
+void weft_file_send_data(struct weft_file_access *access, enum weft_step_state (*then)(void *arg))
 {
     access->exchange->then = then;
     fill_out(access, access->round);
@@ -384,7 +369,7 @@ static void expect_answers(const struct weft_file_access *access, struct weft_fi
 }
 
 /* The requests have arrived. */
-static enum weft_call_state answer(void *arg)
+static enum weft_step_state answer(void *arg)
 {
     struct weft_file_access *access = arg;
     struct weft_file_exchange *exchange = access->exchange;
@@ -401,10 +386,10 @@ static enum weft_call_state answer(void *arg)
     expect_answers(access, access->round);
     add_bytes(access, answers, &exchange->answered);
     weft_file_then(access, exchange->then);
-    return WEFT_CALL_DONE;
+    return WEFT_STEP_DONE;
 }
 
-static enum weft_call_state exchange_requests(void *arg)
+static enum weft_step_state exchange_requests(void *arg)
 {
     struct weft_file_access *access = arg;
     struct weft_file_exchange *exchange = access->exchange;
@@ -412,11 +397,11 @@ static enum weft_call_state exchange_requests(void *arg)
         add_bytes(access, &exchange->out, &exchange->in[0]);
         weft_file_then(access, answer);
     }
-    return WEFT_CALL_DONE;
+    return WEFT_STEP_DONE;
 }
 
 void weft_file_fetch_data(struct weft_file_access *access, uint64_t got,
-                          enum weft_call_state (*then)(void *arg))
+                          enum weft_step_state (*then)(void *arg))
 {
     access->exchange->then = then;
     access->exchange->got = got;

@@ -32,7 +32,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -124,8 +123,8 @@ bool weft_file_is_registered(const struct weft_file *file)
 
 bool weft_file_may_merge(const struct weft_file *file)
 {
-    const char *hint = weft_info_get(file->info, "romio_ds_write");
-    return file->merges && !file->unreadable && !(hint && !strcmp(hint, "disable"));
+    return file->merges && !file->unreadable &&
+           !weft_info_is(file->info, "romio_ds_write", "disable");
 }
 
 bool weft_file_begin_merge(const struct weft_file *file)

@@ -208,14 +208,14 @@ struct weft_file_data {
     size_t bytes;
 };
 
-/* Moves bytes [from, to) of an access. *moved is set also on error. */
+/* Moves the data of an access. *moved is set also on error. */
 int weft_file_move(struct weft_file *file, bool write, const struct weft_file_data *data,
-                   size_t from, size_t to, size_t *moved);
+                   size_t *moved);
 
-/* Moves the first of them without waiting: one run, or as many runs as one call of the sieve holds,
- * or a bounce buffer, or some of them. *moved is 0 if another writer is to be waited for; *ended: a
- * read is at the end of the file. Not in atomic mode, and not to or from a pipe. The caller holds
- * the VCI of the file, and perhaps no other. */
+/* Moves the first of bytes [from, to) of an access without waiting: one run, or as many runs as one
+ * call of the sieve holds, or a bounce buffer, or some of them. *moved is 0 if another writer is to
+ * be waited for; *ended: a read is at the end of the file. Not in atomic mode, and not to or from a
+ * pipe. The caller holds the VCI of the file, and perhaps no other. */
 int weft_file_move_at_once(struct weft_file *file, bool write, const struct weft_file_data *data,
                            size_t from, size_t to, size_t *moved, bool *ended);
 
@@ -249,6 +249,10 @@ int weft_file_start_all(struct weft_file *file, bool write, int code,
 /* The same for an access of this rank alone: its request completes when its data are moved. */
 int weft_file_start(struct weft_file *file, bool write, const struct weft_file_data *data,
                     bool in_call, struct weft_request **request);
+
+/* The data of a started read, which were moved in the call, cannot be converted: the request
+ * completes with the error at this rank. */
+void weft_file_fail_converted(struct weft_request *started, int code);
 
 /* Moves what nonblocking accesses of this rank have not moved. It waits for no rank, unless another
  * thread is in a blocking collective write. */

@@ -22,8 +22,9 @@
 enum form { TEXT, NUMBER, OCTAL, SWITCH, BOOLEAN, AT_OPEN = 8 };
 
 enum {
-    TEXT_MOST = 16 << 10, /* bytes of hints of the environment: some hundred of them */
-    SIEVE_LEAST = 4096    /* a page: less makes more calls than records */
+    TEXT_MOST = 16 << 10,  /* bytes of hints of the environment: some hundred of them */
+    SIEVE_LEAST = 4096,    /* a page: less makes more calls than records */
+    SIEVE_MOST = 256 << 20 /* bytes: memory of each rank, of which more gains nothing */
 };
 
 static const struct hint {
@@ -99,13 +100,26 @@ int64_t weft_file_number_hint(const struct weft_file *file, const char *key)
     return value ? strtoll(value, NULL, 10) : 0;
 }
 
-/* The values that an access uses. */
-static void use_hints(struct weft_file *file)
+/* Limits the size of the sieve, and the hint that states it. */
+static int use_sieve(const struct weft_file *file, const char *key, size_t *bytes)
 {
-    int64_t read = weft_file_number_hint(file, "ind_rd_buffer_size");
-    int64_t write = weft_file_number_hint(file, "ind_wr_buffer_size");
-    file->sieve[0] = read && read < SIEVE_LEAST ? SIEVE_LEAST : (size_t)read;
-    file->sieve[1] = write && write < SIEVE_LEAST ? SIEVE_LEAST : (size_t)write;
+    char text[24];
+    int64_t value = weft_file_number_hint(file, key);
+    *bytes = value && value < SIEVE_LEAST ? SIEVE_LEAST
+             : value > SIEVE_MOST         ? SIEVE_MOST
+                                          : (size_t)value;
+    if ((int64_t)*bytes == value)
+        return MPI_SUCCESS;
+    snprintf(text, sizeof text, "%zu", *bytes);
+    return weft_info_set(file->info, key, text);
+}
+
+/* The values that an access uses. */
+static int use_hints(struct weft_file *file)
+{
+    int code = use_sieve(file, "ind_rd_buffer_size", &file->sieve[0]);
+    int write = use_sieve(file, "ind_wr_buffer_size", &file->sieve[1]);
+    return code == MPI_SUCCESS ? write : code;
 }
 
 /* Sets a hint to a valid value; permissions are those that chmod gives without special bits. */
@@ -127,7 +141,8 @@ int weft_file_take_hints(struct weft_file *file, const struct weft_info *info)
         if (value && !(file->opened && hints[i].form & AT_OPEN))
             code = set_hint(file, &hints[i], value);
     }
-    use_hints(file);
+    if (code == MPI_SUCCESS)
+        code = use_hints(file);
     return code == MPI_SUCCESS ? weft_gpu_take_kinds(file->info, info, &file->host_only) : code;
 }
 
@@ -197,8 +212,7 @@ int weft_file_take_text(struct weft_file *file, const char *text, const struct w
         taken[hint - hints] = true; /* the first value of a key is used, as by ROMIO */
         code = set_hint(file, hint, item.value);
     }
-    use_hints(file);
-    return code;
+    return code == MPI_SUCCESS ? use_hints(file) : code;
 }
 
 /* A misspelt setting would have no effect. */

@@ -88,14 +88,14 @@ static bool move_chunk(struct weft_file_access *access)
 }
 
 /* The call of the schedule. */
-static enum weft_call_state move_in_turn(void *arg)
+static enum weft_step_state move_in_turn(void *arg)
 {
     struct weft_file_access *access = arg;
     if (!access->moves)
-        return WEFT_CALL_DONE;
+        return WEFT_STEP_DONE;
     if (access->file->moving != access || !move_chunk(access))
-        return WEFT_CALL_WAITS;
-    return access->moves ? WEFT_CALL_MOVED : WEFT_CALL_DONE;
+        return WEFT_STEP_WAITS;
+    return access->moves ? WEFT_STEP_MOVED : WEFT_STEP_DONE;
 }
 
 /* Moves what can be moved. Returns true if another writer is to be waited for. */
@@ -155,8 +155,8 @@ static void start_moves(struct weft_file_access *access)
         return;
     }
     weft_file_finish_moves(file);
-    weft_file_note_error(access, weft_file_move(file, access->write, &access->data, 0,
-                                                access->data.bytes, &access->moved));
+    weft_file_note_error(access,
+                         weft_file_move(file, access->write, &access->data, &access->moved));
 }
 
 /* ---- The agreement */
@@ -173,34 +173,36 @@ static struct weft_coll_args reduction_of(struct weft_file_access *access)
 }
 
 /* The lowest rank that failed sends its sentence. */
-static enum weft_call_state share_sentence(void *arg)
+static enum weft_step_state share_sentence(void *arg)
 {
     struct weft_file_access *access = arg;
     int64_t rank = access->lowest >> 8;
     struct weft_blocks sentence = {
         .at = access->sentence, .count = sizeof access->sentence, .type = weft_datatype_byte()};
     if (access->lowest == INT64_MAX)
-        return WEFT_CALL_DONE;
+        return WEFT_STEP_DONE;
     weft_assert(rank >= 0 && rank < access->file->comm->size);
     weft_file_add_collective(
         access, (struct weft_coll_args){
                     .kind = WEFT_COLL_BCAST, .in = sentence, .out = sentence, .root = (int)rank});
-    return WEFT_CALL_DONE;
+    return WEFT_STEP_DONE;
 }
 
-enum weft_call_state weft_file_add_agreement(struct weft_file_access *access)
+enum weft_step_state weft_file_add_agreement(struct weft_file_access *access)
 {
     weft_file_add_collective(access, reduction_of(access));
     weft_file_then(access, share_sentence);
-    return WEFT_CALL_DONE;
+    return WEFT_STEP_DONE;
 }
 
 static int error_of(struct weft_file_access *access)
 {
     int class = (int)(access->lowest & 255);
+    access->sentence[sizeof access->sentence - 1] = '\0';
+    if (access->lowest == INT64_MAX && access->unconverted)
+        return weft_error_set(access->unconverted, "%s", access->sentence);
     if (access->lowest == INT64_MAX)
         return MPI_SUCCESS;
-    access->sentence[sizeof access->sentence - 1] = '\0';
     if (access->lowest == access->mine)
         return weft_error_set(class, "%s", access->sentence);
     return weft_error_set_secondary(class, "%s", access->sentence);
@@ -230,12 +232,12 @@ static void end_joint(struct weft_file_access *access)
 }
 
 /* The ranges of all ranks are known. */
-static enum weft_call_state choose_path(void *arg)
+static enum weft_step_state choose_path(void *arg)
 {
     struct weft_file_access *access = arg;
     if (weft_file_interleaves(access)) {
         weft_file_then(access, weft_file_begin_rounds);
-        return WEFT_CALL_DONE;
+        return WEFT_STEP_DONE;
     }
     end_joint(access);
     if (!access->moved_in_call)
@@ -388,6 +390,19 @@ int weft_file_start_all(struct weft_file *file, bool write, int code,
     return start_or_free(request, started);
 }
 
+/* If a rank has failed in the access itself, all ranks get that error, whose sentence replaces this
+ * one. */
+void weft_file_fail_converted(struct weft_request *started, int code)
+{
+    struct weft_file_access *access = started->pending ? started->buffer : NULL;
+    if (!access) {
+        started->error = started->error ? started->error : (uint8_t)code;
+    } else if (!weft_file_has_failed(access)) {
+        access->unconverted = code;
+        weft_file_describe(access->file, code, access->sentence);
+    }
+}
+
 /* Waits for an access whose ranges are known, and which uses domains. */
 static int run_joint(struct weft_request *request, size_t *moved)
 {
@@ -441,7 +456,7 @@ static int take_turns(struct weft_file *file, bool write, int *code,
     int failed = MPI_SUCCESS;
     for (int rank = 0; rank < file->comm->size && failed == MPI_SUCCESS; rank++) {
         if (rank == file->comm->rank && *code == MPI_SUCCESS)
-            *code = weft_file_move(file, write, data, 0, data->bytes, moved);
+            *code = weft_file_move(file, write, data, moved);
         failed = weft_coll_barrier(file->comm);
     }
     return failed;
@@ -461,7 +476,7 @@ int weft_file_move_all(struct weft_file *file, bool write, int code,
     if (file->is_pipe)
         failed = take_turns(file, write, &code, data, moved);
     else if (code == MPI_SUCCESS)
-        code = weft_file_move(file, write, data, 0, data->bytes, moved);
+        code = weft_file_move(file, write, data, moved);
     return failed == MPI_SUCCESS ? weft_file_agree(file, code) : failed;
 }
 
@@ -490,7 +505,7 @@ int weft_file_start(struct weft_file *file, bool write, const struct weft_file_d
     request->source = MPI_ANY_SOURCE;
     request->tag = MPI_ANY_TAG;
     request->channel = &file->comm->coll; /* its error handler is the file's */
-    request->error = (uint8_t)weft_file_move(file, write, data, 0, data->bytes, &request->bytes);
+    request->error = (uint8_t)weft_file_move(file, write, data, &request->bytes);
     *started = request;
     return MPI_SUCCESS;
 }

@@ -19,13 +19,13 @@
 #include "core/base/assert.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/base/memory.h"
 #include "core/message/count.h"
 #include "core/message/process.h"
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
 #include "core/rma/win.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -196,9 +196,7 @@ static int take_shared(struct weft_file *file, const int64_t *values, int64_t *h
 static int share_text(struct weft_file *file, const char *text, int64_t bytes,
                       const struct weft_info *info)
 {
-    char *all = calloc(1, (size_t)bytes + 1);
-    if (!all)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for hints of the environment");
+    char *all = weft_memory_get((size_t)bytes + 1, 1, "hints of the environment");
     if (text)
         memcpy(all, text, (size_t)bytes);
     int code = weft_coll_bcast(file->comm, weft_elements_of_bytes(all, (size_t)bytes), 0);
@@ -378,11 +376,9 @@ int weft_file_open(struct weft_comm *over, const char *name, int amode,
                    struct weft_file **out)
 {
     struct weft_context_alloc alloc;
-    struct weft_file *file = calloc(1, sizeof *file);
+    struct weft_file *file = weft_memory_get(1, sizeof *file, "a file");
     struct weft_comm *comm = weft_comm_make(over->group, NULL, errhandler);
     char *text = NULL;
-    if (!file)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to open a file");
     file->object.kind = WEFT_KIND_FILE;
     file->handle = (MPI_File)file;
     file->fd = file->presence = -1;

@@ -16,6 +16,7 @@
 #include "core/file/file.h"
 #include "core/base/assert.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/message/process.h"
 #include "core/progress/progress.h"
 #include "core/rma/win.h"
@@ -127,9 +128,7 @@ int weft_file_add_ordered(struct weft_file *file, int code, MPI_Offset etypes,
 {
     struct weft_comm *comm = file->comm;
     int64_t mine = code == MPI_SUCCESS ? etypes : -1;
-    int64_t *all = malloc((size_t)comm->size * sizeof *all);
-    if (!all)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for the counts of %d ranks", comm->size);
+    int64_t *all = weft_memory_get((size_t)comm->size, sizeof *all, "the counts of an access");
     int failed = weft_coll_allgather(comm, weft_elements_of_bytes(&mine, sizeof mine),
                                      weft_elements_of_bytes(all, sizeof mine));
     int64_t total = sum_of(all, comm->size), before = sum_of(all, comm->rank);

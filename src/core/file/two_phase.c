@@ -36,6 +36,7 @@
 #include "core/file/two_phase_internal.h"
 #include "core/base/assert.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/message/count.h"
 
 #include <stdlib.h>
@@ -275,12 +276,12 @@ static void put(struct weft_file_access *access, struct weft_file_round round, e
 }
 
 /* Adds a barrier. */
-static enum weft_call_state synchronize(struct weft_file_access *access,
-                                        enum weft_call_state (*then)(void *arg))
+static enum weft_step_state synchronize(struct weft_file_access *access,
+                                        enum weft_step_state (*then)(void *arg))
 {
     weft_file_add_collective(access, (struct weft_coll_args){.kind = WEFT_COLL_BARRIER});
     weft_file_then(access, then);
-    return WEFT_CALL_DONE;
+    return WEFT_STEP_DONE;
 }
 
 static bool is_behind(const struct weft_file_access *access)
@@ -288,10 +289,10 @@ static bool is_behind(const struct weft_file_access *access)
     return access->round.at >= access->high;
 }
 
-static enum weft_call_state write_round(void *arg);
+static enum weft_step_state write_round(void *arg);
 
 /* Adds the next round. */
-static enum weft_call_state end_write_round(void *arg)
+static enum weft_step_state end_write_round(void *arg)
 {
     struct weft_file_access *access = arg;
     bool last = is_behind(access);
@@ -301,7 +302,7 @@ static enum weft_call_state end_write_round(void *arg)
     access->round = next_round(access, access->round);
     if (!last) {
         weft_file_then(access, write_round);
-        return WEFT_CALL_DONE;
+        return WEFT_STEP_DONE;
     }
     if (!weft_file_has_failed(access))
         access->moved = access->to - access->from;
@@ -309,7 +310,7 @@ static enum weft_call_state end_write_round(void *arg)
 }
 
 /* All ranks have scattered into the merged domains again. */
-static enum weft_call_state write_merged(void *arg)
+static enum weft_step_state write_merged(void *arg)
 {
     struct weft_file_access *access = arg;
     const struct weft_file *file = access->file;
@@ -322,7 +323,7 @@ static enum weft_call_state write_merged(void *arg)
 
 /* All ranks have used their domains of the round before: writes what domains with holes leave to
  * do. */
-static enum weft_call_state finish_round(void *arg)
+static enum weft_step_state finish_round(void *arg)
 {
     struct weft_file_access *access = arg;
     bool any = false;
@@ -336,7 +337,7 @@ static enum weft_call_state finish_round(void *arg)
 
 /* Waits for all ranks. Between nodes it also gathers the methods of the domains of the round
  * before; on one node they are in the control blocks. */
-static enum weft_call_state end_scatter(void *arg)
+static enum weft_step_state end_scatter(void *arg)
 {
     struct weft_file_access *access = arg;
     if (!access->exchange)
@@ -349,11 +350,11 @@ static enum weft_call_state end_scatter(void *arg)
     args.out.at = access->methods;
     weft_file_add_collective(access, args);
     weft_file_then(access, finish_round);
-    return WEFT_CALL_DONE;
+    return WEFT_STEP_DONE;
 }
 
 /* A round behind the last finishes the last. */
-static enum weft_call_state write_round(void *arg)
+static enum weft_step_state write_round(void *arg)
 {
     struct weft_file_access *access = arg;
     weft_schedule_restart(access->s);
@@ -363,7 +364,7 @@ static enum weft_call_state write_round(void *arg)
     if (!access->exchange)
         return end_scatter(access);
     weft_file_send_data(access, end_scatter);
-    return WEFT_CALL_DONE;
+    return WEFT_STEP_DONE;
 }
 
 /* ---- Reading */
@@ -424,10 +425,10 @@ static void gather(struct weft_file_access *access, struct weft_file_round round
     }
 }
 
-static enum weft_call_state read_round(void *arg);
+static enum weft_step_state read_round(void *arg);
 
 /* All ranks have read their domains. */
-static enum weft_call_state end_read_round(void *arg)
+static enum weft_step_state end_read_round(void *arg)
 {
     struct weft_file_access *access = arg;
     gather(access, access->round);
@@ -435,15 +436,15 @@ static enum weft_call_state end_read_round(void *arg)
     if (is_behind(access))
         return weft_file_add_agreement(access);
     weft_file_then(access, read_round);
-    return WEFT_CALL_DONE;
+    return WEFT_STEP_DONE;
 }
 
-static enum weft_call_state end_read(void *arg)
+static enum weft_step_state end_read(void *arg)
 {
     return synchronize(arg, end_read_round);
 }
 
-static enum weft_call_state read_round(void *arg)
+static enum weft_step_state read_round(void *arg)
 {
     struct weft_file_access *access = arg;
     weft_schedule_restart(access->s);
@@ -451,12 +452,12 @@ static enum weft_call_state read_round(void *arg)
     if (!access->exchange)
         return end_read(access);
     weft_file_fetch_data(access, got, end_read);
-    return WEFT_CALL_DONE;
+    return WEFT_STEP_DONE;
 }
 
 /* ---- The access */
 
-void weft_file_then(struct weft_file_access *access, enum weft_call_state (*call)(void *arg))
+void weft_file_then(struct weft_file_access *access, enum weft_step_state (*call)(void *arg))
 {
     weft_schedule_fence(access->s);
     weft_schedule_call(access->s, call, access);
@@ -474,23 +475,22 @@ static void begin_exchange(struct weft_file_access *access)
 {
     weft_file_exchange_begin(access);
     /* the last: this rank's, to send */
-    access->methods = calloc((size_t)access->file->comm->size + 1, sizeof *access->methods);
-    if (!access->methods)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for domains of %d ranks", access->file->comm->size);
+    access->methods = weft_memory_get((size_t)access->file->comm->size + 1, sizeof *access->methods,
+                                      "the methods of domains");
     /* of ranks that own no domain, too */
     for (int i = 0; i < WEFT_FILE_DOMAINS; i++)
         control_of(access, (struct weft_file_round){0, i}, access->file->comm->rank)->method =
             AT_ONCE;
 }
 
-enum weft_call_state weft_file_begin_rounds(void *arg)
+enum weft_step_state weft_file_begin_rounds(void *arg)
 {
     struct weft_file_access *access = arg;
     struct weft_file *file = access->file;
     const struct weft_file_data *data = &access->data;
     int64_t domain;
     if (file->joint != access || file->moving)
-        return WEFT_CALL_WAITS;
+        return WEFT_STEP_WAITS;
     weft_assert(access->joint && !file->in_rounds && !file->may_be_merging);
     domain = weft_file_domain_bytes(file, access->high - access->low);
     access->domain = domain < file->domain ? domain : file->domain;

@@ -65,6 +65,7 @@ struct weft_file_access {
     struct weft_file_data data;
     size_t moved;
     int64_t mine, lowest; /* rank * 256 + class of an error; INT64_MAX: none */
+    int unconverted;      /* the class of an error of this rank alone: weft_file_fail_converted */
     char sentence[WEFT_FILE_SENTENCE];
     struct weft_file_access *next; /* in file->moving */
     struct weft_schedule *s;
@@ -138,7 +139,7 @@ struct weft_file_sums *weft_file_sums_for(const struct weft_file_access *access,
 
 /* Adds a collective to the schedule, and a function that is called after it. */
 void weft_file_add_collective(struct weft_file_access *access, struct weft_coll_args args);
-void weft_file_then(struct weft_file_access *access, enum weft_call_state (*call)(void *arg));
+void weft_file_then(struct weft_file_access *access, enum weft_step_state (*call)(void *arg));
 
 /* ---- nonblocking.c */
 
@@ -151,7 +152,7 @@ static inline bool weft_file_has_failed(const struct weft_file_access *access)
 }
 
 /* Adds the agreement, behind the data. */
-enum weft_call_state weft_file_add_agreement(struct weft_file_access *access);
+enum weft_step_state weft_file_add_agreement(struct weft_file_access *access);
 
 /* ---- domains.c */
 
@@ -168,7 +169,7 @@ int64_t weft_file_domain_bytes(const struct weft_file *file, int64_t span);
 /* ---- two_phase.c */
 
 /* A call of the schedule: begins the rounds when all earlier accesses have ended theirs. */
-enum weft_call_state weft_file_begin_rounds(void *arg);
+enum weft_step_state weft_file_begin_rounds(void *arg);
 
 /* Also after an error of the communication. */
 void weft_file_end_rounds(struct weft_file_access *access);
@@ -188,6 +189,11 @@ bool weft_file_next_block(struct weft_file_blocks *blocks, struct weft_file_bloc
 /* Adds a block that is in a domain of at most WEFT_FILE_DOMAIN_MOST bytes. */
 void weft_file_add_block(struct weft_file_sums *sums, struct weft_file_block block);
 
+/* True if n blocks from another rank are inside of a domain, and together have at most its bytes.
+ * *bytes: those of the blocks. */
+bool weft_file_check_blocks(const struct weft_file_block *blocks, size_t n, uint64_t domain,
+                            uint64_t *bytes);
+
 /* The hash of two sums. */
 uint64_t weft_file_add_hash(uint64_t a, uint64_t b);
 
@@ -198,7 +204,7 @@ void weft_file_exchange_end(struct weft_file_access *access);
 
 /* Sends this rank's data of the round to the owners of domains on other nodes, and puts the data
  * that arrive into this rank's domain and its sums. */
-void weft_file_send_data(struct weft_file_access *access, enum weft_call_state (*then)(void *arg));
+void weft_file_send_data(struct weft_file_access *access, enum weft_step_state (*then)(void *arg));
 
 /* The data that arrived in a round: into the domain again, or into the file, one call a run. */
 void weft_file_put_again(struct weft_file_access *access, struct weft_file_round round,
@@ -207,7 +213,7 @@ void weft_file_put_again(struct weft_file_access *access, struct weft_file_round
 /* Requests this rank's data of a read from the owners on other nodes, and answers their requests.
  * got: bytes that this rank has read into its domain. */
 void weft_file_fetch_data(struct weft_file_access *access, uint64_t got,
-                          enum weft_call_state (*then)(void *arg));
+                          enum weft_step_state (*then)(void *arg));
 
 /* The data that an owner on another node has sent for [p.from, p.to), and how many bytes of its
  * domain it has read. */

@@ -122,6 +122,15 @@ static inline struct weft_peer *weft_channel_peer(const struct weft_channel *cha
                : weft_peer_find(channel->vci_number, weft_channel_world(channel, rank));
 }
 
+/* True if the process of a rank is dead, also before first contact. */
+static inline bool weft_channel_is_dead(const struct weft_channel *channel, int rank)
+{
+    const struct weft_peer *peer = weft_channel_peer(channel, rank);
+    return peer ? peer->dead
+                : weft_peer_died_before_contact(channel->vci_number,
+                                                weft_channel_world(channel, rank));
+}
+
 /* As weft_channel_peer, with first contact if necessary. NULL as for weft_peer_connect. */
 struct weft_peer *weft_channel_connect(const struct weft_channel *channel, int rank);
 

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/message/lane.h"
+#include "core/message/sw_match.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -134,6 +135,7 @@ bool weft_contact_own(struct weft_contact *own)
     own->job = own_job;
     own->rank = weft.job.rank;
     own->pid = (uint32_t)getpid();
+    own->tag_ub = (uint32_t)weft.tag_ub;
     if (weft.job.singleton)
         snprintf(own->job_name, sizeof own->job_name, "singleton-%ld", (long)getpid());
     else
@@ -152,9 +154,16 @@ static bool is_name(const char *name, size_t len)
     return n < len;
 }
 
+/* The largest number of some bits. */
+static bool is_tag_ub(uint32_t tag)
+{
+    return tag >= (1u << WEFT_LEAST_TAG_BITS) - 1 && tag <= INT32_MAX && !(tag & (tag + 1));
+}
+
 static bool is_contact(const struct weft_contact *contact)
 {
-    return contact->rank >= 0 && is_name(contact->job_name, sizeof contact->job_name) &&
+    return contact->rank >= 0 && is_tag_ub(contact->tag_ub) &&
+           is_name(contact->job_name, sizeof contact->job_name) &&
            is_name(contact->host, sizeof contact->host);
 }
 
@@ -254,10 +263,11 @@ int weft_foreign_number(const struct weft_contact *contact, const struct weft_ke
 static void give_back(struct weft_foreign *foreign)
 {
     weft_assert(!foreign->refs && !foreign->comms);
-    if (foreign->peer)
+    if (foreign->peer) {
         weft_lane_of(foreign->peer)->foreign->forget(foreign);
-    if (foreign->peer)
+        weft_sw_forget_peer(foreign->peer);
         foreign->spare = foreign->peer;
+    }
     foreign->peer = NULL;
     unchain(foreign);
     if (foreign->number - weft.job.size < lowest_free)

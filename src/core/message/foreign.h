@@ -27,8 +27,8 @@ enum { WEFT_CONTACT_LANE_BYTES = 128, WEFT_HOST_SHOWN = 63 };
 struct weft_contact {
     struct weft_key job; /* the job's identity: random, the same at all its ranks */
     int32_t rank;
-    uint32_t pid;
-    char job_name[48], host[WEFT_HOST_SHOWN + 1];
+    uint32_t pid, tag_ub; /* tag_ub: of struct weft_process, the same at all ranks of the job */
+    char job_name[44], host[WEFT_HOST_SHOWN + 1];
     unsigned char lane[WEFT_CONTACT_LANE_BYTES]; /* where its lane listens */
 };
 
@@ -49,7 +49,8 @@ struct weft_foreign {
     char why[320];           /* or because of this */
     bool reported;           /* the operations that need it were ended */
     struct weft_peer *peer;  /* NULL before first contact */
-    struct weft_peer *spare; /* the memory of the peer of an earlier process of this number */
+    struct weft_peer *spare; /* the memory of the peer of an earlier process of this number, to
+                                which no kept message refers */
     struct weft_foreign *chained;
 };
 

@@ -134,7 +134,7 @@ void weft_lane_kept(const struct weft_arrival *message, int by)
     enum { LEAST = 256 };
     struct weft_peer *peer = message->peer;
     void (*kept)(const struct weft_peer *) = weft_lanes[message->lane]->kept;
-    if (!kept || message->location != WEFT_DATA_HERE)
+    if (!kept || !peer || message->location != WEFT_DATA_HERE)
         return;
     uint64_t cost = message->bytes < LEAST ? LEAST : message->bytes;
     weft_assert(by > 0 || peer->kept >= cost);

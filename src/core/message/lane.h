@@ -266,6 +266,9 @@ struct weft_lane {
     /* Takes what has arrived for a VCI, sends what waits there. Returns the number of events. NULL:
      * there are none. */
     int (*progress)(unsigned vci);
+    /* The last blocking call of a VCI has ended while vci->transfers counts messages of any lane:
+     * ends what was held back during the call. NULL: nothing is. */
+    void (*wait_ended)(unsigned vci);
     bool (*is_idle)(void); /* nothing waits to be sent or read; NULL: always */
     /* Stores the file descriptors that become readable when progress has something to do, and
      * returns how many; 0: it has to be polled. */

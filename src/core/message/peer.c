@@ -72,6 +72,15 @@ static void enter(unsigned vci_number, int world, struct weft_peer *peer)
         weft.peers[vci_number][world] = peer;
 }
 
+/* A rank of this job has a peer for VCI number 0 once weft_failure_check has closed it; until then
+ * its messages may arrive. */
+bool weft_peer_died_before_contact(unsigned vci_number, int world)
+{
+    weft_assert(!weft_peer_find(vci_number, world));
+    return (vci_number > 0 || weft_is_foreign(world)) && world != weft.job.rank &&
+           weft_process_has_failed(world);
+}
+
 struct weft_peer *weft_peer_make(unsigned vci_number, int world)
 {
     weft_assert(vci_number < weft.vci_numbers && world >= 0 &&
@@ -83,14 +92,11 @@ struct weft_peer *weft_peer_make(unsigned vci_number, int world)
     peer->world = world;
     peer->vci_number = (uint8_t)vci_number;
     peer->vci = (uint8_t)(vci_number % weft.nvcis);
-    peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
     peer->backlog.end = peer->backlog.controls_end = &peer->backlog.first;
     peer->lane = (uint8_t)weft_lane_to(world);
     if (weft_lane_of(peer)->init_peer)
         weft_lane_of(peer)->init_peer(peer);
-    /* weft_failure_check may have seen the other vci_numbers only. */
-    peer->dead = (vci_number > 0 || weft_is_foreign(world)) && world != weft.job.rank &&
-                 weft_process_has_failed(world);
+    peer->dead = weft_peer_died_before_contact(vci_number, world);
     weft_count_add(&weft_counts.contacts, world != weft.job.rank);
     enter(vci_number, world, peer);
     weft_peer_event(WEFT_EVENT_CONTACT, peer, 0, 0);

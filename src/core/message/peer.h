@@ -93,6 +93,10 @@ struct weft_peer *weft_peer_get(unsigned vci_number, int world);
 /* An object for a world rank that has none, not connected. NULL if memory is short. */
 struct weft_peer *weft_peer_make(unsigned vci_number, int world);
 
+/* True if a world rank without a peer for that VCI number is dead. weft_failure_check closes the
+ * peers that exist, which are dead from then on. */
+bool weft_peer_died_before_contact(unsigned vci_number, int world);
+
 /* First contact with a world rank for a VCI number. Returns NULL with the reason in weft_error_set
  * (MPI_ERR_OTHER). */
 struct weft_peer *weft_peer_connect(unsigned vci_number, int world);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The request pool, waiting, statuses.
+ * The request pool, the ends of requests, statuses.
  *
  * Invariant: a request in the free list has kind WEFT_KIND_NONE, so a handle used after it was
  * freed is detected until the object is in use again.
@@ -118,13 +118,14 @@ static void init_lane_state(struct weft_request *request)
         lane->init_request(request);
 }
 
-/* General path of weft_request_get: one more slab. NULL if memory is short, the sentence recorded.
- */
+/* General path of weft_request_get: one more slab. NULL if memory is short, or the VCI has all
+ * requests that its numbers allow, the sentence recorded. */
 WEFT_COLD static struct weft_request *grow_pool(struct weft_vci *vci)
 {
     struct weft_request_pool *pool = &vci->requests;
     struct weft_request *slab = NULL;
-    if (make_space(pool))
+    size_t most = ((size_t)1 << WEFT_VCI_REQUEST_SHIFT) / WEFT_REQUEST_SLAB;
+    if (pool->nslabs < most && make_space(pool))
         slab = aligned_alloc(64, WEFT_REQUEST_SLAB * sizeof *slab);
     if (!slab) {
         weft_error_set(MPI_ERR_NO_MEM, no_memory);
@@ -339,6 +340,55 @@ void weft_request_each(void (*see)(void *arg, struct weft_request *request), voi
         weft_request_each_of(&weft.vcis[v], see, arg);
 }
 
+struct posted {
+    const struct weft_channel *channel; /* NULL: any */
+    bool in_lane;
+    struct weft_request **list; /* NULL: they are counted */
+    size_t n;
+};
+
+static void add_posted(void *arg, struct weft_request *request)
+{
+    struct posted *posted = arg;
+    if (!request->pending || !weft_request_row(request)->receives ||
+        (posted->channel && request->channel != posted->channel) ||
+        (!(request->flags & WEFT_REQUEST_IN_LANE) && (posted->in_lane || !request->match.queued)))
+        return;
+    if (posted->list)
+        posted->list[posted->n] = request;
+    posted->n++;
+}
+
+/* Receives in software are younger than those in a lane, because while there are any no receive
+ * goes to the lane. */
+static int newest_first(const void *a, const void *b)
+{
+    const struct weft_request *x = *(struct weft_request *const *)a;
+    const struct weft_request *y = *(struct weft_request *const *)b;
+    bool x_in_lane = x->flags & WEFT_REQUEST_IN_LANE, y_in_lane = y->flags & WEFT_REQUEST_IN_LANE;
+    if (x_in_lane != y_in_lane)
+        return x_in_lane ? 1 : -1;
+    uint64_t x_order = x_in_lane ? x->posted : x->match.order;
+    uint64_t y_order = y_in_lane ? y->posted : y->match.order;
+    return x_order < y_order ? 1 : x_order > y_order ? -1 : 0;
+}
+
+struct weft_request **weft_request_posted(const struct weft_vci *vci,
+                                          const struct weft_channel *channel, bool in_lane,
+                                          size_t *n)
+{
+    struct posted posted = {.channel = channel, .in_lane = in_lane};
+    weft_request_each_of(vci, add_posted, &posted);
+    posted.list =
+        weft_memory_get(posted.n, sizeof(struct weft_request *), "a list of posted receives");
+    *n = posted.n;
+    posted.n = 0;
+    weft_request_each_of(vci, add_posted, &posted);
+    weft_assert(posted.n == *n);
+    qsort(posted.list, *n, sizeof(struct weft_request *), newest_first);
+    return posted.list;
+}
+
 void weft_request_truncated(struct weft_request *request, size_t length)
 {
     request->error = (uint8_t)weft_error_set(
@@ -346,6 +396,16 @@ void weft_request_truncated(struct weft_request *request, size_t length)
         "the message of %zu bytes from rank %d with tag %d does not fit into the receive's %zu "
         "bytes; give the receive a larger count, or probe for the length first",
         length, request->source, request->tag, request->capacity);
+}
+
+void weft_request_end_receive(struct weft_request *request, int code)
+{
+    weft_assert(weft_request_row(request)->receives && !weft_request_is_posted(request));
+    request->error = (uint8_t)code;
+    request->source = request->match.source;
+    request->tag = request->match.tag;
+    request->bytes = 0;
+    weft_request_event(request);
 }
 
 void weft_request_transferred(const struct weft_request *request)

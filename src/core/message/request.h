@@ -150,9 +150,6 @@ _Static_assert(offsetof(struct weft_request, rank) + sizeof(int) <=
                    offsetof(struct weft_request, match.queued),
                "match.queued stays false while the request is of another kind");
 
-/* The sequence of a send that the receiver has, so that it cannot be cancelled. */
-enum { WEFT_NO_SEQUENCE = 0 };
-
 struct weft_request_pool {
     struct weft_request *free;
     /* Another thread may read these two: the array is replaced by a longer one, and kept. */
@@ -250,13 +247,21 @@ struct weft_request *weft_request_get(struct weft_vci *vci, enum weft_request_ki
 /* Gives a request back to its pool (inline: weft_request_push, vci.h). */
 void weft_request_put(struct weft_request *request);
 
-/* True for an active receive that a call does not wait for: MPIX_ERR_PROC_FAILED_PENDING. */
+/* True for a receive that no message has matched. */
+static inline bool weft_request_is_posted(const struct weft_request *request)
+{
+    return weft_request_row(request)->receives &&
+           (request->match.queued || (request->flags & WEFT_REQUEST_IN_LANE));
+}
+
+/* True for an active receive that a call does not wait for: MPIX_ERR_PROC_FAILED_PENDING. A receive
+ * that has its message may be pending for a send (weft_request_join). */
 static inline bool weft_request_is_stalled(const struct weft_request *request)
 {
     if (request->op == WEFT_REQUEST_PAIR && request->partner)
         request = request->partner;
     return weft_unlikely(request->mode == WEFT_RECEIVE_STALLED) && request->pending &&
-           !request->peer; /* no message has matched */
+           weft_request_is_posted(request);
 }
 
 /* True if a pool has a request with that index, and the request. For any thread. */
@@ -279,6 +284,13 @@ struct weft_request *weft_request_numbered(uint64_t number);
 void weft_request_each_of(const struct weft_vci *vci,
                           void (*see)(void *arg, struct weft_request *request), void *arg);
 void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg);
+
+/* The posted receives of a VCI on a channel (NULL: on any), the newest first; in_lane: those that a
+ * lane matches, else those in software are in the bins of the matcher. Returns a list of *n, to be
+ * freed. Ends the job when memory is short. */
+WEFT_COLD struct weft_request **weft_request_posted(const struct weft_vci *vci,
+                                                    const struct weft_channel *channel,
+                                                    bool in_lane, size_t *n);
 
 /* Makes a request that was just started, and may be complete, a sub-request: its parent's kind has
  * sub_ended. */
@@ -329,6 +341,10 @@ static inline __attribute__((always_inline)) size_t weft_request_fit(struct weft
     request->bytes = bytes;
     return bytes;
 }
+
+/* Ends a receive, without a message, with an error. Its status has the source and the tag that it
+ * names. */
+WEFT_COLD void weft_request_end_receive(struct weft_request *request, int code);
 
 /* The rendezvous of a send or receive has ended at this rank: raises the event, if its data were
  * transferred. */

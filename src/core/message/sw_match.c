@@ -345,6 +345,19 @@ void weft_sw_drop_context(struct weft_matcher *matcher, uint32_t context)
     }
 }
 
+static void forget_sender(void *arg, struct weft_match_message *match)
+{
+    struct weft_arrival *arrival = &weft_message_of(match)->arrival;
+    if (arrival->peer == arg)
+        arrival->peer = NULL;
+}
+
+void weft_sw_forget_peer(const struct weft_peer *peer)
+{
+    weft_match_each_message(&weft.vcis[peer->vci].matcher, WEFT_MATCH_ALL_CONTEXTS, forget_sender,
+                            (void *)peer);
+}
+
 /* ---- Cancelled sends */
 
 /* The search for the message of a cancelled send. */
@@ -361,6 +374,8 @@ static void compare(void *arg, struct weft_match_message *match)
     struct weft_message *message = weft_message_of(match);
     if (match->source != name->source || match->tag != name->tag ||
         message->arrival.lane != name->lane || message->arrival.id != name->id)
+        return;
+    if (name->mode == WEFT_SEND_SYNCHRONOUS && message->arrival.mode != WEFT_SEND_SYNCHRONOUS)
         return;
     search->found = message;
     search->matches++;

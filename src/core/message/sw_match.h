@@ -93,9 +93,13 @@ static inline struct weft_request *weft_sw_request(struct weft_match_receive *re
 }
 
 /* Discards the one message without a receive that a cancelled send names: by context, source, tag,
- * lane and id. Its other fields are stored in *name, but its data are freed. False if there is
- * none, or several match. */
+ * lane and id, and by the mode if that is synchronous. Its other fields are stored in *name, but
+ * its data are freed. False if there is none, or several match. */
 bool weft_sw_revoke(struct weft_matcher *matcher, struct weft_arrival *name);
+
+/* The object of a peer is given back: the messages of its process that are kept, which no receive
+ * can match any more, have no peer from now on. */
+void weft_sw_forget_peer(const struct weft_peer *peer);
 
 /* Drops the messages of a context id whose communicator is being freed. A send that waits for its
  * receive keeps its message, which no receive can match any more, so that it can be cancelled. */

@@ -70,7 +70,8 @@ struct weft_vci {
     unsigned quick_calls;          /* calls of weft_look_sometimes */
     unsigned polls;                /* since the other VCIs were progressed last */
     unsigned waiting;              /* active blocking calls that wait for messages */
-    unsigned transfers;            /* messages that a lane moves with the peer's help */
+    unsigned transfers;            /* messages that a lane moves with the peer's help, and peers
+                                      that it answers at the end of the blocking calls */
     /* The state of the lane that matches receives: lane_fast.h. */
     _Alignas(8) unsigned char lane_state[WEFT_VCI_LANE_BYTES];
     struct weft_matcher matcher;

@@ -186,7 +186,7 @@ static inline int weft_leave_comm(struct weft_comm *comm, int code, const char *
 }
 
 /* The VCI of a call on a communicator; VCI 0 for an invalid handle, whose error is raised there. */
-static inline struct weft_vci *weft_call_vci(MPI_Comm handle)
+static inline struct weft_vci *weft_p2p_call_vci(MPI_Comm handle)
 {
     const struct weft_comm *comm =
         weft_entry_flags & WEFT_ENTRY_CLOSED ? NULL : weft_comm_resolve(handle);
@@ -198,7 +198,7 @@ static inline struct weft_vci *weft_call_vci(MPI_Comm handle)
 static inline struct weft_comm *weft_enter_comm(const char *function, MPI_Comm handle, int *code)
 {
     struct weft_comm *comm;
-    *code = weft_enter_on(function, weft_call_vci(handle));
+    *code = weft_enter_on(function, weft_p2p_call_vci(handle));
     if (weft_unlikely(*code != MPI_SUCCESS))
         return NULL;
     *code = weft_arg_comm(handle, &comm);

@@ -5,29 +5,28 @@
  */
 #include "core/mpi/entry.h"
 #include "core/mpi/p2p_call.h"
-#include "core/message/process.h"
 
 #include <limits.h>
 
-int weft_call_bsend(const struct weft_call *call)
+int weft_p2p_call_bsend(const struct weft_p2p_call *call)
 {
     struct weft_resolved to;
     int code;
-    if (!weft_call_resolve(call, false, &to, &code))
+    if (!weft_p2p_call_resolve(call, false, &to, &code))
         return code;
-    return weft_bsend_send(weft_call_channel(call), call->buffer, to.bytes, to.type, call->peer,
+    return weft_bsend_send(weft_p2p_call_channel(call), call->buffer, to.bytes, to.type, call->peer,
                            call->tag);
 }
 
-int weft_call_ibsend(const struct weft_call *call, MPI_Request *request)
+int weft_p2p_call_ibsend(const struct weft_p2p_call *call, MPI_Request *request)
 {
     struct weft_resolved to;
     struct weft_request *started;
     int code;
-    if (!weft_call_resolve_start(call, false, request, &to, &code))
+    if (!weft_p2p_call_resolve_start(call, false, request, &to, &code))
         return code;
-    code = weft_bsend_isend(weft_call_channel(call), call->buffer, to.bytes, to.type, call->peer,
-                            call->tag, &started);
+    code = weft_bsend_isend(weft_p2p_call_channel(call), call->buffer, to.bytes, to.type,
+                            call->peer, call->tag, &started);
     if (weft_likely(code == MPI_SUCCESS))
         *request = (MPI_Request)started;
     return code;

@@ -7,7 +7,6 @@
 #include "core/mpi/coll_call.h"
 #include "core/mpi/arg.h"
 #include "core/coll/stage.h"
-#include "core/comm/raise.h"
 #include "core/comm/nodes.h"
 #include "core/process/weft.h"
 

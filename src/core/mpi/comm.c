@@ -3,6 +3,7 @@
  * Communicators (MPI 5.0 chapter 7): checks and steps of entry points in abi/entry_points.txt.
  */
 #include "core/mpi/entry.h"
+#include "core/comm/intercomm.h"
 #include "core/pt2pt/bsend.h"
 #include "core/progress/progress.h"
 
@@ -55,9 +56,10 @@ int weft_mpi_check_subgroup(struct weft_comm *comm, struct weft_group *group)
     return MPI_SUCCESS;
 }
 
-/* The remote side is significant at the local leader only. */
+/* The remote side is significant at the local leader only. The other group gets the leader's error
+ * if that passes no address for the new communicator. */
 int weft_mpi_check_leaders(struct weft_comm *local, int leader, MPI_Comm peer, int remote_leader,
-                           int tag)
+                           int tag, const MPI_Comm *newcomm)
 {
     if (leader < 0 || leader >= local->size)
         return weft_error_set(
@@ -65,7 +67,7 @@ int weft_mpi_check_leaders(struct weft_comm *local, int leader, MPI_Comm peer, i
             leader, local->size - 1);
     if (local->rank != leader)
         return MPI_SUCCESS;
-    const struct weft_comm *across = weft_comm_resolve(peer);
+    struct weft_comm *across = weft_comm_resolve(peer);
     if (!across)
         return weft_arg_bad_handle(WEFT_KIND_COMM, peer, -1);
     if (remote_leader < 0 || remote_leader >= across->size)
@@ -73,17 +75,25 @@ int weft_mpi_check_leaders(struct weft_comm *local, int leader, MPI_Comm peer, i
                               "the remote leader %d is not in the peer communicator, which has "
                               "ranks 0 to %d",
                               remote_leader, across->size - 1);
-    return weft_arg_tag(tag);
+    int code = weft_arg_tag(tag);
+    if (code != MPI_SUCCESS || newcomm)
+        return code;
+    return weft_intercomm_refuse(across, remote_leader, tag,
+                                 weft_arg_result(false, "new communicator"));
 }
 
-/* The name is significant at the root only. */
-int weft_mpi_check_port(struct weft_comm *comm, int root, const char *name)
+/* The name and the info object are significant at the root only. */
+int weft_mpi_check_port(struct weft_comm *comm, int root, const char *name, MPI_Info info)
 {
+    struct weft_info *hints;
     if (root < 0 || root >= comm->size)
         return weft_error_set(MPI_ERR_ROOT,
                               "the root %d is not in the communicator, which has ranks 0 to %d",
                               root, comm->size - 1);
-    return comm->rank == root ? weft_arg_given(name != NULL, "port name") : MPI_SUCCESS;
+    if (comm->rank != root)
+        return MPI_SUCCESS;
+    int code = weft_arg_info_or_null(info, &hints);
+    return code ? code : weft_arg_given(name != NULL, "port name");
 }
 
 /* ---- Comparing and freeing */
@@ -108,21 +118,21 @@ static bool is_predefined(const struct weft_comm *comm)
     return comm == &weft_comm_world || comm == &weft_comm_self;
 }
 
-/* The attached buffer is detached first: once the communicator is freed, the buffer is the user's
- * memory again. */
+/* The attached buffer is detached when nothing refuses any more that the communicator is freed: the
+ * buffer is the user's memory again. A delete function may have detached it. */
 int weft_mpi_comm_free(struct weft_comm *comm)
 {
     if (is_predefined(comm))
         return weft_error_set(MPI_ERR_COMM, "%s is predefined and cannot be freed", comm->name);
     int code = weft_attribute_check_free(weft_comm_attributed(comm), MPI_ERR_COMM,
                                          "the communicator cannot be freed");
+    if (code == MPI_SUCCESS)
+        code = weft_attribute_delete_all(weft_comm_attributed(comm));
     if (code == MPI_SUCCESS && comm->bsend.attached) {
         void *base;
         size_t size;
         code = weft_bsend_detach(weft_comm_bsend_owner(comm), &base, &size);
     }
-    if (code == MPI_SUCCESS)
-        code = weft_attribute_delete_all(weft_comm_attributed(comm));
     if (code == MPI_SUCCESS) {
         weft_spawn_forget(comm);
         weft_comm_release(comm);

@@ -3,7 +3,6 @@
  * Datatypes and statuses (MPI 5.0 sections 5.1.5 to 5.1.11, 7.8 and 19.1.9): what their entry
  * points do beside abi/entry_points.txt.
  */
-#include "core/datatype/envelope.h"
 #include "core/mpi/entry.h"
 
 /* ---- Free, duplicate, name */
@@ -25,12 +24,7 @@ int weft_mpi_type_free(struct weft_datatype *type)
 int weft_mpi_type_dup(struct weft_datatype *old, struct weft_datatype **made)
 {
     struct weft_datatype *type;
-    struct weft_envelope *envelope = weft_envelope_new(MPI_COMBINER_DUP, 0, 0, 0, 1);
-    if (!envelope)
-        return weft_error_set(MPI_ERR_NO_MEM, "no memory for another datatype");
-    envelope->types[0] = old;
-    weft_datatype_retain(old);
-    int code = weft_datatype_make(envelope, &type);
+    int code = weft_datatype_dup(old, &type);
     if (code != MPI_SUCCESS)
         return code;
     code = weft_attribute_copy_all(weft_datatype_attributed(old), weft_datatype_attributed(type));
@@ -54,7 +48,13 @@ int weft_mpi_status_set_elements(MPI_Status *status, struct weft_datatype *type,
 {
     size_t bytes;
     if (count < 0 || !weft_datatype_bytes_of(type, count, &bytes))
-        return weft_error_set(MPI_ERR_COUNT, "%lld basic elements of that datatype cannot be",
+        return weft_error_set(MPI_ERR_COUNT,
+                              count < 0 ? "the number of basic elements, %lld, is negative; pass 0 "
+                                          "or more"
+                              : type->size ? "%lld basic elements of the datatype have more bytes "
+                                             "than an MPI_Count can count; pass fewer"
+                                           : "the datatype has no data, so the status cannot have "
+                                             "%lld basic elements of it; pass 0, or another type",
                               (long long)count);
     weft_status_set_bytes(status, bytes);
     return MPI_SUCCESS;

@@ -2,9 +2,10 @@
 /*
  * The arguments by which a datatype was made (MPI 5.0 section 5.1.13).
  *
- * Invariant: every derived type that MPI_Type_get_contents hands out counts as a handle of its own,
- * which the caller frees.
+ * Invariant: every derived type that MPI_Type_get_contents returns is a new object, which the
+ * caller frees.
  */
+#include "core/base/handle_list.h"
 #include "core/datatype/envelope.h"
 #include "core/mpi/entry.h"
 
@@ -23,7 +24,8 @@ static size_t types_of(const struct weft_envelope *envelope)
 
 static const struct weft_envelope *envelope_of(const struct weft_datatype *type)
 {
-    return type->envelope ? type->envelope : &named;
+    const struct weft_envelope *envelope = weft_datatype_envelope(type);
+    return envelope ? envelope : &named;
 }
 
 int weft_mpi_check_results(bool given)
@@ -82,6 +84,23 @@ static void copy_array(void *to, const void *from, size_t count, size_t size)
         memcpy(to, from, count * size);
 }
 
+int weft_mpi_type_return(const struct weft_datatype *type, MPI_Datatype *handle)
+{
+    struct weft_datatype *returned;
+    int code = weft_datatype_return((struct weft_datatype *)type, &returned);
+    if (code != MPI_SUCCESS)
+        return code;
+    *handle = returned->handle;
+    weft_handle_list_add(*handle, WEFT_KIND_DATATYPE);
+    return MPI_SUCCESS;
+}
+
+void weft_mpi_type_take_back(MPI_Datatype handle)
+{
+    weft_handle_list_remove(handle);
+    weft_datatype_release(weft_handle_object(handle));
+}
+
 int weft_mpi_type_get_contents(struct weft_datatype *type, MPI_Count max_integers,
                                MPI_Count max_addresses, MPI_Count max_large, MPI_Count max_types,
                                int integers[], MPI_Aint addresses[], MPI_Count large[],
@@ -99,9 +118,13 @@ int weft_mpi_type_get_contents(struct weft_datatype *type, MPI_Count max_integer
     copy_array(integers, envelope->integers, envelope->nintegers, sizeof *integers);
     copy_array(addresses, envelope->addresses, envelope->naddresses, sizeof *addresses);
     copy_array(large, envelope->large, envelope->nlarge, sizeof *large);
-    for (size_t i = 0; i < ntypes; i++) {
-        weft_datatype_retain(envelope->types[i]);
-        types[i] = envelope->types[i]->handle;
+    size_t returned = 0;
+    int code = MPI_SUCCESS;
+    while (returned < ntypes && code == MPI_SUCCESS) {
+        code = weft_mpi_type_return(envelope->types[returned], &types[returned]);
+        returned += code == MPI_SUCCESS;
     }
-    return MPI_SUCCESS;
+    while (code != MPI_SUCCESS && returned > 0)
+        weft_mpi_type_take_back(types[--returned]);
+    return code;
 }

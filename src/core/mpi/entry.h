@@ -48,9 +48,9 @@ int weft_mpi_request_free(MPI_Request *handle, struct weft_comm **comm);
 
 /* comm.c */
 int weft_mpi_check_color(int color);
-int weft_mpi_check_port(struct weft_comm *comm, int root, const char *name);
+int weft_mpi_check_port(struct weft_comm *comm, int root, const char *name, MPI_Info info);
 int weft_mpi_check_leaders(struct weft_comm *local, int leader, MPI_Comm peer, int remote_leader,
-                           int tag);
+                           int tag, const MPI_Comm *newcomm);
 int weft_mpi_check_made(struct weft_comm *comm, struct weft_group *group, int tag,
                         const MPI_Comm *newcomm);
 int weft_mpi_check_split_type(int type);
@@ -79,6 +79,9 @@ int weft_mpi_type_set_name(struct weft_datatype *type, const char *name);
 int weft_mpi_check_derived(struct weft_datatype *type);
 int weft_mpi_check_results(bool given);
 int weft_mpi_check_small(struct weft_datatype *type, const char *function);
+/* A handle that the program frees (weft_datatype_return), and that handle after an error. */
+int weft_mpi_type_return(const struct weft_datatype *type, MPI_Datatype *handle);
+void weft_mpi_type_take_back(MPI_Datatype handle);
 int weft_mpi_type_get_contents(struct weft_datatype *type, MPI_Count max_integers,
                                MPI_Count max_addresses, MPI_Count max_large, MPI_Count max_types,
                                int integers[], MPI_Aint addresses[], MPI_Count large[],
@@ -142,8 +145,8 @@ int weft_mpi_file_type_extent(const struct weft_file *file, const struct weft_da
 int weft_mpi_file_check_pointer(const struct weft_file *file);
 int weft_mpi_file_end(struct weft_file *file, unsigned flags, MPI_Status *status);
 struct weft_errhandler **weft_mpi_file_errhandler(struct weft_file *file);
-void weft_mpi_file_get_view(const struct weft_file *file, MPI_Offset *disp, MPI_Datatype *etype,
-                            MPI_Datatype *filetype, char *representation);
+int weft_mpi_file_get_view(const struct weft_file *file, MPI_Offset *disp, MPI_Datatype *etype,
+                           MPI_Datatype *filetype, char *representation);
 int weft_mpi_file_open(struct weft_comm *comm, const char *name, int amode,
                        const struct weft_info *info, struct weft_file **made);
 int weft_mpi_file_set_view(struct weft_file *file, MPI_Offset disp, MPI_Datatype etype,
@@ -232,7 +235,7 @@ void weft_mpi_cvar_get_info(int index, char *name, int *name_len, int *verbosity
                             int *bind, int *scope);
 void weft_mpi_enum_get_item(const struct weft_tool_enum *enumeration, int index, int *value,
                             char *name, int *name_len);
-void weft_mpi_event_copy(struct weft_instance *instance, void *buffer);
+void weft_mpi_event_copy(struct weft_event_instance *instance, void *buffer);
 int weft_mpi_event_get_index(const char *name, int *index);
 int weft_mpi_event_get_info(int index, char *name, int *name_len, int *verbosity,
                             MPI_Datatype types[], MPI_Aint displacements[], int *num_elements,
@@ -254,7 +257,7 @@ int weft_mpi_cart_coords(struct weft_comm *comm, int rank, int maxdims, int coor
 int weft_mpi_cart_create(struct weft_comm *comm, int ndims, const int *dims, const int *periods,
                          int reorder, struct weft_comm **made);
 int weft_mpi_cart_get(struct weft_comm *comm, int maxdims, int dims[], int periods[], int coords[]);
-int weft_mpi_cart_map(struct weft_comm *comm, int ndims, const int *dims, int *newrank);
+void weft_mpi_cart_map(struct weft_comm *comm, int ndims, const int *dims, int *newrank);
 int weft_mpi_cart_rank(struct weft_comm *comm, const int *coords, int *rank);
 int weft_mpi_cart_sub(struct weft_comm *comm, const int *remain, struct weft_comm **out);
 int weft_mpi_check_dimension(struct weft_comm *comm, int direction);
@@ -266,8 +269,8 @@ int weft_mpi_graph_create(struct weft_comm *comm, int nnodes, const int *index, 
                           int reorder, struct weft_comm **made);
 int weft_mpi_graph_get(struct weft_comm *comm, int maxindex, int maxedges, int index[],
                        int edges[]);
-int weft_mpi_graph_map(struct weft_comm *comm, int nnodes, const int *index, const int *edges,
-                       int *newrank);
+void weft_mpi_graph_map(struct weft_comm *comm, int nnodes, const int *index, const int *edges,
+                        int *newrank);
 int weft_mpi_graph_neighbors(struct weft_comm *comm, int rank, int maxneighbors, int neighbors[]);
 int weft_mpi_graph_neighbors_count(struct weft_comm *comm, int rank, int *nneighbors);
 
@@ -279,5 +282,7 @@ int weft_mpi_win_get_attr(struct weft_win *win, int number, void *value, int *fl
 int weft_mpi_win_make(struct weft_comm *comm, int flavor, void *base, MPI_Aint size,
                       MPI_Aint disp_unit, MPI_Info info, struct weft_win **made);
 int weft_mpi_win_free(struct weft_win *win);
+int weft_mpi_win_shared_query(const struct weft_win *win, int rank, MPI_Aint *size, int *disp_unit,
+                              void *baseptr);
 
 #endif

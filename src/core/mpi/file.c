@@ -9,7 +9,6 @@
  */
 #include "core/mpi/entry.h"
 #include "core/base/assert.h"
-#include "core/base/handle_list.h"
 #include "core/datatype/device.h"
 
 static const char extent_function[] = "the extent function of a data representation",
@@ -197,7 +196,7 @@ static int move(struct weft_file *file, unsigned flags, MPI_Offset offset,
     if (flags & WEFT_FILE_ALL)
         code = weft_file_move_all(file, write, code, &data, moved);
     else if (code == MPI_SUCCESS)
-        code = weft_file_move(file, write, &data, 0, data.bytes, moved);
+        code = weft_file_move(file, write, &data, moved);
     int converted = convert_back(file, write, &data, &user, moved);
     return code == MPI_SUCCESS ? converted : code;
 }
@@ -236,11 +235,9 @@ static int start(struct weft_file *file, unsigned flags, MPI_Offset offset,
     bool is_started = code == MPI_SUCCESS;
     int converted =
         convert_back(file, write, &data, &user, is_started ? &(*started)->bytes : &bytes);
-    if (flags & WEFT_FILE_ALL || !is_started)
-        return is_started ? converted : code;
-    if (converted != MPI_SUCCESS && (*started)->error == MPI_SUCCESS)
-        (*started)->error = (uint8_t)converted;
-    return MPI_SUCCESS;
+    if (is_started && converted != MPI_SUCCESS)
+        weft_file_fail_converted(*started, converted);
+    return code;
 }
 
 int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offset,
@@ -297,21 +294,20 @@ int weft_mpi_file_end(struct weft_file *file, unsigned flags, MPI_Status *status
 
 /* ---- Queries */
 
-/* The user frees the handles, except those of predefined types. */
-static MPI_Datatype give_type(const struct weft_datatype *type)
+int weft_mpi_file_get_view(const struct weft_file *file, MPI_Offset *disp, MPI_Datatype *etype,
+                           MPI_Datatype *filetype, char *representation)
 {
-    weft_datatype_retain(type);
-    weft_handle_list_add(type->handle, WEFT_KIND_DATATYPE);
-    return type->handle;
-}
-
-void weft_mpi_file_get_view(const struct weft_file *file, MPI_Offset *disp, MPI_Datatype *etype,
-                            MPI_Datatype *filetype, char *representation)
-{
+    int code = weft_mpi_type_return(file->view.given_etype, etype);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = weft_mpi_type_return(file->view.given_filetype, filetype);
+    if (code != MPI_SUCCESS) {
+        weft_mpi_type_take_back(*etype);
+        return code;
+    }
     *disp = file->view.disp;
-    *etype = give_type(file->view.given_etype);
-    *filetype = give_type(file->view.given_filetype);
     strcpy(representation, file->view.form->name);
+    return MPI_SUCCESS;
 }
 
 int weft_mpi_file_type_extent(const struct weft_file *file, const struct weft_datatype *type,

@@ -4,10 +4,13 @@
  */
 #include "core/mpi/frontend.h"
 #include "core/base/attribute.h"
+#include "core/comm/comm.h"
+#include "core/comm/session.h"
 #include "core/message/request.h"
 #include "core/mpi/api.h"
 #include "core/mpi/p2p_call.h"
 #include "core/mpi/request_call.h"
+#include "core/pt2pt/bsend.h"
 
 void weft_abi_op_caller(MPI_Op op, weft_op_caller *caller, weft_op_caller_c *caller_large)
 {
@@ -39,6 +42,16 @@ void *weft_abi_keyval_extra(int number)
         keyval = weft_keyval_find(kinds[i], number);
     weft_assert(keyval);
     return keyval->extra;
+}
+
+void weft_abi_set_detached(MPI_Comm comm, MPI_Session session, void *buffer, MPI_Count size)
+{
+    struct weft_bsend_owner owner = {NULL, NULL};
+    if (comm != MPI_COMM_NULL)
+        owner = weft_comm_bsend_owner(weft_handle_resolve(comm, WEFT_KIND_COMM));
+    else if (session != MPI_SESSION_NULL)
+        owner = weft_session_bsend_owner(weft_handle_resolve(session, WEFT_KIND_SESSION));
+    weft_bsend_set_detached(owner, buffer, (size_t)size);
 }
 
 /* ---- Requests as integers */

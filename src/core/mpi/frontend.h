@@ -21,6 +21,11 @@ __attribute__((visibility("default"))) enum weft_kind
 weft_abi_errhandler_kind(MPI_Errhandler errhandler);
 __attribute__((visibility("default"))) void *weft_abi_keyval_extra(int number);
 
+/* After MPI_BUFFER_AUTOMATIC has been attached to a communicator, a session, or (both are null
+ * handles) the process: what MPI_Buffer_detach and its kin return. */
+__attribute__((visibility("default"))) void
+weft_abi_set_detached(MPI_Comm comm, MPI_Session session, void *buffer, MPI_Count size);
+
 /* ---- Requests by their integer forms (MPI_Request_toint), for a front end whose handles are ints:
  * the calls of most messages, and the conversion for all others. Such a call of the front end ends
  * with a jump to the core, which saves 20 instructions of 45. */

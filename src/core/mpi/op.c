@@ -8,7 +8,6 @@
  */
 #include "core/mpi/entry.h"
 #include "core/pt2pt/generalized.h"
-#include "core/message/process.h"
 int weft_mpi_op_free(struct weft_op *op)
 {
     if (op->id != WEFT_OP_USER)
@@ -22,10 +21,10 @@ int weft_mpi_op_free(struct weft_op *op)
 int weft_mpi_check_local_buffers(const void *inbuf, void *inoutbuf, MPI_Count count,
                                  struct weft_datatype *type)
 {
-    if (!type->size || type->true_lb != 0)
-        return MPI_SUCCESS;
     if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)
         return weft_error_set(MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed here");
+    if (!type->size || type->true_lb != 0)
+        return MPI_SUCCESS;
     uintptr_t ahead = (uintptr_t)inoutbuf - (uintptr_t)inbuf; /* modulo 2^64 */
     size_t bytes = type->flags & WEFT_TYPE_CONTIGUOUS ? type->size * (size_t)count : 1;
     if (count && (ahead < bytes || -ahead < bytes))

@@ -10,7 +10,7 @@
 
 /* Checks a wildcard on a communicator of which all processes have asserted that they use none. It
  * is an error where the assertion decides on the channels of messages. */
-WEFT_COLD static int check_wildcard(const struct weft_call *call, int errclass,
+WEFT_COLD static int check_wildcard(const struct weft_p2p_call *call, int errclass,
                                     const char *wildcard, const char *assertion)
 {
     if (!call->comm->spread || call->peer == MPI_PROC_NULL)
@@ -22,7 +22,7 @@ WEFT_COLD static int check_wildcard(const struct weft_call *call, int errclass,
                           wildcard, weft_comm_name(call->comm), assertion);
 }
 
-int weft_call_check(const struct weft_call *call, bool receive, struct weft_resolved *out)
+int weft_p2p_call_check(const struct weft_p2p_call *call, bool receive, struct weft_resolved *out)
 {
     struct weft_datatype *type = NULL;
     bool to_null = call->peer == MPI_PROC_NULL;
@@ -56,24 +56,24 @@ int weft_call_check(const struct weft_call *call, bool receive, struct weft_reso
     return MPI_SUCCESS;
 }
 
-bool weft_call_resolve(const struct weft_call *call, bool receive, struct weft_resolved *out,
-                       int *code)
+bool weft_p2p_call_resolve(const struct weft_p2p_call *call, bool receive,
+                           struct weft_resolved *out, int *code)
 {
-    *code = weft_call_check(call, receive, out);
+    *code = weft_p2p_call_check(call, receive, out);
     return *code == MPI_SUCCESS && call->peer != MPI_PROC_NULL;
 }
 
-bool weft_call_resolve_start(const struct weft_call *call, bool receive, MPI_Request *request,
-                             struct weft_resolved *out, int *code)
+bool weft_p2p_call_resolve_start(const struct weft_p2p_call *call, bool receive,
+                                 MPI_Request *request, struct weft_resolved *out, int *code)
 {
-    bool good = weft_call_resolve(call, receive, out, code);
+    bool good = weft_p2p_call_resolve(call, receive, out, code);
     if (*code == MPI_SUCCESS)
         *code = weft_arg_result(request != NULL, "request");
     weft_assert(good || *code != MPI_SUCCESS || call->peer == MPI_PROC_NULL);
     if (weft_unlikely(call->comm->revoked) && request)
         *request = MPI_REQUEST_NULL; /* programs for ULFM wait for it */
     if (!good && *code == MPI_SUCCESS)
-        *request = (MPI_Request)weft_request_to_nowhere(weft_call_channel(call)->vci);
+        *request = (MPI_Request)weft_request_to_nowhere(weft_p2p_call_channel(call)->vci);
     return good && *code == MPI_SUCCESS;
 }
 
@@ -88,24 +88,25 @@ struct weft_vci *weft_exchange_vci(MPI_Comm handle, int dest, int sendtag, int s
 
 /* ---- With the VCI held */
 
-int weft_call_send(const struct weft_call *call, enum weft_send_mode mode)
+int weft_p2p_call_send(const struct weft_p2p_call *call, enum weft_send_mode mode)
 {
     struct weft_resolved to;
     int code;
-    if (!weft_call_resolve(call, false, &to, &code))
+    if (!weft_p2p_call_resolve(call, false, &to, &code))
         return code;
-    return weft_p2p_send(weft_call_channel(call), call->buffer, to.bytes, to.type, call->peer,
+    return weft_p2p_send(weft_p2p_call_channel(call), call->buffer, to.bytes, to.type, call->peer,
                          call->tag, mode);
 }
 
-int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *request)
+int weft_p2p_call_isend(const struct weft_p2p_call *call, enum weft_send_mode mode,
+                        MPI_Request *request)
 {
     struct weft_resolved to;
     struct weft_request *send;
     int code;
-    if (!weft_call_resolve_start(call, false, request, &to, &code))
+    if (!weft_p2p_call_resolve_start(call, false, request, &to, &code))
         return code;
-    code = weft_p2p_isend(weft_call_channel(call), call->buffer, to.bytes, to.type, call->peer,
+    code = weft_p2p_isend(weft_p2p_call_channel(call), call->buffer, to.bytes, to.type, call->peer,
                           call->tag, mode, &send);
     if (weft_unlikely(code != MPI_SUCCESS))
         return code;
@@ -115,26 +116,26 @@ int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_
     return MPI_SUCCESS;
 }
 
-static int call_recv(const struct weft_call *call, MPI_Status *status)
+static int call_recv(const struct weft_p2p_call *call, MPI_Status *status)
 {
     struct weft_resolved from;
     int code;
-    if (weft_call_resolve(call, true, &from, &code))
-        return weft_p2p_recv(weft_call_channel(call), (void *)call->buffer, from.bytes, from.type,
-                             call->peer, call->tag, status);
+    if (weft_p2p_call_resolve(call, true, &from, &code))
+        return weft_p2p_recv(weft_p2p_call_channel(call), (void *)call->buffer, from.bytes,
+                             from.type, call->peer, call->tag, status);
     if (code == MPI_SUCCESS)
         weft_status_proc_null(status);
     return code;
 }
 
-static int call_irecv(const struct weft_call *call, MPI_Request *request)
+static int call_irecv(const struct weft_p2p_call *call, MPI_Request *request)
 {
     struct weft_resolved from;
     struct weft_request *receive;
     int code;
-    if (!weft_call_resolve_start(call, true, request, &from, &code))
+    if (!weft_p2p_call_resolve_start(call, true, request, &from, &code))
         return code;
-    code = weft_p2p_irecv(weft_call_channel(call), (void *)call->buffer, from.bytes, from.type,
+    code = weft_p2p_irecv(weft_p2p_call_channel(call), (void *)call->buffer, from.bytes, from.type,
                           call->peer, call->tag, &receive);
     if (weft_likely(code == MPI_SUCCESS))
         *request = (MPI_Request)receive;
@@ -179,7 +180,7 @@ static inline __attribute__((always_inline)) int give(struct weft_channel *chann
  * its message, which is held: that of the channel which take() took, or entered here. NULL: the
  * error was raised, *code is to be returned. */
 static struct weft_vci *enter(const char *function, MPI_Comm handle, struct weft_channel *taken,
-                              struct weft_call *call, int *code)
+                              struct weft_p2p_call *call, int *code)
 {
     if (taken) {
         weft_assert(weft_vci_is_held(taken->vci));
@@ -210,10 +211,10 @@ WEFT_HOT int weft_general_send(const void *buf, MPI_Count count, MPI_Datatype da
         weft_likely(
             weft_lane_inject(channel->peers[dest], channel, tag, WEFT_SEND_STANDARD, buf, bytes)))
         return give(channel, MPI_SUCCESS);
-    struct weft_call call = {NULL, buf, count, datatype, dest, tag};
+    struct weft_p2p_call call = {NULL, buf, count, datatype, dest, tag};
     struct weft_vci *vci = enter("MPI_Send", handle, channel, &call, &code);
-    return vci ? weft_leave_scope_with(vci, call.comm, weft_call_send(&call, WEFT_SEND_STANDARD),
-                                       "MPI_Send")
+    return vci ? weft_leave_scope_with(vci, call.comm,
+                                       weft_p2p_call_send(&call, WEFT_SEND_STANDARD), "MPI_Send")
                : code;
 }
 
@@ -228,10 +229,10 @@ WEFT_HOT int weft_general_isend(const void *buf, MPI_Count count, MPI_Datatype d
             weft_fast_check(buf, count, datatype, dest, tag, (uint32_t)channel->size, &bytes)) &&
         request && weft_likely(weft_fast_isend(channel, buf, bytes, dest, tag, request, &code)))
         return give(channel, code);
-    struct weft_call call = {NULL, buf, count, datatype, dest, tag};
+    struct weft_p2p_call call = {NULL, buf, count, datatype, dest, tag};
     struct weft_vci *vci = enter("MPI_Isend", handle, channel, &call, &code);
     return vci ? weft_leave_scope_with(vci, call.comm,
-                                       weft_call_isend(&call, WEFT_SEND_STANDARD, request),
+                                       weft_p2p_call_isend(&call, WEFT_SEND_STANDARD, request),
                                        "MPI_Isend")
                : code;
 }
@@ -246,7 +247,7 @@ WEFT_HOT int weft_general_recv(void *buf, MPI_Count count, MPI_Datatype datatype
         weft_likely(weft_fast_check(buf, count, datatype, source, tag, channel->sources, &bytes)) &&
         weft_likely(weft_fast_recv(channel, buf, bytes, source, tag, status, &code)))
         return give(channel, code);
-    struct weft_call call = {NULL, buf, count, datatype, source, tag};
+    struct weft_p2p_call call = {NULL, buf, count, datatype, source, tag};
     struct weft_vci *vci = enter("MPI_Recv", handle, channel, &call, &code);
     return vci ? weft_leave_scope_with(vci, call.comm, call_recv(&call, status), "MPI_Recv") : code;
 }
@@ -261,7 +262,7 @@ WEFT_HOT int weft_general_irecv(void *buf, MPI_Count count, MPI_Datatype datatyp
         weft_likely(weft_fast_check(buf, count, datatype, source, tag, channel->sources, &bytes)) &&
         request && weft_likely(weft_fast_irecv(channel, buf, bytes, source, tag, request)))
         return give(channel, MPI_SUCCESS);
-    struct weft_call call = {NULL, buf, count, datatype, source, tag};
+    struct weft_p2p_call call = {NULL, buf, count, datatype, source, tag};
     struct weft_vci *vci = enter("MPI_Irecv", handle, channel, &call, &code);
     return vci ? weft_leave_scope_with(vci, call.comm, call_irecv(&call, request), "MPI_Irecv")
                : code;

@@ -7,11 +7,11 @@
  * of the communicator, which rejects all calls if messages are spread over others
  * (core/comm/spread.h); with threads the general path tries it first, with the VCI held.
  *
- * Functions named weft_general_* enter and leave the library. Those named weft_call_* are called
- * with the VCI of the message held (weft_p2p_vci), and return MPI_SUCCESS or an error class whose
- * sentence was recorded; their callers raise it.
+ * Functions named weft_general_* enter and leave the library. Those named weft_p2p_call_* are
+ * called with the VCI of the message held (weft_p2p_vci), and return MPI_SUCCESS or an error class
+ * whose sentence was recorded; their callers raise it.
  *
- * Invariant: weft_fast_check accepts only arguments that weft_call_check accepts.
+ * Invariant: weft_fast_check accepts only arguments that weft_p2p_call_check accepts.
  */
 #ifndef WEFT_P2P_CALL_H
 #define WEFT_P2P_CALL_H
@@ -25,7 +25,7 @@
 #include <stdbool.h>
 
 /* The arguments of an entry point. */
-struct weft_call {
+struct weft_p2p_call {
     struct weft_comm *comm;
     const void *buffer;
     MPI_Count count;
@@ -34,7 +34,7 @@ struct weft_call {
 };
 
 /* The channel of a call's message. */
-static inline struct weft_channel *weft_call_channel(const struct weft_call *call)
+static inline struct weft_channel *weft_p2p_call_channel(const struct weft_p2p_call *call)
 {
     return weft_comm_channel(call->comm, call->peer, call->tag);
 }
@@ -60,17 +60,17 @@ struct weft_resolved {
 
 /* Checks the arguments, and sets *out. receive: wildcards are allowed. With count 0 and
  * MPI_PROC_NULL, MPI_DATATYPE_NULL is accepted as MPI_BYTE. */
-int weft_call_check(const struct weft_call *call, bool receive, struct weft_resolved *out);
+int weft_p2p_call_check(const struct weft_p2p_call *call, bool receive, struct weft_resolved *out);
 
-/* As weft_call_check. True if the call is valid and its peer is a rank, or a wildcard of a receive;
- * else *code is the result of the call (MPI_SUCCESS: the peer is MPI_PROC_NULL). */
-bool weft_call_resolve(const struct weft_call *call, bool receive, struct weft_resolved *out,
-                       int *code);
+/* As weft_p2p_call_check. True if the call is valid and its peer is a rank, or a wildcard of a
+ * receive; else *code is the result of the call (MPI_SUCCESS: the peer is MPI_PROC_NULL). */
+bool weft_p2p_call_resolve(const struct weft_p2p_call *call, bool receive,
+                           struct weft_resolved *out, int *code);
 
-/* As weft_call_resolve, for a call that starts a request. False: the call is finished; for
+/* As weft_p2p_call_resolve, for a call that starts a request. False: the call is finished; for
  * MPI_PROC_NULL *request is a complete request. */
-bool weft_call_resolve_start(const struct weft_call *call, bool receive, MPI_Request *request,
-                             struct weft_resolved *out, int *code);
+bool weft_p2p_call_resolve_start(const struct weft_p2p_call *call, bool receive,
+                                 MPI_Request *request, struct weft_resolved *out, int *code);
 
 /* ---- The general path */
 
@@ -85,29 +85,30 @@ int weft_general_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int so
                        MPI_Comm comm, MPI_Request *request);
 
 /* Sends in any mode. */
-int weft_call_send(const struct weft_call *call, enum weft_send_mode mode);
-int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *request);
+int weft_p2p_call_send(const struct weft_p2p_call *call, enum weft_send_mode mode);
+int weft_p2p_call_isend(const struct weft_p2p_call *call, enum weft_send_mode mode,
+                        MPI_Request *request);
 
 /* Buffered sends (bsend.c), persistent (persistent.c) and partitioned requests (partitioned.c): all
  * VCIs are held. call->count: of one partition. */
-int weft_call_bsend(const struct weft_call *call);
-int weft_call_ibsend(const struct weft_call *call, MPI_Request *request);
-int weft_call_send_init(const struct weft_call *call, enum weft_send_mode mode,
-                        MPI_Request *request);
-int weft_call_recv_init(const struct weft_call *call, MPI_Request *request);
-int weft_call_partitioned_init(const struct weft_call *call, bool receive, int partitions,
-                               MPI_Info info, MPI_Request *request);
+int weft_p2p_call_bsend(const struct weft_p2p_call *call);
+int weft_p2p_call_ibsend(const struct weft_p2p_call *call, MPI_Request *request);
+int weft_p2p_call_send_init(const struct weft_p2p_call *call, enum weft_send_mode mode,
+                            MPI_Request *request);
+int weft_p2p_call_recv_init(const struct weft_p2p_call *call, MPI_Request *request);
+int weft_p2p_call_partitioned_init(const struct weft_p2p_call *call, bool receive, int partitions,
+                                   MPI_Info info, MPI_Request *request);
 
 /* The exchanges (sendrecv.c). replace: both calls have one buffer, so a copy of it is sent. */
-int weft_call_sendrecv(struct weft_call out, const struct weft_call *in, bool replace,
-                       MPI_Status *status);
-int weft_call_isendrecv(struct weft_call out, const struct weft_call *in, bool replace,
-                        MPI_Request *request);
+int weft_p2p_call_sendrecv(struct weft_p2p_call out, const struct weft_p2p_call *in, bool replace,
+                           MPI_Status *status);
+int weft_p2p_call_isendrecv(struct weft_p2p_call out, const struct weft_p2p_call *in, bool replace,
+                            MPI_Request *request);
 
 /* Probes (probe.c). flag: whether there is a message; NULL: waits until there is one. message: into
  * it the message is taken; NULL: the message stays. */
-int weft_call_probe(struct weft_comm *comm, int source, int tag, int *flag, MPI_Message *message,
-                    MPI_Status *status);
+int weft_p2p_call_probe(struct weft_comm *comm, int source, int tag, int *flag,
+                        MPI_Message *message, MPI_Status *status);
 
 /* The VCI of a message that a matched probe took; VCI 0 for an invalid handle. */
 struct weft_vci *weft_message_vci(const MPI_Message *handle);

@@ -7,7 +7,6 @@
  */
 #include "core/mpi/api.h"
 #include "core/mpi/entry.h"
-#include "core/comm/raise.h"
 #include "core/datatype/device.h"
 #include "core/message/process.h"
 

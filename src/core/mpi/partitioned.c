@@ -13,10 +13,10 @@
 /* ---- Making requests */
 
 /* Checks a call with so many partitions; *out is of all together. */
-static int check_call(const struct weft_call *call, bool receive, int partitions,
+static int check_call(const struct weft_p2p_call *call, bool receive, int partitions,
                       struct weft_resolved *out)
 {
-    struct weft_call all = *call;
+    struct weft_p2p_call all = *call;
     if (partitions < 0)
         return weft_error_set(MPI_ERR_ARG, "the number of partitions, %d, is negative", partitions);
     if (receive && call->peer == MPI_ANY_SOURCE)
@@ -28,11 +28,11 @@ static int check_call(const struct weft_call *call, bool receive, int partitions
     if (call->count > 0 && __builtin_mul_overflow(call->count, partitions, &all.count))
         return weft_error_set(MPI_ERR_COUNT, "%d partitions of %lld elements are too much",
                               partitions, (long long)call->count);
-    return weft_call_check(&all, receive, out);
+    return weft_p2p_call_check(&all, receive, out);
 }
 
-int weft_call_partitioned_init(const struct weft_call *call, bool receive, int partitions,
-                               MPI_Info info, MPI_Request *request)
+int weft_p2p_call_partitioned_init(const struct weft_p2p_call *call, bool receive, int partitions,
+                                   MPI_Info info, MPI_Request *request)
 {
     struct weft_resolved all;
     struct weft_info *hints;
@@ -51,7 +51,8 @@ int weft_call_partitioned_init(const struct weft_call *call, bool receive, int p
                                                  .partitions = (uint32_t)partitions,
                                                  .count = (size_t)call->count,
                                                  .rank = call->peer,
-                                                 .tag = call->tag};
+                                                 .tag = call->tag,
+                                                 .tag_ub = call->comm->tag_ub};
     code = receive ? weft_precv_init(&arguments, &made) : weft_psend_init(&arguments, &made);
     if (code == MPI_SUCCESS)
         *request = (MPI_Request)made;

@@ -8,7 +8,6 @@
  */
 #include "core/mpi/entry.h"
 #include "core/mpi/p2p_call.h"
-#include "core/coll/coll.h"
 #include "core/pt2pt/p2p.h"
 #include "core/message/process.h"
 
@@ -23,14 +22,15 @@ static int make_inactive(MPI_Request handle)
     return MPI_SUCCESS;
 }
 
-int weft_call_send_init(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *handle)
+int weft_p2p_call_send_init(const struct weft_p2p_call *call, enum weft_send_mode mode,
+                            MPI_Request *handle)
 {
     struct weft_resolved to;
     int code;
-    if (!weft_call_resolve_start(call, false, handle, &to, &code))
+    if (!weft_p2p_call_resolve_start(call, false, handle, &to, &code))
         return code ? code : make_inactive(*handle);
     bool buffered = mode == WEFT_SEND_BUFFERED;
-    struct weft_channel *channel = weft_call_channel(call);
+    struct weft_channel *channel = weft_p2p_call_channel(call);
     struct weft_request *request =
         weft_request_get(buffered ? &weft.vcis[0] : channel->vci,
                          buffered ? WEFT_REQUEST_BSEND : WEFT_REQUEST_SEND, 0);
@@ -49,13 +49,13 @@ int weft_call_send_init(const struct weft_call *call, enum weft_send_mode mode, 
     return make_inactive(*handle);
 }
 
-int weft_call_recv_init(const struct weft_call *call, MPI_Request *handle)
+int weft_p2p_call_recv_init(const struct weft_p2p_call *call, MPI_Request *handle)
 {
     struct weft_resolved from;
     int code;
-    if (!weft_call_resolve_start(call, true, handle, &from, &code))
+    if (!weft_p2p_call_resolve_start(call, true, handle, &from, &code))
         return code ? code : make_inactive(*handle);
-    struct weft_channel *channel = weft_call_channel(call);
+    struct weft_channel *channel = weft_p2p_call_channel(call);
     struct weft_request *request = weft_request_get(channel->vci, WEFT_REQUEST_RECV, 0);
     if (!request)
         return MPI_ERR_NO_MEM;

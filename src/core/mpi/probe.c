@@ -12,15 +12,15 @@
 #include "core/message/count.h"
 #include "core/progress/progress.h"
 
-int weft_call_probe(struct weft_comm *comm, int source, int tag, int *flag, MPI_Message *handle,
-                    MPI_Status *status)
+int weft_p2p_call_probe(struct weft_comm *comm, int source, int tag, int *flag, MPI_Message *handle,
+                        MPI_Status *status)
 {
-    const struct weft_call call = {comm, .datatype = MPI_BYTE, .peer = source, .tag = tag};
+    const struct weft_p2p_call call = {comm, .datatype = MPI_BYTE, .peer = source, .tag = tag};
     struct weft_channel *channel = weft_comm_channel(comm, source, tag);
     struct weft_message *message = NULL;
     struct weft_resolved from;
     int code;
-    if (!weft_call_resolve(&call, true, &from, &code)) {
+    if (!weft_p2p_call_resolve(&call, true, &from, &code)) {
         if (code != MPI_SUCCESS)
             return code;
         weft_status_proc_null(status);
@@ -73,9 +73,9 @@ static int receive(void *buffer, MPI_Count count, MPI_Datatype datatype, MPI_Mes
         *comm = message->channel->comm;
     else if (!nowhere) /* the communicator was freed since the probe: nobody can name it */
         source = 0;
-    const struct weft_call call = {*comm, buffer, count, datatype, .peer = source};
+    const struct weft_p2p_call call = {*comm, buffer, count, datatype, .peer = source};
     struct weft_resolved to;
-    int code = weft_call_check(&call, true, &to);
+    int code = weft_p2p_call_check(&call, true, &to);
     if (code != MPI_SUCCESS)
         return code;
     *out = nowhere ? weft_request_to_nowhere(vci) : weft_request_get(vci, WEFT_REQUEST_RECV, 1);

@@ -48,12 +48,10 @@ static __attribute__((noinline)) int retire_special(MPI_Request *handle, MPI_Sta
     code = row->may_free(request);
     if (code != MPI_SUCCESS)
         return code;
-    code = row->query(request, status);
-    int freed = row->free(request);
+    row->query(request, status);
+    code = row->free(request); /* the error of the last function counts (MPI 5.0, 13.2) */
     weft_request_put(request);
     *handle = MPI_REQUEST_NULL;
-    if (freed != MPI_SUCCESS) /* the error of the last function counts */
-        code = freed;
     if (with_error && status != MPI_STATUS_IGNORE)
         status->MPI_ERROR = code;
     return code;
@@ -260,6 +258,7 @@ static int finish_all(struct weft_request_call *call, int count, MPI_Request *ha
                       MPI_Status *statuses)
 {
     struct outcome outcome = {.statuses = statuses};
+    struct weft_vci *waits = NULL; /* one wait for all, so that lanes answer messages together */
     for (int i = 0; i < count; i++) {
         MPI_Status *status = statuses ? &statuses[i] : MPI_STATUS_IGNORE;
         if (weft_likely(!call->vcis) && weft_likely(!outcome.cause) &&
@@ -267,9 +266,14 @@ static int finish_all(struct weft_request_call *call, int count, MPI_Request *ha
             outcome.count++;
             continue;
         }
-        wait_for(call, weft_request_of(handles[i]));
+        struct weft_request *request = weft_request_of(handles[i]);
+        if (!waits && request->pending && !call->vcis)
+            weft_vci_begin_wait(waits = request->vci);
+        wait_for(call, request);
         retire_next(call, &outcome, &handles[i]);
     }
+    if (waits)
+        weft_vci_end_wait(waits);
     return raise_outcome(call, &outcome);
 }
 

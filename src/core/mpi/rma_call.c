@@ -87,9 +87,16 @@ static int check_op(const struct weft_rma_arguments *a, struct weft_rma_call *ca
     return MPI_SUCCESS;
 }
 
-static int check_swap(struct weft_rma_call *call)
+static int check_swap(const struct weft_win *win, const struct weft_rma_call *call)
 {
     enum weft_basic_type elem = call->type->basic_type;
+    if (!call->compare)
+        return weft_error_set(MPI_ERR_BUFFER, "the value to compare with is a null pointer");
+    if (weft_unlikely(weft_gpu_enabled) && !win->host_only && weft_gpu_owns(call->compare))
+        return weft_error_set(MPI_ERR_BUFFER,
+                              "the value to compare with, at %p, is in memory of a GPU; it has to "
+                              "be in host memory, origin and result may be in GPU memory",
+                              call->compare);
     bool takes = (elem >= WEFT_BASIC_INT8 && elem <= WEFT_BASIC_ADDRESS) ||
                  (elem >= WEFT_BASIC_BOOL && elem <= WEFT_BASIC_CHAR);
     if (takes && (call->type->flags & WEFT_TYPE_PREDEFINED))
@@ -139,9 +146,7 @@ static int check_call(const struct weft_win *win, const struct weft_rma_argument
     if (code == MPI_SUCCESS && call->bytes && is_accumulate(a))
         code = check_op(a, call);
     if (code == MPI_SUCCESS && a->kind == WEFT_RMA_COMPARE_AND_SWAP)
-        code = a->compare ? check_swap(call)
-                          : weft_error_set(MPI_ERR_BUFFER, "the value to compare with is a null "
-                                                           "pointer");
+        code = check_swap(win, call);
     if (code == MPI_SUCCESS && call->bytes)
         code = check_range(win, a->target, call);
     return code;

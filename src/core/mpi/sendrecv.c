@@ -15,7 +15,6 @@
 #include "core/mpi/p2p_call.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
-#include "core/message/process.h"
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
 
@@ -23,17 +22,17 @@
 
 /* Posts the receive, for a call that waits for it or not; from MPI_PROC_NULL it is complete, on the
  * VCI of the send. */
-static int post_receive(const struct weft_call *out, const struct weft_call *in, bool waits,
+static int post_receive(const struct weft_p2p_call *out, const struct weft_p2p_call *in, bool waits,
                         struct weft_request **receive)
 {
     struct weft_resolved from;
     int code;
-    if (weft_call_resolve(in, true, &from, &code))
+    if (weft_p2p_call_resolve(in, true, &from, &code))
         return (waits ? weft_p2p_irecv_blocking
-                      : weft_p2p_irecv)(weft_call_channel(in), (void *)in->buffer, from.bytes,
+                      : weft_p2p_irecv)(weft_p2p_call_channel(in), (void *)in->buffer, from.bytes,
                                         from.type, in->peer, in->tag, receive);
     if (code == MPI_SUCCESS)
-        *receive = weft_request_to_nowhere(weft_call_channel(out)->vci);
+        *receive = weft_request_to_nowhere(weft_p2p_call_channel(out)->vci);
     return code;
 }
 
@@ -47,14 +46,14 @@ WEFT_COLD static void withdraw_receive(struct weft_request *receive)
     weft_request_put(receive);
 }
 
-static int exchange_messages(const struct weft_call *out, const struct weft_call *in,
+static int exchange_messages(const struct weft_p2p_call *out, const struct weft_p2p_call *in,
                              MPI_Status *status)
 {
     struct weft_request *receive;
     int code = post_receive(out, in, true, &receive);
     if (code != MPI_SUCCESS)
         return code;
-    int sent = weft_call_send(out, WEFT_SEND_STANDARD);
+    int sent = weft_p2p_call_send(out, WEFT_SEND_STANDARD);
     if (sent != MPI_SUCCESS && !weft_failure_is_death(sent)) {
         withdraw_receive(receive);
         return sent;
@@ -69,16 +68,16 @@ static int exchange_messages(const struct weft_call *out, const struct weft_call
 
 /* Starts both. The request is that of the receive, which waits for the send too. Takes over *copy
  * if the send started. */
-static int start_exchange(const struct weft_call *out, const struct weft_call *in, void **copy,
-                          MPI_Request *request)
+static int start_exchange(const struct weft_p2p_call *out, const struct weft_p2p_call *in,
+                          void **copy, MPI_Request *request)
 {
     struct weft_request *receive, *send;
     struct weft_resolved to;
     int code = post_receive(out, in, false, &receive);
     if (code != MPI_SUCCESS)
         return code;
-    if (weft_call_resolve(out, false, &to, &code)) {
-        code = weft_p2p_isend(weft_call_channel(out), out->buffer, to.bytes, to.type, out->peer,
+    if (weft_p2p_call_resolve(out, false, &to, &code)) {
+        code = weft_p2p_isend(weft_p2p_call_channel(out), out->buffer, to.bytes, to.type, out->peer,
                               out->tag, WEFT_SEND_STANDARD, &send);
         if (weft_failure_is_death(code)) {
             receive->error = (uint8_t)code; /* when it is complete */
@@ -102,11 +101,11 @@ static int start_exchange(const struct weft_call *out, const struct weft_call *i
 
 /* Copies the data to be sent, and makes the call send the copy. *copy stays NULL when there is
  * nothing to send. */
-static int take_copy(struct weft_call *out, void **copy)
+static int take_copy(struct weft_p2p_call *out, void **copy)
 {
     struct weft_resolved to;
     int code;
-    if (!weft_call_resolve(out, false, &to, &code) || !to.bytes)
+    if (!weft_p2p_call_resolve(out, false, &to, &code) || !to.bytes)
         return code;
     *copy = malloc(to.bytes);
     if (!*copy)
@@ -121,15 +120,15 @@ static int take_copy(struct weft_call *out, void **copy)
     return MPI_SUCCESS;
 }
 
-int weft_call_sendrecv(struct weft_call out, const struct weft_call *in, bool replace,
-                       MPI_Status *status)
+int weft_p2p_call_sendrecv(struct weft_p2p_call out, const struct weft_p2p_call *in, bool replace,
+                           MPI_Status *status)
 {
     void *copy = NULL;
     struct weft_resolved to;
-    int code = replace ? take_copy(&out, &copy) : weft_call_check(&out, false, &to);
+    int code = replace ? take_copy(&out, &copy) : weft_p2p_call_check(&out, false, &to);
     if (code == MPI_SUCCESS) {
-        struct weft_vci *sending = weft_call_channel(&out)->vci;
-        struct weft_vci *receiving = weft_call_channel(in)->vci;
+        struct weft_vci *sending = weft_p2p_call_channel(&out)->vci;
+        struct weft_vci *receiving = weft_p2p_call_channel(in)->vci;
         if (in->peer == MPI_PROC_NULL) /* then the VCI of the other message is held alone */
             receiving = sending;
         else if (out.peer == MPI_PROC_NULL)
@@ -144,14 +143,14 @@ int weft_call_sendrecv(struct weft_call out, const struct weft_call *in, bool re
     return code;
 }
 
-int weft_call_isendrecv(struct weft_call out, const struct weft_call *in, bool replace,
-                        MPI_Request *request)
+int weft_p2p_call_isendrecv(struct weft_p2p_call out, const struct weft_p2p_call *in, bool replace,
+                            MPI_Request *request)
 {
     void *copy = NULL;
     struct weft_resolved to, from;
-    int code = replace ? take_copy(&out, &copy) : weft_call_check(&out, false, &to);
+    int code = replace ? take_copy(&out, &copy) : weft_p2p_call_check(&out, false, &to);
     if (code == MPI_SUCCESS && !request)
-        code = weft_call_check(in, true, &from);
+        code = weft_p2p_call_check(in, true, &from);
     if (code == MPI_SUCCESS)
         code = request ? start_exchange(&out, in, &copy, request) : weft_arg_no_result("request");
     free(copy);

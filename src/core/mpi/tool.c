@@ -201,9 +201,9 @@ int weft_mpi_event_get_index(const char *name, int *index)
     return found(i, WEFT_EVENTS, index);
 }
 
-void weft_mpi_event_copy(struct weft_instance *instance, void *buffer)
+void weft_mpi_event_copy(struct weft_event_instance *instance, void *buffer)
 {
     for (int i = 0; i < weft_event_count(instance->type); i++)
-        weft_instance_read(instance, i,
-                           (char *)buffer + weft_event_displacement(instance->type, i));
+        weft_event_instance_read(instance, i,
+                                 (char *)buffer + weft_event_displacement(instance->type, i));
 }

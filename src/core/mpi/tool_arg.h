@@ -54,14 +54,15 @@ static inline int weft_tool_arg_pvar(struct weft_pvar_session *session, MPI_T_pv
 }
 
 static inline int weft_tool_arg_registration(MPI_T_event_registration handle,
-                                             struct weft_registration **out)
+                                             struct weft_event_registration **out)
 {
-    return weft_tool_found(*out = weft_registration_find(handle));
+    return weft_tool_found(*out = weft_event_registration_find(handle));
 }
 
-static inline int weft_tool_arg_instance(MPI_T_event_instance handle, struct weft_instance **out)
+static inline int weft_tool_arg_instance(MPI_T_event_instance handle,
+                                         struct weft_event_instance **out)
 {
-    return weft_tool_found(*out = weft_instance_find(handle));
+    return weft_tool_found(*out = weft_event_instance_find(handle));
 }
 
 /* MPI_INFO_NULL, or an info object. No hint is known. */

@@ -3,7 +3,10 @@
  * Cartesian and graph topologies (MPI 5.0 sections 8.5.1 to 8.5.3 and 8.5.5 to 8.5.8): what their
  * entry points check and do beside abi/entry_points.txt.
  *
- * Invariant: arguments are checked before anything is sent; they have to be the same everywhere.
+ * Invariants:
+ *  - Arguments are checked before anything is sent; they have to be the same everywhere.
+ *  - The maps send nothing, because they are local (8.5.8); the cores of other processes, which
+ *    only a message brings, are not used.
  */
 #include "core/comm/comm_make.h"
 #include "core/comm/reorder.h"
@@ -71,13 +74,9 @@ int weft_mpi_cart_create(struct weft_comm *comm, int ndims, const int *dims, con
                                 weft_topology_cart(ndims, dims, periods), made);
 }
 
-int weft_mpi_cart_map(struct weft_comm *comm, int ndims, const int *dims, int *newrank)
+void weft_mpi_cart_map(struct weft_comm *comm, int ndims, const int *dims, int *newrank)
 {
-    int *order = NULL;
-    int code = weft_reorder_find(comm, &order);
-    if (code == MPI_SUCCESS)
-        find_new_rank(comm, order, weft_cart_size(ndims, dims), newrank);
-    return code;
+    find_new_rank(comm, weft_reorder_by_node(comm), weft_cart_size(ndims, dims), newrank);
 }
 
 int weft_mpi_cart_get(struct weft_comm *comm, int maxdims, int dims[], int periods[], int coords[])
@@ -187,15 +186,24 @@ int weft_mpi_check_graph(struct weft_comm *comm, int nnodes, const int *index, c
     return MPI_SUCCESS;
 }
 
+/* The edges of the nodes from `node` to `end`, for the caller to free. */
+static struct weft_edge *edges_of(int node, int end, const int *index, const int *edges, int *n)
+{
+    int first = node > 0 && node < end ? index[node - 1] : 0, i = first;
+    *n = node < end ? index[end - 1] - first : 0;
+    struct weft_edge *list = weft_memory_get((size_t)*n, sizeof *list, "the edges of a graph");
+    for (; node < end; node++)
+        for (; i < index[node]; i++)
+            list[i - first] = (struct weft_edge){node, edges[i], 1};
+    return list;
+}
+
 /* The order for a graph, of which this process passes the edges of its own node. */
 static int order_graph(struct weft_comm *over, int nnodes, const int *index, const int *edges,
                        int **order)
 {
-    int node = over->rank, first = node > 0 && node < nnodes ? index[node - 1] : 0;
-    int n = node < nnodes ? index[node] - first : 0;
-    struct weft_edge *list = weft_memory_get((size_t)n, sizeof *list, "the edges of a graph");
-    for (int i = 0; i < n; i++)
-        list[i] = (struct weft_edge){node, edges[first + i], 1};
+    int n, node = over->rank;
+    struct weft_edge *list = edges_of(node, node < nnodes ? node + 1 : node, index, edges, &n);
     int code = weft_reorder_graph(over, list, n, order);
     free(list);
     return code;
@@ -214,14 +222,13 @@ int weft_mpi_graph_create(struct weft_comm *comm, int nnodes, const int *index, 
                                 made);
 }
 
-int weft_mpi_graph_map(struct weft_comm *comm, int nnodes, const int *index, const int *edges,
-                       int *newrank)
+void weft_mpi_graph_map(struct weft_comm *comm, int nnodes, const int *index, const int *edges,
+                        int *newrank)
 {
-    int *order = NULL;
-    int code = order_graph(comm, nnodes, index, edges, &order);
-    if (code == MPI_SUCCESS)
-        find_new_rank(comm, order, nnodes, newrank);
-    return code;
+    int n;
+    struct weft_edge *list = edges_of(0, nnodes, index, edges, &n);
+    find_new_rank(comm, weft_reorder_graph_by_node(comm, list, n), nnodes, newrank);
+    free(list);
 }
 
 int weft_mpi_graph_get(struct weft_comm *comm, int maxindex, int maxedges, int index[], int edges[])

@@ -77,9 +77,9 @@ static int check_arguments(const struct weft_win_arguments *arguments, MPI_Info 
     if (given && arguments->bytes && !arguments->base)
         return weft_error_set(MPI_ERR_BUFFER, "the base of %lld bytes is a null pointer",
                               (long long)arguments->bytes);
-    if (arguments->unit <= 0 || arguments->unit > INT_MAX)
-        return weft_error_set(MPI_ERR_DISP, "the displacement unit %lld is not between 1 and %d",
-                              (long long)arguments->unit, INT_MAX);
+    if (arguments->unit <= 0)
+        return weft_error_set(MPI_ERR_DISP, "the displacement unit %lld is not positive",
+                              (long long)arguments->unit);
     if (!arguments->info && info != MPI_INFO_NULL)
         return weft_arg_bad_handle(WEFT_KIND_INFO, info, -1);
     return MPI_SUCCESS;
@@ -114,6 +114,21 @@ int weft_mpi_win_free(struct weft_win *win)
     if (code == MPI_SUCCESS)
         weft_win_free(win);
     return code;
+}
+
+int weft_mpi_win_shared_query(const struct weft_win *win, int rank, MPI_Aint *size, int *disp_unit,
+                              void *baseptr)
+{
+    struct weft_win_memory memory = weft_win_shared(win, rank);
+    if (memory.unit > INT_MAX)
+        return weft_error_set(MPI_ERR_VALUE_TOO_LARGE,
+                              "the displacement unit %lld does not fit into an int; call "
+                              "MPI_Win_shared_query_c",
+                              (long long)memory.unit);
+    *size = memory.bytes;
+    *disp_unit = (int)memory.unit;
+    weft_win_copy_address(memory.base, baseptr);
+    return MPI_SUCCESS;
 }
 
 /* ---- Attributes */

@@ -303,8 +303,7 @@ static const char *tail_caller(const struct weft_request *on)
                                                : "MPI_Send";
 }
 
-/* The name of the MPI function that waits for the request `on` (or NULL). */
-static const char *waiting_function(const struct weft_request *on, char *buf, size_t len)
+const char *weft_hang_function(const struct weft_request *on, char *buf, size_t len)
 {
     void *frames[FRAMES];
     Dl_info here, at;
@@ -336,11 +335,6 @@ static const char *waiting_function(const struct weft_request *on, char *buf, si
     return name ? name : "a blocking call";
 }
 
-const char *weft_hang_function(const struct weft_request *on, char *buf, size_t len)
-{
-    return waiting_function(on, buf, len);
-}
-
 /* ---- The time of a report */
 
 WEFT_COLD static __attribute__((noinline)) void report_wait(double seconds,
@@ -349,7 +343,7 @@ WEFT_COLD static __attribute__((noinline)) void report_wait(double seconds,
     struct report *report = begin_report(on);
     char function[64];
     add_line(report, "waiting for %.1f s in %s without progress", seconds,
-             waiting_function(on, function, sizeof function));
+             weft_hang_function(on, function, sizeof function));
     finish_report(report);
     if (weft_event_wanted(WEFT_EVENT_HANG))
         weft_event_raise(WEFT_EVENT_HANG, &(struct weft_event_data){.rank = weft.job.rank});

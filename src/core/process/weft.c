@@ -426,22 +426,24 @@ static void weft_stop(void)
 }
 
 /* The attributes of the predefined communicators are deleted first, while MPI can still be used
- * (MPI 5.0, 11.2.4). */
-static void delete_attributes(void)
+ * (MPI 5.0, 11.2.4). Returns the error that MPI_Finalize returns when it has finished. */
+static int delete_attributes(void)
 {
     struct weft_comm *const of[] = {&weft_comm_self, &weft_comm_world};
+    int returned = MPI_SUCCESS;
     for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
-        int code = weft_attribute_delete_all(weft_comm_attributed(of[i]));
+        int code = weft_attribute_delete_finally(weft_comm_attributed(of[i]));
         if (code != MPI_SUCCESS)
-            weft_error_raise(of[i], code, "MPI_Finalize");
+            returned = weft_error_raise(of[i], code, "MPI_Finalize");
     }
+    return returned;
 }
 
 int weft_finalize(void)
 {
     weft_phases_begin();
     weft_progress_thread_stop(); /* from here on this thread progresses until the end */
-    delete_attributes();
+    int returned = delete_attributes();
     if (weft.job.size > 1) {
         /* Our own barrier waits for late ranks, where progress and errors are ours; the fence after
          * it is short. */
@@ -462,7 +464,7 @@ int weft_finalize(void)
     }
     world = WORLD_WAS;
     set_entry_flags();
-    return MPI_SUCCESS;
+    return returned;
 }
 
 /* The process that registered it: a child that it forked may exit too, and is no rank of the job.

@@ -52,31 +52,30 @@ bool weft_failure_await(bool (*is_dead)(const void *arg), const void *arg, int m
     return dead;
 }
 
-static bool is_dead_peer(const void *arg)
+static bool is_dead_process(const void *arg)
 {
-    const struct weft_peer *peer = arg;
-    return peer ? weft_process_has_failed(peer->world) : weft_boot_has_failed(WEFT_BOOT_ANYBODY);
+    return weft_process_has_failed(*(const int *)arg);
 }
 
-bool weft_failure_confirm(const struct weft_peer *peer)
+bool weft_failure_confirm(int world)
 {
-    bool foreign = peer && weft_is_foreign(peer->world);
-    return weft_failure_await(is_dead_peer, peer, foreign ? 0 : WEFT_FAILURE_REPORT_MS);
+    return weft_failure_await(is_dead_process, &world,
+                              weft_is_foreign(world) ? 0 : WEFT_FAILURE_REPORT_MS);
 }
 
-void weft_failure_lost(const struct weft_peer *peer, int code, const char *format, ...)
+void weft_failure_lost(int world, int code, const char *format, ...)
 {
     char sentence[1024];
     va_list args;
-    if (weft_failure_confirm(peer))
+    if (weft_failure_confirm(world))
         return;
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
     if (!weft_settings.keep_going)
         weft_fatal(code, "%s", sentence);
-    weft_warn("%s; rank %d counts as dead from now on", sentence, peer->world);
-    weft_failure_add(peer->world);
+    weft_warn("%s; rank %d counts as dead from now on", sentence, world);
+    weft_failure_add(world);
 }
 
 /* ---- The record of the dead */
@@ -183,26 +182,20 @@ struct death {
     struct weft_request *found;
 };
 
-bool weft_failure_is_posted(const struct weft_request *request)
-{
-    return weft_request_row(request)->receives &&
-           (request->match.queued || (request->flags & WEFT_REQUEST_IN_LANE));
-}
-
 /* Finds the first operation to end. One at a time, because ending it may start others. */
 static void find_stranded(void *arg, struct weft_request *request)
 {
     struct death *death = arg;
     if (death->found || request->pending <= 0 || request->peer != death->peer)
         return;
-    if (weft_failure_is_posted(request) || weft_lane_waits_for_peer(request))
+    if (weft_request_is_posted(request) || weft_lane_waits_for_peer(request))
         death->found = request;
 }
 
 void weft_failure_end(struct weft_request *request, int code)
 {
     weft_assert(request->pending > 0);
-    if (!weft_failure_is_posted(request)) {
+    if (!weft_request_is_posted(request)) {
         request->error = (uint8_t)code;
         weft_lane_abandon(request);
         return;
@@ -213,11 +206,15 @@ void weft_failure_end(struct weft_request *request, int code)
     } else {
         weft_sw_withdraw(request);
     }
-    request->error = (uint8_t)code;
-    request->source = MPI_ANY_SOURCE;
-    request->tag = MPI_ANY_TAG;
-    request->bytes = 0;
-    weft_request_event(request);
+    weft_request_end_receive(request, code);
+}
+
+void weft_failure_end_fetch(struct weft_request *receive)
+{
+    weft_assert(weft_request_row(receive)->receives && receive->pending > 0);
+    receive->error = (uint8_t)weft_failure_report(receive->peer);
+    receive->bytes = 0;
+    weft_request_event(receive);
 }
 
 static void close_dead(struct weft_peer *peer)
@@ -236,7 +233,7 @@ static void close_dead(struct weft_peer *peer)
 static void find_blocking(void *arg, struct weft_request *request)
 {
     struct death *death = arg;
-    if (death->found || request->pending <= 0 || !weft_failure_is_posted(request) ||
+    if (death->found || request->pending <= 0 || !weft_request_is_posted(request) ||
         request->peer || request->match.source != WEFT_MATCH_ANY_SOURCE)
         return;
     if (weft_failure_stall(request) != MPI_SUCCESS)

@@ -7,6 +7,8 @@
 
 #include "core/message/peer.h"
 
+struct weft_channel;
+
 /* Takes note of ranks that the launcher reported dead: every operation that needs one ends with
  * MPIX_ERR_PROC_FAILED. Returns the number of deaths. Ends the job when the launcher is gone, or a
  * host does not answer (check_hosts of core/message/lane.h). */
@@ -28,9 +30,9 @@ enum { WEFT_FAILURE_REPORT_MS = 300 };
  * progress. After a wait in vain the next second's calls do not wait. */
 WEFT_COLD bool weft_failure_await(bool (*is_dead)(const void *arg), const void *arg, int ms);
 
-/* True if the launcher reports a rank (NULL: any) as dead; for a caller whose connection to it has
- * failed. Waits for the report. */
-WEFT_COLD bool weft_failure_confirm(const struct weft_peer *peer);
+/* True if the launcher reports a process (WEFT_BOOT_ANYBODY: any rank) as dead; for a caller whose
+ * connection to it has failed. Waits for the report. */
+WEFT_COLD bool weft_failure_confirm(int world);
 
 /* For a call from any source on a channel: MPIX_ERR_PROC_FAILED, recorded, if a process that may
  * send to it is dead and the program has not acknowledged that; else MPI_SUCCESS. */
@@ -47,10 +49,13 @@ WEFT_COLD int weft_failure_report_stalled(const struct weft_request *request);
  */
 void weft_failure_resume(void);
 
-/* True for a receive without a message. The other one ends it, or an operation that waits for its
- * dead peer, with an error whose sentence is recorded, unless a message has just matched. */
-bool weft_failure_is_posted(const struct weft_request *request);
+/* Ends a receive without a message, or an operation that waits for its dead peer, with an error
+ * whose sentence is recorded, unless a message has just matched. */
 void weft_failure_end(struct weft_request *request, int code);
+
+/* Ends a receive that has matched the announcement of a message whose data its dead peer has not
+ * sent. For lanes. */
+WEFT_COLD void weft_failure_end_fetch(struct weft_request *receive);
 
 /* True of an error class that a death is the reason of. */
 static inline bool weft_failure_is_death(int code)
@@ -63,10 +68,10 @@ static inline bool weft_failure_is_death(int code)
 WEFT_COLD int weft_failure_report(const struct weft_peer *peer);
 WEFT_COLD int weft_failure_report_process(int world);
 
-/* The connection with a peer has failed for good: if the launcher or the monitor (lane.h) does not
- * report the peer dead, it counts as dead from now on, or the job ends with that class and
- * sentence, unless it goes on without dead ranks. */
-__attribute__((format(printf, 3, 4))) WEFT_COLD void
-weft_failure_lost(const struct weft_peer *peer, int code, const char *format, ...);
+/* The connection with a process has failed for good, or cannot be made: if the launcher or the
+ * monitor (lane.h) does not report the process dead, it counts as dead from now on, or the job ends
+ * with that class and sentence, unless it goes on without dead ranks. */
+__attribute__((format(printf, 3, 4))) WEFT_COLD void weft_failure_lost(int world, int code,
+                                                                       const char *format, ...);
 
 #endif

@@ -329,11 +329,6 @@ WEFT_HOT void weft_idle_for(unsigned *idle, const struct weft_request *request)
         idle_at(idle, request);
 }
 
-void weft_idle(unsigned *idle)
-{
-    weft_idle_for(idle, NULL);
-}
-
 void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request *request)
 {
     if (!weft_poll(vci)) {
@@ -383,7 +378,10 @@ void weft_wait_in_lane(int (*progress)(unsigned vci), unsigned vci, bool (*waits
 void weft_vci_complete_transfers(struct weft_vci *vci)
 {
     struct weft_vci *scope = weft_unlikely(weft_entry_flags) ? weft_vci_scope(vci) : NULL;
-    unsigned idle = 0;
+    unsigned idle = 0, number = 0;
+    WEFT_LANES_EACH(lane, number)
+    if (lane->wait_ended)
+        lane->wait_ended(vci->number);
     while (vci->transfers && !vci->waiting)
         weft_await(scope, &idle, NULL);
 }

@@ -60,10 +60,7 @@ int weft_poll(struct weft_vci *vci);
 
 /* Called by a waiting rank between two calls of weft_progress that found nothing; *idle counts them
  * and is to be reset to 0 when something happened. Spins, then yields, then sleeps; with threads it
- * lets others in. */
-void weft_idle(unsigned *idle);
-
-/* The same for a rank that waits for one request: a report of a hang names it first. */
+ * lets others in. A report of a hang names the request first; NULL: the rank waits for none. */
 void weft_idle_for(unsigned *idle, const struct weft_request *request);
 
 /* Checks for dead ranks, and reports a hang in a wait that has taken so many polls (0: no wait).
@@ -98,8 +95,8 @@ void weft_wait_in_lane(int (*progress)(unsigned vci), unsigned vci, bool (*waits
                        void *arg);
 
 /* A blocking call begins, and ends. In between a lane may count on it that this rank makes
- * progress, and so move a message with the help of both ends (shm/fetch.c). The last call that ends
- * completes these transfers. */
+ * progress, and so move a message with the help of both ends (shm/fetch.c), or hold back an answer
+ * (ofi/rndv_read.c). The last call that ends completes these transfers. */
 static inline void weft_vci_begin_wait(struct weft_vci *vci)
 {
     vci->waiting++;

@@ -8,9 +8,11 @@
 #include "core/pt2pt/bsend.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
+#include "core/message/foreign.h"
 #include "core/progress/progress.h"
 #include "gpu/gpu.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct weft_bsend_owner (*weft_bsend_owner_of)(const struct weft_channel *channel);
@@ -48,6 +50,24 @@ static bool sent_before(const struct weft_bsend_buffer *buffer, uint64_t number)
     return !buffer->oldest || buffer->oldest->number >= number;
 }
 
+/* Returns the class of the first message that could not be sent after its send had returned, its
+ * sentence recorded; each is reported once. */
+static int take_error(struct weft_bsend_buffer *buffer)
+{
+    int code = buffer->error, rank = buffer->failed_rank;
+    char host[256], receiver[300] = "a process of another job";
+    buffer->error = MPI_SUCCESS;
+    if (weft_likely(code == MPI_SUCCESS))
+        return MPI_SUCCESS;
+    if (!weft_is_foreign(rank))
+        snprintf(receiver, sizeof receiver, "rank %d on %s", rank,
+                 weft_boot_host(rank, host, sizeof host));
+    return weft_error_set(code,
+                          "a buffered message with tag %d to %s could not be sent, nor perhaps "
+                          "later ones of the buffer; see whether the receiver still runs",
+                          buffer->failed_tag, receiver);
+}
+
 static void give(struct weft_bsend_entry *entry)
 {
     struct weft_bsend_buffer *buffer = entry->buffer;
@@ -60,7 +80,7 @@ static void give(struct weft_bsend_entry *entry)
     while (buffer->flushes && sent_before(buffer, buffer->flushes->entries)) {
         struct weft_request *flush = buffer->flushes;
         buffer->flushes = flush->next;
-        flush->error = buffer->error;
+        flush->error = (uint8_t)take_error(buffer);
         weft_request_event(flush);
     }
 }
@@ -71,8 +91,12 @@ static void leave_entry(struct weft_request *send)
     struct weft_bsend_entry *entry =
         (struct weft_bsend_entry *)((char *)send->buffer - offsetof(struct weft_bsend_entry, data));
     send->buffer = NULL;
-    if (send->error && !entry->buffer->error)
-        entry->buffer->error = send->error;
+    struct weft_bsend_buffer *buffer = entry->buffer;
+    if (send->error && !buffer->error) {
+        buffer->error = send->error;
+        buffer->failed_rank = send->peer->world;
+        buffer->failed_tag = send->tag;
+    }
     give(entry);
 }
 
@@ -250,16 +274,6 @@ WEFT_COLD static int nothing_attached(struct weft_bsend_owner owner)
                                          : "MPI_Buffer_attach");
 }
 
-/* Reports once that messages could not be sent after their sends had returned. */
-WEFT_COLD static int not_sent(struct weft_bsend_owner owner)
-{
-    struct weft_bsend_buffer *buffer = buffer_of(owner);
-    int error = buffer->error;
-    buffer->error = MPI_SUCCESS;
-    return weft_error_set(error, "a message from the buffer attached to %s could not be sent",
-                          name_of(owner));
-}
-
 int weft_bsend_attach(struct weft_bsend_owner owner, void *base, size_t size)
 {
     struct weft_bsend_buffer *buffer = buffer_of(owner);
@@ -282,6 +296,14 @@ int weft_bsend_attach(struct weft_bsend_owner owner, void *base, size_t size)
     buffer->attached = true;
     buffer->automatic = automatic;
     return MPI_SUCCESS;
+}
+
+void weft_bsend_set_detached(struct weft_bsend_owner owner, void *base, size_t size)
+{
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
+    weft_assert(buffer->attached && buffer->automatic);
+    buffer->base = base;
+    buffer->size = size;
 }
 
 struct before {
@@ -307,7 +329,7 @@ int weft_bsend_flush(struct weft_bsend_owner owner)
     if (!buffer->attached)
         return nothing_attached(owner);
     wait_before(buffer, buffer->entries);
-    return buffer->error ? not_sent(owner) : MPI_SUCCESS;
+    return take_error(buffer);
 }
 
 int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out)
@@ -327,7 +349,7 @@ int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out)
     flush->entries = buffer->entries;
     *out = flush;
     if (sent_before(buffer, flush->entries)) {
-        flush->error = buffer->error;
+        flush->error = (uint8_t)take_error(buffer);
         flush->pending = 0;
         return MPI_SUCCESS;
     }
@@ -351,5 +373,5 @@ int weft_bsend_detach(struct weft_bsend_owner owner, void **base, size_t *size)
     buffer->attached = false;
     buffer->automatic = false;
     buffer->size = 0; /* as no buffer: nothing fits */
-    return buffer->error ? not_sent(owner) : MPI_SUCCESS;
+    return take_error(buffer);
 }

@@ -49,9 +49,14 @@ bool weft_bsend_sent(struct weft_request *send);
  * when one is attached. */
 int weft_bsend_attach(struct weft_bsend_owner owner, void *buffer, size_t size);
 
+/* Sets the results of weft_bsend_detach for a buffer of malloc: the buffer of a front end's
+ * program. */
+void weft_bsend_set_detached(struct weft_bsend_owner owner, void *buffer, size_t size);
+
 /* Waits until everything in the buffer is sent, detaches it: *buffer and *size are what was
  * attached (MPI_BUFFER_AUTOMATIC and 0). MPI_ERR_BUFFER when none is attached; the class of the
- * first message that could not be sent, the buffer detached all the same. */
+ * first message that could not be sent and was not reported yet, the buffer detached all the same.
+ */
 int weft_bsend_detach(struct weft_bsend_owner owner, void **buffer, size_t *size);
 
 /* Waits until everything that is in the buffer now is sent. Errors as for weft_bsend_detach. */
@@ -60,8 +65,7 @@ int weft_bsend_flush(struct weft_bsend_owner owner);
 /* Starts the same; *out is the request. */
 int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out);
 
-/* The row of buffered sends. Its sub_ended: a request with WEFT_REQUEST_OBSERVED is complete, for
- * the first time or, after it was cancelled when it was complete, again. */
+/* The row of buffered sends. */
 extern const struct weft_request_ops weft_bsend_request_ops;
 
 #endif

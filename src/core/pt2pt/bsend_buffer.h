@@ -43,8 +43,11 @@ struct weft_bsend_buffer {
     uint64_t entries; /* taken so far */
 
     /* bsend.c's */
-    bool attached, automatic;     /* automatic: entries come from malloc */
-    uint8_t error;                /* class of the first message that could not be sent */
+    bool attached, automatic; /* automatic: entries come from malloc */
+    /* The first message that could not be sent and was not reported yet: its class, or 0, the rank
+     * in MPI_COMM_WORLD that it was for, and its tag. */
+    uint8_t error;
+    int failed_rank, failed_tag;
     struct weft_request *flushes; /* requests of active flushes, the oldest first */
 };
 

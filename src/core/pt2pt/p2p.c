@@ -27,46 +27,6 @@ static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
                                                         : weft_channel_connect(channel, rank);
 }
 
-/* The posted receives of a channel. */
-struct posted {
-    const struct weft_channel *channel;
-    struct weft_request **items;
-    size_t count, space;
-    uint64_t first_wildcard; /* of those in the provider */
-};
-
-static void collect_posted(void *arg, struct weft_request *request)
-{
-    struct posted *posted = arg;
-    bool in_net = request->flags & WEFT_REQUEST_IN_LANE;
-    if (!request->pending || !weft_request_row(request)->receives ||
-        request->channel != posted->channel || (!in_net && !request->match.queued))
-        return;
-    if (posted->count == posted->space) {
-        posted->space = posted->space ? 2 * posted->space : 64;
-        posted->items = realloc(posted->items, posted->space * sizeof(struct weft_request *));
-        if (!posted->items)
-            weft_fatal(MPI_ERR_NO_MEM, "no memory to reorder %zu posted receives", posted->count);
-    }
-    posted->items[posted->count++] = request;
-    if (in_net && !request->peer && request->posted < posted->first_wildcard)
-        posted->first_wildcard = request->posted;
-}
-
-/* Receives in software are younger than those in the provider, because while there are any no
- * receive goes to the provider. */
-static int newest_first(const void *a, const void *b)
-{
-    const struct weft_request *x = *(struct weft_request *const *)a;
-    const struct weft_request *y = *(struct weft_request *const *)b;
-    bool x_in_net = x->flags & WEFT_REQUEST_IN_LANE, y_in_net = y->flags & WEFT_REQUEST_IN_LANE;
-    if (x_in_net != y_in_net)
-        return x_in_net ? 1 : -1;
-    uint64_t x_order = x_in_net ? x->posted : x->match.order;
-    uint64_t y_order = y_in_net ? y->posted : y->match.order;
-    return x_order < y_order ? 1 : x_order > y_order ? -1 : 0;
-}
-
 /* False if a message has matched it meanwhile. */
 static bool withdraw(struct weft_request *request)
 {
@@ -78,21 +38,18 @@ static bool withdraw(struct weft_request *request)
  * posted after the first of them. */
 WEFT_COLD static void mix_lanes(struct weft_channel *channel)
 {
-    struct posted posted = {.channel = channel, .first_wildcard = UINT64_MAX};
-    size_t taken = 0;
+    size_t n, taken = 0, end = 0; /* of the receives that move */
     channel->wildcards_held = channel->took_back = true;
     weft_match_use_bins(&channel->vci->matcher); /* from here on their order counts */
-    weft_request_each_of(channel->vci, collect_posted, &posted);
-    struct weft_request **items = posted.items;
-    if (posted.first_wildcard != UINT64_MAX) {
-        qsort(items, posted.count, sizeof *items, newest_first);
-        for (size_t i = 0; i < posted.count; i++)
-            if ((items[i]->match.queued || items[i]->posted >= posted.first_wildcard) &&
-                withdraw(items[i]))
-                items[taken++] = items[i];
-        while (taken > 0)
-            weft_sw_receive(items[--taken]);
-    }
+    struct weft_request **items = weft_request_posted(channel->vci, channel, false, &n);
+    for (size_t i = 0; i < n; i++)
+        if (items[i]->flags & WEFT_REQUEST_IN_LANE && !items[i]->peer)
+            end = i + 1;
+    for (size_t i = 0; i < end; i++)
+        if (withdraw(items[i]))
+            items[taken++] = items[i];
+    while (taken > 0)
+        weft_sw_receive(items[--taken]);
     free(items);
 }
 
@@ -156,14 +113,6 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     return code;
 }
 
-/* Ends a receive that its message will not come for. */
-static void end_receive(struct weft_request *request, int code)
-{
-    request->error = (uint8_t)code;
-    request->bytes = 0;
-    weft_request_event(request);
-}
-
 /* Starts a receive where its message will be matched. Returns MPI_SUCCESS. */
 static int start_receive(struct weft_request *request)
 {
@@ -179,12 +128,12 @@ static int start_receive(struct weft_request *request)
     struct weft_matcher *matcher = &channel->vci->matcher;
     bool arrived = weft_match_find(matcher, match->context, match->source, match->tag) != NULL;
     if (request->peer && request->peer->dead && !arrived) {
-        end_receive(request, weft_failure_report(request->peer));
+        weft_request_end_receive(request, weft_failure_report(request->peer));
         return MPI_SUCCESS;
     }
     int code = request->peer || arrived ? MPI_SUCCESS : weft_failure_stall(request);
     if (weft_unlikely(code != MPI_SUCCESS)) {
-        end_receive(request, code);
+        weft_request_end_receive(request, code);
         return MPI_SUCCESS;
     }
     if (local && !channel->wildcards_held)

@@ -28,8 +28,11 @@ struct weft_request weft_announcements = {.op = WEFT_REQUEST_ANNOUNCEMENT};
 WEFT_COLD int weft_partitioned_no_memory(const struct weft_partition_arguments *arguments,
                                          const char *what)
 {
-    return weft_error_set(MPI_ERR_NO_MEM, "no memory for a %s of %u partitions; make it fewer",
-                          what, arguments->partitions);
+    return weft_error_set(MPI_ERR_NO_MEM,
+                          "no memory for a partitioned %s of %u partitions %s rank %d with tag %d; "
+                          "make it fewer partitions",
+                          what, arguments->partitions, what[0] == 's' ? "to" : "from",
+                          arguments->rank, arguments->tag);
 }
 
 bool weft_partitioned_open(struct weft_partitioned *base,

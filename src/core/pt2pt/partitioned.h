@@ -64,6 +64,7 @@ struct weft_partition_arguments {
     uint32_t partitions;
     size_t count;  /* elements in one partition */
     int rank, tag; /* the other side, perhaps MPI_PROC_NULL; the user's tag */
+    int tag_ub;    /* the largest tag that all processes of the communicator have */
 };
 
 /* Make an inactive request of kind WEFT_REQUEST_PSEND or WEFT_REQUEST_PRECV. Return an MPI error

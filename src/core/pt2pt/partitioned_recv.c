@@ -88,7 +88,9 @@ static uint8_t prepare_buffer(struct weft_precv *recv)
     if (recv->notice_data)
         return MPI_SUCCESS;
     return (uint8_t)weft_error_set(MPI_ERR_NO_MEM,
-                                   "no memory for a partitioned receive; free some requests first");
+                                   "no memory for a partitioned receive of %u partitions from rank "
+                                   "%d with tag %d; free some requests first",
+                                   recv->base.is.partitions, recv->base.is.rank, recv->base.is.tag);
 }
 
 void weft_precv_matched(struct weft_request *sub)
@@ -182,10 +184,12 @@ static void receive_data(struct weft_precv *recv, struct weft_partition_range ra
     } else if (space.bytes) {
         data = slot->staging = malloc(space.bytes);
         if (!data) {
+            recv->base.error =
+                (uint8_t)weft_error_set(MPI_ERR_NO_MEM,
+                                        "no memory to unpack %u partitions of %zu bytes from rank "
+                                        "%d with tag %d; cut both sides alike",
+                                        range.count, space.bytes, is->rank, is->tag);
             space.bytes = 0;
-            recv->base.error = (uint8_t)weft_error_set(
-                MPI_ERR_NO_MEM, "no memory to unpack %u partitions; cut both sides alike",
-                range.count);
         }
     }
     recv->free_slots &= ~(UINT64_C(1) << index);

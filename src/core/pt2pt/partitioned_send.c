@@ -8,7 +8,6 @@
  *    and not flushed, in the queue, sent. unflushed counts those of the first two.
  *  - A slot is free when its bit in free_slots is set; all are between rounds.
  */
-#include "core/base/error.h"
 #include "core/pt2pt/partitioned_internal.h"
 #include "core/message/process.h"
 
@@ -49,12 +48,13 @@ static bool fill(struct weft_psend *send)
     return send->ready && send->queue && send->slots;
 }
 
-static uint32_t take_id(void)
+/* An id is a tag of messages between both processes. */
+static uint32_t take_id(int tag_ub)
 {
     static uint32_t next_id;
     static bool wrapped;
     do {
-        if (next_id++ == (uint32_t)weft.tag_ub) {
+        if (next_id++ >= (uint32_t)tag_ub) {
             next_id = 1;
             wrapped = true;
         }
@@ -70,7 +70,7 @@ static int announce(struct weft_psend *send)
     struct weft_announcement *what = malloc(sizeof *what);
     if (!what)
         return weft_partitioned_no_memory(is, "send");
-    send->base.id = take_id();
+    send->base.id = take_id(is->tag_ub);
     *what = (struct weft_announcement){send->base.bytes, is->partitions, send->base.id};
     int code = weft_partitioned_send(is->rank, is->announcing, is->tag, what, sizeof *what,
                                      weft_datatype_byte(), &weft_announcements, what);

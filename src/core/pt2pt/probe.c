@@ -58,8 +58,9 @@ int weft_probe_source(const struct weft_channel *channel, int source)
         return code;
     if (source < 0)
         return weft_failure_report_unacknowledged(channel);
-    struct weft_peer *peer = weft_channel_peer(channel, source);
-    return peer && peer->dead ? weft_failure_report(peer) : MPI_SUCCESS;
+    return weft_channel_is_dead(channel, source)
+               ? weft_failure_report_process(weft_channel_world(channel, source))
+               : MPI_SUCCESS;
 }
 
 struct probe {

@@ -24,7 +24,6 @@
  *    over, and reports MPIX_ERR_PROC_FAILED if the dead rank had held it.
  */
 #include "core/base/error.h"
-#include "core/message/process.h"
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
 #include "core/rma/message.h"
@@ -457,7 +456,7 @@ int weft_rma_apply_run(const struct weft_rma_apply *apply, char *at, size_t byte
     int code = MPI_SUCCESS;
     size_t most = bytes;
     if (bytes > HOLD_BYTES)
-        most = HOLD_BYTES - HOLD_BYTES % weft_basic_size(apply->element);
+        most = HOLD_BYTES - HOLD_BYTES % weft_rma_element_bytes(apply->element);
     for (size_t done = 0, n; done < bytes; done += n) {
         n = bytes - done < most ? bytes - done : most;
         struct weft_run run = {0, n};

@@ -29,9 +29,11 @@ int weft_win_check_memory(const void *base, MPI_Aint bytes)
                           base, (long long)bytes);
 }
 
+/* A region without bytes may be inside of another one. */
 static bool overlaps(const struct weft_win_region *region, const char *base, MPI_Aint bytes)
 {
-    return (uintptr_t)base < (uintptr_t)region->base + (uintptr_t)region->bytes &&
+    return bytes && region->bytes &&
+           (uintptr_t)base < (uintptr_t)region->base + (uintptr_t)region->bytes &&
            (uintptr_t)region->base < (uintptr_t)base + (uintptr_t)bytes;
 }
 
@@ -75,13 +77,15 @@ int weft_win_detach(struct weft_win *win, const void *base)
     int code = check_dynamic(win);
     if (code != MPI_SUCCESS)
         return code;
-    for (size_t i = 0; i < win->nregions; i++) {
-        if (win->regions[i].base != base)
-            continue;
-        win->regions[i] = win->regions[--win->nregions];
-        return MPI_SUCCESS;
-    }
-    return weft_error_set(MPI_ERR_RMA_ATTACH, "no memory at %p is attached to the window", base);
+    struct weft_win_region *found = NULL; /* with bytes, if two regions begin there */
+    for (size_t i = 0; i < win->nregions; i++)
+        if (win->regions[i].base == base && !(found && found->bytes))
+            found = &win->regions[i];
+    if (!found)
+        return weft_error_set(MPI_ERR_RMA_ATTACH, "no memory at %p is attached to the window",
+                              base);
+    *found = win->regions[--win->nregions];
+    return MPI_SUCCESS;
 }
 
 bool weft_win_contains(const struct weft_win *win, int64_t at, uint64_t bytes, char **where)

@@ -386,26 +386,44 @@ static int report_dead_holder(const struct weft_win *win, int rank)
                           who, rank);
 }
 
+static void note_shared(const struct weft_win *win, int rank, enum weft_win_lock type, bool held)
+{
+    if (type == WEFT_WIN_SHARED)
+        atomic_store(&win->targets[rank].shared_by[win->member], held);
+}
+
+/* Takes the lock of a target by its word, if it is free. */
+static bool try_word(const struct weft_win *win, int rank, enum weft_win_lock type)
+{
+    note_shared(win, rank, type, true);
+    bool taken = weft_win_lock_try(win->targets[rank].control, type, win->comm->rank);
+    if (!taken)
+        note_shared(win, rank, type, false);
+    return taken;
+}
+
 /* number: the turn. */
 static bool is_behind_waiters(struct weft_rma_wait *wait)
 {
     return weft_rma_has_waiter(wait->win, wait->number);
 }
 
-/* number: the type of the lock. */
+/* number: the type of the lock. While a rank holds it exclusively, the word is only read: else all
+ * ranks that wait for a shared lock would write to a cache line again and again. */
 static bool is_locked(struct weft_rma_wait *wait)
 {
     struct weft_win *win = wait->win;
     enum weft_win_lock type = (enum weft_win_lock)wait->number;
-    if (weft_win_lock_try(win->targets[wait->rank].control, type, win->comm->rank))
+    if (weft_win_lock_holder(win->targets[wait->rank].control) < 0 &&
+        try_word(win, wait->rank, type))
         return false;
     if (weft_win_lock_dead_holder(win, wait->rank) >= 0)
         wait->code = report_dead_holder(win, wait->rank);
     return may_wait(wait);
 }
 
-/* Waits for the lock word of a target. */
-static int await_word(struct weft_win *win, int rank, enum weft_win_lock type)
+/* Takes the lock of a target by its word. */
+static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
 {
     int code = MPI_SUCCESS;
     /* Ranks that wait for this one's lock by messages go first: the handler, which takes it for
@@ -418,7 +436,7 @@ static int await_word(struct weft_win *win, int rank, enum weft_win_lock type)
                                      .number = weft_rma_turn(win, rank, type)};
         code = weft_rma_wait_while(&turn);
     }
-    if (code != MPI_SUCCESS || weft_win_lock_try(win->targets[rank].control, type, win->comm->rank))
+    if (code != MPI_SUCCESS || try_word(win, rank, type))
         return code;
     weft_count_add(&weft_counts.rma_lock_waits, 1);
     struct weft_rma_wait wait = {
@@ -426,31 +444,12 @@ static int await_word(struct weft_win *win, int rank, enum weft_win_lock type)
     return weft_rma_wait_while(&wait);
 }
 
-static void note_shared(const struct weft_win *win, int rank, enum weft_win_lock type, bool held)
-{
-    if (type == WEFT_WIN_SHARED)
-        atomic_store(&win->targets[rank].shared_by[win->member], held);
-}
-
-/* Takes the lock of a target by its word. */
-static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
-{
-    note_shared(win, rank, type, true);
-    int code = await_word(win, rank, type);
-    if (code != MPI_SUCCESS)
-        note_shared(win, rank, type, false);
-    return code;
-}
-
 int weft_win_take_word(struct weft_win *win, int rank, enum weft_win_lock type, bool *taken)
 {
     weft_assert(win->targets[rank].control && win->targets[rank].lock == WEFT_WIN_UNLOCKED);
-    note_shared(win, rank, type, true);
-    *taken = weft_win_lock_try(win->targets[rank].control, type, win->comm->rank);
-    if (*taken)
-        return MPI_SUCCESS;
-    note_shared(win, rank, type, false);
-    return weft_win_lock_dead_holder(win, rank) >= 0 ? report_dead_holder(win, rank) : MPI_SUCCESS;
+    *taken = try_word(win, rank, type);
+    return !*taken && weft_win_lock_dead_holder(win, rank) >= 0 ? report_dead_holder(win, rank)
+                                                                : MPI_SUCCESS;
 }
 
 void weft_win_release_word(struct weft_win *win, int rank, enum weft_win_lock type)

@@ -22,6 +22,7 @@
 #include "core/base/error.h"
 #include "core/message/count.h"
 #include "core/base/clock.h"
+#include "core/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,9 +214,8 @@ static void lock_requested(struct weft_win *win, int rank, enum weft_win_lock ty
         return;
     }
     weft_count_add(&weft_counts.rma_lock_waits, 1);
-    struct weft_rma_waiter *waiter = malloc(sizeof *waiter);
-    if (!waiter)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to queue a lock of a window");
+    struct weft_rma_waiter *waiter =
+        weft_memory_get(1, sizeof *waiter, "the queue of a window's lock");
     win->exclusive_requests += type == WEFT_WIN_EXCLUSIVE;
     *waiter = (struct weft_rma_waiter){*link, rank, type, win->exclusive_requests};
     *link = waiter;

@@ -29,6 +29,8 @@
 #include "core/rma/make.h"
 #include "core/rma/message.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,11 +223,28 @@ static void open_first(struct opening *o, bool same)
         open_here(o);
 }
 
+/* Names the rank of the largest memory, which is probably the one with a wrong size. */
+static void report_too_large(const struct weft_win *win)
+{
+    int largest = win->members[0];
+    for (int i = 1; i < win->nmembers; i++)
+        if (win->targets[win->members[i]].bytes > win->targets[largest].bytes)
+            largest = win->members[i];
+    weft_error_set(MPI_ERR_RMA_SHARED,
+                   "the memory of the window is too large for the %d ranks of this node together: "
+                   "the largest size is that of rank %d, %lld bytes, and this rank passed %lld; "
+                   "pass smaller sizes",
+                   win->nmembers, largest, (long long)win->targets[largest].bytes,
+                   (long long)win->bytes);
+}
+
 /* Every rank opens a segment of its own, or the window fails. */
 static int open_apart(struct opening *o)
 {
     struct weft_win *win = o->win;
-    if (o->failed > 0)
+    if (o->failed == EOVERFLOW)
+        report_too_large(win);
+    else if (o->failed > 0)
         weft_error_set(MPI_ERR_RMA_SHARED,
                        "the shared memory of %zu bytes for a window cannot be %s: %s",
                        o->layout.bytes, win->member ? "opened" : "made", strerror(o->failed));
@@ -300,16 +319,14 @@ static void free_memory(struct weft_win *win)
 static struct weft_win *prepare_window(struct weft_comm *over,
                                        const struct weft_win_arguments *arguments, int *code)
 {
-    struct weft_win *win = calloc(1, sizeof *win);
-    if (!win)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for another window");
+    struct weft_win *win = weft_memory_get(1, sizeof *win, "another window");
     win->object.kind = WEFT_KIND_WIN;
     win->handle = (MPI_Win)win;
     win->flavor = arguments->flavor;
     win->model = MPI_WIN_UNIFIED;
     win->base = arguments->base;
     win->bytes = arguments->bytes;
-    win->disp_unit = (int)arguments->unit;
+    win->disp_unit = arguments->unit > INT_MAX ? MPI_UNDEFINED : (int)arguments->unit;
     win->segment = weft_shared_memory_none();
     win->ops_end = &win->ops;
     win->targets = calloc((size_t)over->size, sizeof *win->targets);

@@ -144,9 +144,9 @@ static void take_packet(struct weft_win *win, struct weft_rma_slot *slot)
 {
     struct weft_request *request = slot->request;
     weft_assert(!request->pending && slot == &win->slots[win->head]);
-    if (request->error)
+    if (request->error && !weft_failure_is_death(request->error)) /* else it is dropped */
         win->fault = request->error;
-    else
+    else if (!request->error)
         weft_rma_handle(win, request->source, slot->packet, request->bytes);
     weft_request_put(request);
     if (post_slot(win, slot) != MPI_SUCCESS)
@@ -267,14 +267,12 @@ int weft_rma_progress(struct weft_vci *vci)
 
 bool weft_rma_is_dead(const struct weft_win *win, int rank)
 {
-    const struct weft_peer *peer =
-        rank < 0 || rank >= win->comm->size ? NULL : weft_comm_peer(win->comm, rank);
-    return peer && peer->dead;
+    return rank >= 0 && rank < win->comm->size && weft_channel_is_dead(&win->comm->coll, rank);
 }
 
 int weft_rma_report_dead(const struct weft_win *win, int rank)
 {
-    return weft_failure_report(weft_comm_peer(win->comm, rank));
+    return weft_failure_report_process(weft_comm_world_of(win->comm, rank));
 }
 
 static bool goes_on(void *arg)

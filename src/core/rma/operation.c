@@ -126,6 +126,19 @@ static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_
     return code;
 }
 
+/* ---- Compare and swap */
+
+/* Through copies on the host: the buffers may be in GPU memory. */
+static int swap(const struct weft_rma_apply *apply, const struct weft_rma_call *call, char *there)
+{
+    char value[WEFT_RMA_SWAP_BYTES], found[WEFT_RMA_SWAP_BYTES];
+    weft_assert(call->bytes <= WEFT_RMA_SWAP_BYTES);
+    weft_datatype_pack(call->origin.type, call->origin.at, 0, value, call->bytes);
+    int code = weft_rma_compare_and_swap(apply, there, call->bytes, call->compare, value, found);
+    weft_datatype_unpack(call->result.type, call->result.at, 0, found, call->bytes);
+    return code;
+}
+
 /* ---- All mechanisms */
 
 static int operate_directly(struct weft_win *win, const struct weft_rma_call *call)
@@ -145,8 +158,7 @@ static int operate_directly(struct weft_win *win, const struct weft_rma_call *ca
         weft_datatype_copy(call->type, there, call->origin.type, call->origin.at, call->bytes);
         return MPI_SUCCESS;
     case WEFT_RMA_COMPARE_AND_SWAP:
-        return weft_rma_compare_and_swap(&apply, there, call->bytes, call->compare, call->origin.at,
-                                         call->result.at);
+        return swap(&apply, call, there);
     case WEFT_RMA_ACCUMULATE:
     case WEFT_RMA_GET_ACCUMULATE:
         break;
@@ -167,15 +179,30 @@ static struct weft_request *make_request(struct weft_win *win, int pending)
     return request;
 }
 
-/* Checks that the data are in this rank's own window, for targets without a base. */
+/* Checks that the data are in this rank's own window, for targets without a base. Holes of the type
+ * are not accessed, so each run may be in another region. */
 static int check_own(const struct weft_win *win, const struct weft_rma_call *call)
 {
     char *where;
-    if (weft_win_contains(win, call->low, (uint64_t)(call->high - call->low), &where))
-        return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_RMA_RANGE,
-                          "the %lld bytes at %p are not attached to the window of rank %d",
-                          (long long)(call->high - call->low), where, call->target);
+    for (size_t done = 0, bytes; done < call->bytes; done += bytes) {
+        struct weft_run runs[WEFT_RMA_RUNS];
+        size_t n;
+        bytes = weft_rma_list_runs(call, done, SIZE_MAX, runs, &n);
+        for (size_t i = 0; i < n; i++)
+            if (!weft_win_contains(win, runs[i].at, runs[i].bytes, &where))
+                return weft_error_set(
+                    MPI_ERR_RMA_RANGE,
+                    "the %zu bytes at %p are not attached to the window of rank %d", runs[i].bytes,
+                    (void *)(intptr_t)runs[i].at, call->target);
+    }
+    return MPI_SUCCESS;
+}
+
+/* True if the kernel copies the data. Another process may have the pid of a dead rank. */
+static bool goes_by_kernel(const struct weft_win *win, const struct weft_rma_call *call)
+{
+    return win->targets[call->target].pid && call->kind <= WEFT_RMA_GET &&
+           !(weft_counts.deaths && weft_rma_is_dead(win, call->target));
 }
 
 int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
@@ -189,7 +216,7 @@ int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
         code = check_own(win, call);
     if (code == MPI_SUCCESS && direct)
         code = operate_directly(win, call);
-    else if (code == MPI_SUCCESS && target->pid && call->kind <= WEFT_RMA_GET)
+    else if (code == MPI_SUCCESS && goes_by_kernel(win, call))
         code = copy_by_kernel(target, call, &direct);
     if (code != MPI_SUCCESS)
         return code;

@@ -17,16 +17,12 @@
 #include "core/message/lane.h"
 #include "core/message/process.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CONTROL_BYTES = 192 };
 _Static_assert(sizeof(struct weft_win_control) == CONTROL_BYTES, "three cache lines");
-
-static size_t round_up(size_t n, size_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
 
 static bool shares(const struct weft_win *win, int rank)
 {
@@ -63,13 +59,13 @@ bool weft_win_allocates(const struct weft_win *win)
  * other without a gap unless alloc_shared_noncontig is set. */
 static size_t alignment_of(const struct weft_win *win, size_t bytes)
 {
-    enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
-    if (win->flavor == MPI_WIN_FLAVOR_SHARED &&
-        !weft_win_hint_is_true(win->info, "alloc_shared_noncontig"))
+    enum { PAGE = 4096, HUGE_PAGE = WEFT_WIN_ALIGNMENT_MAX };
+    if (weft_win_is_contiguous(win))
         return 1;
     const char *text = weft_info_get(win->info, "mpi_minimum_memory_alignment");
     size_t least = text ? strtoul(text, NULL, 10) : 0;
-    return bytes >= HUGE_PAGE ? HUGE_PAGE : least > PAGE && least <= HUGE_PAGE ? HUGE_PAGE : PAGE;
+    weft_assert(least <= HUGE_PAGE);
+    return bytes >= HUGE_PAGE || least > PAGE ? HUGE_PAGE : PAGE;
 }
 
 /* The control words of n members, and shared_by of each. */
@@ -82,16 +78,16 @@ static size_t control_bytes(int n)
 static void lay_out(const struct weft_win *win, struct weft_win_layout *layout)
 {
     enum { PAGE = 4096 };
-    size_t at = round_up(control_bytes(win->nmembers), PAGE);
+    size_t at = weft_segment_round_up(control_bytes(win->nmembers), PAGE);
     layout->bytes = 0;
     for (int i = 0; i < win->nmembers; i++) {
         size_t bytes = weft_win_allocates(win) ? (size_t)win->targets[win->members[i]].bytes : 0;
-        at = round_up(at, alignment_of(win, bytes));
+        at = weft_segment_round_up(at, alignment_of(win, bytes));
         layout->at[i] = at;
         if (bytes > (size_t)1 << 62 || (at += bytes) > (size_t)1 << 62)
             return;
     }
-    layout->bytes = round_up(at, PAGE);
+    layout->bytes = weft_segment_round_up(at, PAGE);
 }
 
 void weft_win_use_segment(struct weft_win *win, const struct weft_win_layout *layout)
@@ -167,10 +163,12 @@ static int make_segment(struct weft_win *win, struct weft_win_layout *layout, in
     struct weft_shared_memory_record *all =
         weft_memory_get((size_t)win->nmembers, sizeof *all, "the making of a window");
     lay_out(win, layout);
-    if (win->nmembers > 1 && win->member == 0)
+    if (!layout->bytes) /* at all members: they have the same sizes */
+        *failed = EOVERFLOW;
+    else if (win->nmembers > 1 && win->member == 0)
         *failed = weft_shared_memory_make(layout->bytes, &win->segment, &mine);
     int code = exchange(win, &mine, all, sizeof mine);
-    if (win->member > 0)
+    if (win->member > 0 && layout->bytes)
         *failed = code == MPI_SUCCESS && all[0].bytes == layout->bytes
                       ? weft_shared_memory_join(&all[0], &win->segment)
                       : -1;

@@ -286,7 +286,8 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
     op->request = request;
     if (call->kind == WEFT_RMA_COMPARE_AND_SWAP) {
         memcpy(op->pair, call->compare, call->bytes);
-        memcpy(op->pair + call->bytes, call->origin.at, call->bytes);
+        weft_datatype_pack(call->origin.type, call->origin.at, 0, op->pair + call->bytes,
+                           call->bytes);
     }
     hold_types(call, weft_datatype_retain);
     win->targets[call->target].unfinished++;

@@ -22,7 +22,8 @@
  *  - The lock of MPI_Win_lock is one word for each rank (struct weft_win_control). Ranks that share
  *    memory (members) change it themselves; for other ranks the handler of its owner does.
  *  - Before a member takes a shared lock it sets its byte in `shared_by`, and clears it after the
- *    release. A lock that a dead member holds is never released: who waits for it gets an error.
+ *    release, or at once if the lock is not free: the byte of a member that waits is clear. A lock
+ *    that a dead member holds is never released: a rank that waits for it gets an error.
  *  - Where several processes map a target's memory (`mapped`), accumulate operations exclude each
  *    other by the words `accumulating` and `applying`: see apply.c.
  *
@@ -122,7 +123,8 @@ struct weft_win {
     bool joined;                     /* comm is not the window's own: weft_win_arguments */
     struct weft_win_target *targets; /* by rank */
     MPI_Win handle;
-    int flavor, model, disp_unit; /* as the attributes show them */
+    /* As the attributes show them; disp_unit is MPI_UNDEFINED if the unit is above INT_MAX. */
+    int flavor, model, disp_unit;
     void *base;
     MPI_Aint bytes;
     struct weft_attribute *attributes;

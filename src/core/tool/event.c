@@ -15,12 +15,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LEVELS = 4 };
 
-struct weft_registration {
-    struct weft_registration *next;
+struct weft_event_registration {
+    struct weft_event_registration *next;
     int type;
     bool dead;
     int busy;
@@ -33,7 +32,7 @@ struct weft_registration {
     MPI_T_event_free_cb_function *on_free;
     void *free_data;
     int waiting; /* instances in its queue */
-    struct weft_instance *first, **last;
+    struct weft_event_instance *first, **last;
 };
 
 /* clang-format off */
@@ -83,8 +82,8 @@ const struct weft_event_row weft_event_types[WEFT_EVENTS] = {
 };
 /* clang-format on */
 
-static struct weft_registration *registrations;
-static struct weft_instance *running; /* instances whose callbacks run */
+static struct weft_event_registration *registrations;
+static struct weft_event_instance *running; /* instances whose callbacks run */
 static int walks;
 
 /* The index of a level, the least restrictive first, or -1. */
@@ -107,7 +106,7 @@ static MPI_T_cb_safety immediate_level(void)
 }
 
 /* The lowest level >= from with a callback, or -1. */
-static int lowest(const struct weft_registration *registration, int from)
+static int lowest(const struct weft_event_registration *registration, int from)
 {
     for (int i = from; i < LEVELS; i++)
         if (registration->level[i].call)
@@ -120,18 +119,18 @@ static void raise_event(enum weft_event_type type, const struct weft_event_data 
 static void arm(void)
 {
     unsigned armed = 0;
-    for (const struct weft_registration *r = registrations; r; r = r->next)
+    for (const struct weft_event_registration *r = registrations; r; r = r->next)
         if (!r->dead && lowest(r, 0) >= 0)
             armed |= 1U << r->type;
     weft_event_raise = raise_event;
     __atomic_store_n(&weft_event_armed, armed, __ATOMIC_RELEASE);
 }
 
-static void destroy(struct weft_registration *registration)
+static void destroy(struct weft_event_registration *registration)
 {
     weft_assert(registration->dead && !registration->busy && weft_event_is_locked());
     while (registration->first) {
-        struct weft_instance *instance = registration->first;
+        struct weft_event_instance *instance = registration->first;
         registration->first = instance->next;
         free(instance);
     }
@@ -144,9 +143,9 @@ static void destroy(struct weft_registration *registration)
 /* Frees the dead registrations that are not in use. */
 static void sweep(void)
 {
-    struct weft_registration **link = &registrations;
+    struct weft_event_registration **link = &registrations;
     while (!walks && *link) {
-        struct weft_registration *registration = *link;
+        struct weft_event_registration *registration = *link;
         if (!registration->dead || registration->busy) {
             link = &registration->next;
             continue;
@@ -182,16 +181,18 @@ bool weft_event_is_locked(void)
 
 /* ---- Raising */
 
-static void begin_instance(struct weft_registration *registration, struct weft_instance *instance)
+static void begin_instance(struct weft_event_registration *registration,
+                           struct weft_event_instance *instance)
 {
     registration->busy++;
     instance->next = running;
     running = instance;
 }
 
-static void end_instance(struct weft_registration *registration, struct weft_instance *instance)
+static void end_instance(struct weft_event_registration *registration,
+                         struct weft_event_instance *instance)
 {
-    struct weft_instance **link = &running;
+    struct weft_event_instance **link = &running;
     weft_assert(running && registration->busy > 0);
     while (*link != instance)
         link = &(*link)->next;
@@ -216,9 +217,10 @@ bool weft_event_waits(void)
     return waits;
 }
 
-static void enqueue(struct weft_registration *registration, const struct weft_instance *instance)
+static void enqueue(struct weft_event_registration *registration,
+                    const struct weft_event_instance *instance)
 {
-    struct weft_instance *copy =
+    struct weft_event_instance *copy =
         registration->waiting < WEFT_EVENTS_QUEUED ? malloc(sizeof *copy) : NULL;
     set_waits(true);
     if (!copy) {
@@ -237,9 +239,9 @@ static WEFT_COLD void raise_event(enum weft_event_type type, const struct weft_e
 {
     weft_event_lock();
     MPI_T_cb_safety here = immediate_level();
-    struct weft_instance instance = {.type = type, .when = weft_event_now(), .data = *data};
+    struct weft_event_instance instance = {.type = type, .when = weft_event_now(), .data = *data};
     walks++;
-    for (struct weft_registration *r = registrations; r; r = r->next) {
+    for (struct weft_event_registration *r = registrations; r; r = r->next) {
         if (r->dead || r->type != (int)type)
             continue;
         int level = lowest(r, level_index(here));
@@ -261,26 +263,26 @@ static WEFT_COLD void raise_event(enum weft_event_type type, const struct weft_e
 /* ---- Deferred events */
 
 /* The registration with the oldest queued event, or NULL. */
-static struct weft_registration *oldest(void)
+static struct weft_event_registration *oldest(void)
 {
-    struct weft_registration *found = NULL;
-    for (struct weft_registration *r = registrations; r; r = r->next)
+    struct weft_event_registration *found = NULL;
+    for (struct weft_event_registration *r = registrations; r; r = r->next)
         if (!r->dead && r->first && (!found || r->first->when < found->first->when))
             found = r;
     return found;
 }
 
-static struct weft_registration *with_drops(void)
+static struct weft_event_registration *with_drops(void)
 {
-    for (struct weft_registration *r = registrations; r; r = r->next)
+    for (struct weft_event_registration *r = registrations; r; r = r->next)
         if (!r->dead && r->dropped && lowest(r, 0) >= 0)
             return r;
     return NULL;
 }
 
-static void deliver_one(struct weft_registration *registration)
+static void deliver_one(struct weft_event_registration *registration)
 {
-    struct weft_instance *instance = registration->first;
+    struct weft_event_instance *instance = registration->first;
     int level = lowest(registration, 0);
     registration->first = instance->next;
     if (!registration->first)
@@ -299,7 +301,7 @@ static void deliver_one(struct weft_registration *registration)
     free(instance);
 }
 
-static void report_drops(struct weft_registration *registration)
+static void report_drops(struct weft_event_registration *registration)
 {
     MPI_Count dropped = registration->dropped;
     MPI_T_event_dropped_cb_function *call = registration->on_drop;
@@ -317,7 +319,7 @@ static void report_drops(struct weft_registration *registration)
 void weft_event_deliver(void)
 {
     static _Thread_local bool delivering; /* a callback that calls MPI enters this function again */
-    struct weft_registration *registration;
+    struct weft_event_registration *registration;
     if (delivering)
         return;
     delivering = true;
@@ -334,17 +336,17 @@ void weft_event_deliver(void)
 
 /* ---- Registrations */
 
-struct weft_registration *weft_registration_find(MPI_T_event_registration handle)
+struct weft_event_registration *weft_event_registration_find(MPI_T_event_registration handle)
 {
-    struct weft_registration *r = registrations;
+    struct weft_event_registration *r = registrations;
     while (r && (r->dead || (MPI_T_event_registration)r != handle))
         r = r->next;
     return r;
 }
 
-int weft_registration_make(int type, MPI_T_event_registration *handle)
+int weft_event_registration_make(int type, MPI_T_event_registration *handle)
 {
-    struct weft_registration *registration = calloc(1, sizeof *registration);
+    struct weft_event_registration *registration = calloc(1, sizeof *registration);
     if (!registration)
         return MPI_T_ERR_MEMORY;
     registration->type = type;
@@ -355,8 +357,8 @@ int weft_registration_make(int type, MPI_T_event_registration *handle)
     return MPI_SUCCESS;
 }
 
-void weft_registration_drop(struct weft_registration *registration, void *user_data,
-                            MPI_T_event_free_cb_function *free_callback)
+void weft_event_registration_drop(struct weft_event_registration *registration, void *user_data,
+                                  MPI_T_event_free_cb_function *free_callback)
 {
     registration->dead = true;
     registration->on_free = free_callback;
@@ -365,8 +367,9 @@ void weft_registration_drop(struct weft_registration *registration, void *user_d
     sweep();
 }
 
-int weft_registration_set(struct weft_registration *registration, MPI_T_cb_safety safety,
-                          void *user_data, MPI_T_event_cb_function *callback)
+int weft_event_registration_set(struct weft_event_registration *registration,
+                                MPI_T_cb_safety safety, void *user_data,
+                                MPI_T_event_cb_function *callback)
 {
     int level = level_index(safety);
     if (level < 0)
@@ -377,13 +380,14 @@ int weft_registration_set(struct weft_registration *registration, MPI_T_cb_safet
     return MPI_SUCCESS;
 }
 
-void weft_registration_on_drop(struct weft_registration *registration,
-                               MPI_T_event_dropped_cb_function *callback)
+void weft_event_registration_on_drop(struct weft_event_registration *registration,
+                                     MPI_T_event_dropped_cb_function *callback)
 {
     registration->on_drop = callback;
 }
 
-bool weft_registration_has(const struct weft_registration *registration, MPI_T_cb_safety safety)
+bool weft_event_registration_has(const struct weft_event_registration *registration,
+                                 MPI_T_cb_safety safety)
 {
     int level = level_index(safety);
     return level >= 0 && registration->level[level].call;
@@ -391,7 +395,7 @@ bool weft_registration_has(const struct weft_registration *registration, MPI_T_c
 
 void weft_event_free_all(void)
 {
-    for (struct weft_registration *r = registrations; r; r = r->next)
+    for (struct weft_event_registration *r = registrations; r; r = r->next)
         r->dead = true;
     weft_event_armed = 0;
     sweep();
@@ -399,9 +403,9 @@ void weft_event_free_all(void)
 
 /* ---- Instances */
 
-struct weft_instance *weft_instance_find(MPI_T_event_instance handle)
+struct weft_event_instance *weft_event_instance_find(MPI_T_event_instance handle)
 {
-    struct weft_instance *instance = running;
+    struct weft_event_instance *instance = running;
     while (instance && (MPI_T_event_instance)instance != handle)
         instance = instance->next;
     return instance;
@@ -436,7 +440,7 @@ size_t weft_event_displacement(enum weft_event_type type, int element)
     return at;
 }
 
-size_t weft_instance_read(const struct weft_instance *instance, int element, void *to)
+size_t weft_event_instance_read(const struct weft_event_instance *instance, int element, void *to)
 {
     const struct weft_event_row *row = &weft_event_types[instance->type];
     size_t bytes = size_of(row->element[element].type);

@@ -57,30 +57,32 @@ static inline int64_t weft_event_now(void)
 }
 
 /* Registrations: event handles of MPI_T. */
-struct weft_registration *weft_registration_find(MPI_T_event_registration handle);
-int weft_registration_make(int type, MPI_T_event_registration *handle);
-void weft_registration_drop(struct weft_registration *registration, void *user_data,
-                            MPI_T_event_free_cb_function *free_callback);
-int weft_registration_set(struct weft_registration *registration, MPI_T_cb_safety safety,
-                          void *user_data, MPI_T_event_cb_function *callback);
-void weft_registration_on_drop(struct weft_registration *registration,
-                               MPI_T_event_dropped_cb_function *callback);
+struct weft_event_registration *weft_event_registration_find(MPI_T_event_registration handle);
+int weft_event_registration_make(int type, MPI_T_event_registration *handle);
+void weft_event_registration_drop(struct weft_event_registration *registration, void *user_data,
+                                  MPI_T_event_free_cb_function *free_callback);
+int weft_event_registration_set(struct weft_event_registration *registration,
+                                MPI_T_cb_safety safety, void *user_data,
+                                MPI_T_event_cb_function *callback);
+void weft_event_registration_on_drop(struct weft_event_registration *registration,
+                                     MPI_T_event_dropped_cb_function *callback);
 
 /* True if a callback is registered for exactly this level. */
-bool weft_registration_has(const struct weft_registration *registration, MPI_T_cb_safety safety);
+bool weft_event_registration_has(const struct weft_event_registration *registration,
+                                 MPI_T_cb_safety safety);
 
 /* An event whose callback is queued or running. */
-struct weft_instance {
+struct weft_event_instance {
     enum weft_event_type type;
     int64_t when;
     struct weft_event_data data;
-    struct weft_instance *next;
+    struct weft_event_instance *next;
 };
 
-struct weft_instance *weft_instance_find(MPI_T_event_instance handle);
+struct weft_event_instance *weft_event_instance_find(MPI_T_event_instance handle);
 
 /* Copies one element. Returns its size in bytes. */
-size_t weft_instance_read(const struct weft_instance *instance, int element, void *to);
+size_t weft_event_instance_read(const struct weft_event_instance *instance, int element, void *to);
 
 /* The number of elements of a type; the displacement of an element in bytes, where the element
  * after the last one is the end. */

@@ -62,7 +62,8 @@ extern char weft_front_argvs_null WEFT_FRONT_LINK(argvs_null);
 static inline bool weft_fortran_is_special(const void *address)
 {
     return WEFT_FORTRAN_IS(address, BOTTOM) || WEFT_FORTRAN_IS(address, IN_PLACE) ||
-           WEFT_FORTRAN_IS(address, UNWEIGHTED) || WEFT_FORTRAN_IS(address, WEIGHTS_EMPTY);
+           WEFT_FORTRAN_IS(address, BUFFER_AUTOMATIC) || WEFT_FORTRAN_IS(address, UNWEIGHTED) ||
+           WEFT_FORTRAN_IS(address, WEIGHTS_EMPTY);
 }
 
 /* ---- Handles: each INTEGER is C's handle, an int in the generated mpi.h. */

@@ -67,7 +67,10 @@ FRONT_PUBLIC int *MPI_F_STATUS_IGNORE = mpi_fortran_status_ignore_;
 FRONT_PUBLIC int *MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
 
 /* ---- MPI_Comm_split_type takes kinds that Open MPI adds, OMPI_COMM_TYPE_HWTHREAD and others. As
- * there, a process that is not bound to one instance of the hardware is alone. */
+ * there, a process that is not bound to one instance of the hardware is alone.
+ *
+ * Invariant: each kind makes one call of MPI_Comm_split_type over the communicator, because the
+ * arguments of a process with MPI_UNDEFINED lack the kind of the others. */
 
 enum { HWTHREAD = 1, NUMA = 7, BOARD = 8, HOST = 9, CU = 10, CLUSTER = 11 };
 static const char *const hardware[] = {NULL,
@@ -79,13 +82,31 @@ static const char *const hardware[] = {NULL,
                                        "hwloc://Package",
                                        "hwloc://NUMANode"};
 
-/* Splits by the instance of a resource, and what remains into single processes. */
+/* Makes a communicator of this process alone. */
+static int make_alone(MPI_Comm comm, int rank, MPI_Comm *made)
+{
+    MPI_Group all, self;
+    int code = weft_abi_Comm_group(comm, &all);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = weft_abi_Group_incl(all, 1, &rank, &self);
+    weft_abi_Group_free(&all);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = weft_abi_Comm_create_group(comm, self, 0, made);
+    weft_abi_Group_free(&self);
+    return code;
+}
+
+/* Splits by the instance of a resource, and what remains into single processes; of an
+ * inter-communicator nothing remains, because such a process has none on the other side. */
 static int split_by_resource(MPI_Comm comm, const char *resource, int key, MPI_Info info,
                              MPI_Comm *made)
 {
     MPI_Info with;
-    MPI_Comm alone = MPI_COMM_NULL;
-    int rank, code = weft_abi_Comm_rank(comm, &rank);
+    int rank, inter = 0, code = weft_abi_Comm_rank(comm, &rank);
+    if (code == MPI_SUCCESS)
+        code = weft_abi_Comm_test_inter(comm, &inter);
     if (code == MPI_SUCCESS)
         code = info == MPI_INFO_NULL ? weft_abi_Info_create(&with) : weft_abi_Info_dup(info, &with);
     if (code != MPI_SUCCESS)
@@ -93,11 +114,21 @@ static int split_by_resource(MPI_Comm comm, const char *resource, int key, MPI_I
     weft_abi_Info_set(with, "mpi_hw_resource_type", resource);
     code = weft_abi_Comm_split_type(comm, MPI_COMM_TYPE_HW_GUIDED, key, with, made);
     weft_abi_Info_free(&with);
-    if (code == MPI_SUCCESS)
-        code =
-            weft_abi_Comm_split(comm, *made == MPI_COMM_NULL ? rank : MPI_UNDEFINED, key, &alone);
-    if (alone != MPI_COMM_NULL)
-        *made = alone;
+    if (code == MPI_SUCCESS && *made == MPI_COMM_NULL && !inter)
+        code = make_alone(comm, rank, made);
+    return code;
+}
+
+/* All processes of the job are in one unit or cluster. */
+static int split_by_job(MPI_Comm comm, int key, MPI_Comm *made)
+{
+    MPI_Info set;
+    int code = weft_abi_Info_create(&set);
+    if (code != MPI_SUCCESS)
+        return code;
+    weft_abi_Info_set(set, "mpi_pset_name", "mpi://WORLD");
+    code = weft_abi_Comm_split_type(comm, MPI_COMM_TYPE_RESOURCE_GUIDED, key, set, made);
+    weft_abi_Info_free(&set);
     return code;
 }
 
@@ -111,7 +142,7 @@ int front_Comm_split_type(front_Comm comm, int split_type, int key, front_Info i
     if (newcomm && split_type >= HWTHREAD && split_type <= NUMA)
         code = split_by_resource(ours, hardware[split_type], key, hints, &made);
     else if (split_type == CU || split_type == CLUSTER)
-        code = weft_abi_Comm_split(ours, 0, key, newcomm ? &made : NULL);
+        code = split_by_job(ours, key, newcomm ? &made : NULL);
     else
         code = weft_abi_Comm_split_type(ours,
                                         split_type == BOARD || split_type == HOST

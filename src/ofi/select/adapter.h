@@ -7,7 +7,6 @@
 #define WEFT_ADAPTER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define WEFT_ADAPTER_CLASSES "/sys/class"
 #define WEFT_ADAPTER_DEVICES "/dev"

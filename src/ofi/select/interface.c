@@ -63,11 +63,11 @@ static void mark_routes4(struct weft_interface *list, size_t count)
     char line[512], name[IFNAMSIZ];
     unsigned long destination, flags, mask;
 
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+    while (file && fgets(line, sizeof line, file))
         if (sscanf(line, "%15s %lx %*s %lx %*s %*s %*s %lx", name, &destination, &flags, &mask) ==
             4)
             mark_route(list, count, name, flags & RTF_GATEWAY, destination == 0 && mask == 0, 0);
-    if (file != NULL)
+    if (file)
         fclose(file);
 }
 
@@ -79,12 +79,12 @@ static void mark_routes6(struct weft_interface *list, size_t count)
     unsigned prefix;
     unsigned long flags;
 
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+    while (file && fgets(line, sizeof line, file))
         if (sscanf(line, "%32s %x %*s %*s %*s %*s %*s %*s %lx %15s", destination, &prefix, &flags,
                    name) == 4)
             mark_route(list, count, name, flags & RTF_GATEWAY,
                        prefix == 0 && strspn(destination, "0") == 32, 1);
-    if (file != NULL)
+    if (file)
         fclose(file);
 }
 
@@ -109,13 +109,13 @@ struct weft_interface *weft_interface_list(size_t *count)
     *count = 0;
     if (getifaddrs(&addresses) != 0)
         return NULL;
-    for (a = addresses; a != NULL; a = a->ifa_next)
+    for (a = addresses; a; a = a->ifa_next)
         space++;
     list = calloc(space + 1, sizeof *list);
-    for (a = addresses; a != NULL && list != NULL; a = a->ifa_next) {
+    for (a = addresses; a && list; a = a->ifa_next) {
         struct weft_interface *entry = &list[*count];
 
-        if (a->ifa_addr == NULL || address_bytes(a->ifa_addr, &len) == NULL)
+        if (!a->ifa_addr || !address_bytes(a->ifa_addr, &len))
             continue;
         snprintf(entry->name, sizeof entry->name, "%s", a->ifa_name);
         entry->index = if_nametoindex(a->ifa_name);
@@ -126,7 +126,7 @@ struct weft_interface *weft_interface_list(size_t *count)
         (*count)++;
     }
     freeifaddrs(addresses);
-    if (list != NULL) {
+    if (list) {
         mark_routes4(list, *count);
         mark_routes6(list, *count);
     }
@@ -196,11 +196,10 @@ static enum weft_iface_match match_one(const char *pattern, const struct weft_in
 
     if (strcmp(pattern, name) == 0 || (interface && strcmp(pattern, interface->name) == 0))
         return WEFT_IFACE_NAMED;
-    if (interface != NULL && parse_block(pattern, &block, &bits) &&
+    if (interface && parse_block(pattern, &block, &bits) &&
         in_block(address_of(interface), (struct sockaddr *)&block, bits))
-        return strchr(pattern, '/') != NULL ? WEFT_IFACE_ALLOWED : WEFT_IFACE_NAMED;
-    if (fnmatch(pattern, name, 0) == 0 ||
-        (interface != NULL && fnmatch(pattern, interface->name, 0) == 0))
+        return strchr(pattern, '/') ? WEFT_IFACE_ALLOWED : WEFT_IFACE_NAMED;
+    if (fnmatch(pattern, name, 0) == 0 || (interface && fnmatch(pattern, interface->name, 0) == 0))
         return WEFT_IFACE_ALLOWED;
     return WEFT_IFACE_NO;
 }

@@ -40,7 +40,7 @@ static bool find_symbol(void *handle, const char *name, void *function)
 {
     void *found = dlsym(handle, name);
     memcpy(function, &found, sizeof found);
-    return found != NULL;
+    return found;
 }
 
 int weft_fabric_load(char *why, size_t len)

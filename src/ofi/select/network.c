@@ -30,8 +30,8 @@ uint64_t weft_network_machine(void)
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     uint64_t machine = 0;
 
-    if (file != NULL) {
-        if (fgets(text, sizeof text, file) != NULL)
+    if (file) {
+        if (fgets(text, sizeof text, file))
             machine = hash(machine, text, strlen(text));
         fclose(file);
     }
@@ -42,7 +42,7 @@ uint64_t weft_network_machine(void)
 /* The name of a score's network, for messages. Returns buf. */
 static char *network_name(const struct weft_score *score, char *buf, size_t len)
 {
-    if (score->interface != NULL)
+    if (score->interface)
         return weft_interface_network(score->interface, buf, len);
     snprintf(buf, len, "%s", score->candidate->fabric);
     return buf;
@@ -55,7 +55,7 @@ uint64_t weft_network_id(const struct weft_score *score, uint64_t machine)
 
     network_name(score, name, sizeof name);
     id = hash(id, name, strlen(name));
-    if (score->interface != NULL && score->interface->flags & IFF_LOOPBACK)
+    if (score->interface && score->interface->flags & IFF_LOOPBACK)
         id = hash(id, &machine, sizeof machine);
     return id;
 }
@@ -66,7 +66,7 @@ static uint64_t routed_id(const struct weft_score *score)
     const char *provider = score->candidate->provider;
     bool six = score->candidate->address.ss_family == AF_INET6;
 
-    if (score->interface == NULL || !score->interface->gateway[six])
+    if (!score->interface || !score->interface->gateway[six])
         return 0;
     return hash(hash(0, provider, strlen(provider) + 1), six ? "routed6" : "routed4", 7);
 }
@@ -218,12 +218,12 @@ void weft_network_add(struct weft_network_search *search, int node,
         const struct weft_network *ours = &search->first.networks[i];
         uint32_t at = find_network(list, ours->id);
         const struct weft_network *there = at < list->count ? &list->networks[at] : NULL;
-        bool missing = there == NULL || (ours->address != 0 && ours->address == there->address &&
-                                         list->machine != search->first.machine);
+        bool missing = !there || (ours->address != 0 && ours->address == there->address &&
+                                  list->machine != search->first.machine);
         search->all.of[i].missing |= missing;
         if ((missing || there->poor) && search->all.of[i].lacking == 0)
             search->all.of[i].lacking = node;
-        if (there == NULL)
+        if (!there)
             continue;
         search->all.of[i].sum += at;
         search->all.of[i].poor |= there->poor != 0;

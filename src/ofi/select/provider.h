@@ -25,7 +25,14 @@ enum { WEFT_RAILS_MAX = 8 };
 
 /* Bits of the tag word that Weft needs where the provider matches: 3 of kind, those of a context
  * id, 25 of the user's tag. */
-enum { WEFT_KIND_BITS = 3, WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + 25 };
+enum { WEFT_TAG_KIND_BITS = 3, WEFT_TAG_BITS = WEFT_TAG_KIND_BITS + WEFT_CONTEXT_BITS + 25 };
+
+/* The bits of a tag that a format of fi_info gives to Weft. 0: it states none, and the provider is
+ * refused. */
+static inline int weft_tag_format_bits(uint64_t format)
+{
+    return format ? 64 - __builtin_clzll(format) : 0;
+}
 
 /* Space for the reason of one candidate: a sentence. */
 enum { WEFT_REASON_BYTES = 480, WEFT_ADAPTER_BYTES = 768 };

@@ -48,7 +48,7 @@ char *weft_provider_canonical(const char *name, char *buf, size_t len)
             if ((utility != NULL) != utilities || at >= len)
                 continue;
             at += (size_t)snprintf(buf + at, len - at, "%s%s", at > 0 ? ";" : "",
-                                   utility != NULL ? utility : layers[i]);
+                                   utility ? utility : layers[i]);
         }
     }
     return buf;
@@ -77,19 +77,13 @@ int weft_provider_match(const char *wanted, const char *canonical)
     return fnmatch(pattern, core, 0) == 0 ? 1 : 0;
 }
 
-/* Bits of a tag that a memory tag format leaves to the application. */
-static int tag_bits(uint64_t format)
-{
-    return format == 0 ? 0 : 64 - __builtin_clzll(format);
-}
-
 bool weft_candidate_better(const struct weft_candidate *a, const struct weft_candidate *b)
 {
     int a_features = a->directed + a->read, b_features = b->directed + b->read;
 
     if (a_features != b_features)
         return a_features > b_features;
-    return tag_bits(a->tag_format) > tag_bits(b->tag_format);
+    return weft_tag_format_bits(a->tag_format) > weft_tag_format_bits(b->tag_format);
 }
 
 /* Compares two candidates, both usable or both not: < 0 if a is preferred, > 0 for b. *why is set
@@ -98,7 +92,7 @@ static int prefer(const struct weft_score *a, const struct weft_score *b, const 
 {
     static const struct weft_interface none;
     weft_assert(a->usable == b->usable);
-    bool both = a->interface != NULL && b->interface != NULL;
+    bool both = a->interface && b->interface;
     const struct weft_interface *a_if = both ? a->interface : &none;
     const struct weft_interface *b_if = both ? b->interface : &none;
     bool a_loops = a_if->flags & IFF_LOOPBACK, b_loops = b_if->flags & IFF_LOOPBACK;
@@ -158,7 +152,7 @@ static void rank_provider(struct weft_score *t, const struct weft_settings *sett
 {
     const struct weft_provider_row *row = t->row;
     bool named = settings->provider[0] != '\0';
-    int bits = tag_bits(t->candidate->tag_format);
+    int bits = weft_tag_format_bits(t->candidate->tag_format);
 
     t->wanted = best_match > 0 &&
                 weft_provider_match(settings->provider, t->candidate->provider) == best_match;
@@ -205,11 +199,11 @@ static void rank_interface(struct weft_score *t, const struct weft_settings *set
         match =
             weft_interface_match(settings->iface, interface, t->candidate->domain, &t->location);
     t->fitness = WEFT_FIT;
-    if (interface != NULL)
+    if (interface)
         t->fitness = weft_interface_fitness(interface, t->one_node, &reason);
     if (lists_nics(settings))
         listed = weft_interface_match(settings->nics, interface, t->candidate->domain, &unused);
-    if ((match == WEFT_IFACE_NAMED || listed == WEFT_IFACE_NAMED) && interface != NULL &&
+    if ((match == WEFT_IFACE_NAMED || listed == WEFT_IFACE_NAMED) && interface &&
         may_be_named(interface)) {
         t->fitness = WEFT_FIT;
         reason = "";
@@ -247,8 +241,8 @@ static void rank_candidate(struct weft_score *t, const struct weft_settings *set
 
 const char *weft_score_interface(const struct weft_score *t)
 {
-    weft_assert(t->candidate != NULL);
-    return t->interface != NULL ? t->interface->name : t->candidate->domain;
+    weft_assert(t->candidate);
+    return t->interface ? t->interface->name : t->candidate->domain;
 }
 
 /* The reason of the chosen candidate, followed by the caution about its interface, if there is one.
@@ -263,9 +257,9 @@ static void explain_winner(struct weft_score *t, const struct weft_settings *set
         provider = "set by WEFT_PROVIDER";
     if (settings->iface[0] != '\0')
         on = ", interface set by WEFT_IFACE";
-    else if (interface != NULL && (interface->flags & IFF_LOOPBACK))
+    else if (interface && (interface->flags & IFF_LOOPBACK))
         on = ", on loopback: every rank is on this node";
-    else if (interface != NULL && interface->default_route)
+    else if (interface && interface->default_route)
         on = ", on the interface of the default route";
     snprintf(caution, sizeof caution, "%s", t->reason);
     snprintf(t->reason, sizeof t->reason, "%s%s%s%.60s", provider, on,

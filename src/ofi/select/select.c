@@ -44,7 +44,7 @@ static struct fi_info *make_hints(uint64_t caps)
 {
     struct fi_info *hints = fi_allocinfo();
 
-    if (hints == NULL)
+    if (!hints)
         return NULL;
     hints->caps = caps;
     /* every request embeds a fi_context2 */
@@ -83,7 +83,7 @@ static void copy_address(const struct fi_info *info, struct sockaddr_storage *ad
     const struct sockaddr *source = info->src_addr;
 
     memset(address, 0, sizeof *address);
-    if (source == NULL || info->src_addrlen > sizeof *address)
+    if (!source || info->src_addrlen > sizeof *address)
         return;
     if (info->addr_format != FI_SOCKADDR && info->addr_format != FI_SOCKADDR_IN &&
         info->addr_format != FI_SOCKADDR_IN6)
@@ -98,13 +98,13 @@ static void copy_nic(const struct fi_info *info, struct weft_candidate *candidat
     const struct fid_nic *nic = info->nic;
 
     candidate->bus = WEFT_NIC_NO_BUS;
-    if (nic != NULL && nic->bus_attr != NULL && nic->bus_attr->bus_type == FI_BUS_PCI) {
+    if (nic && nic->bus_attr && nic->bus_attr->bus_type == FI_BUS_PCI) {
         const struct fi_pci_attr *pci = &nic->bus_attr->attr.pci;
 
         candidate->bus =
             weft_nic_bus(pci->domain_id, pci->bus_id, pci->device_id, pci->function_id);
     }
-    if (nic != NULL && nic->link_attr != NULL) {
+    if (nic && nic->link_attr) {
         candidate->speed = nic->link_attr->speed;
         candidate->down = nic->link_attr->state == FI_LINK_DOWN;
     }
@@ -134,12 +134,12 @@ static int add_candidate(struct list *m, struct fi_info *info)
     if (at == m->space) {
         size_t space = m->space > 0 ? 2 * m->space : 32;
         struct weft_candidate *candidates = realloc(m->candidates, space * sizeof *candidates);
-        if (candidates != NULL)
+        if (candidates)
             m->candidates = candidates;
         struct fi_info **infos = realloc(m->infos, space * sizeof *infos);
-        if (infos != NULL)
+        if (infos)
             m->infos = infos;
-        if (candidates == NULL || infos == NULL)
+        if (!candidates || !infos)
             return -FI_ENOMEM;
         m->space = space;
     }
@@ -166,13 +166,13 @@ static int gather(struct list *m)
     for (size_t i = 0; i < sizeof queries / sizeof queries[0] && rc == 0; i++) {
         struct fi_info *hints = make_hints(queries[i]);
 
-        if (hints == NULL)
+        if (!hints)
             return -FI_ENOMEM;
         rc = fi_getinfo(WEFT_FI_VERSION, NULL, NULL, 0, hints, &m->lists[i]);
         fi_freeinfo(hints);
         if (rc == -FI_ENODATA)
             rc = 0;
-        for (struct fi_info *info = m->lists[i]; info != NULL && rc == 0; info = info->next)
+        for (struct fi_info *info = m->lists[i]; info && rc == 0; info = info->next)
             rc = add_candidate(m, info);
     }
     return rc;
@@ -181,7 +181,7 @@ static int gather(struct list *m)
 static void close_list(struct list *m)
 {
     for (size_t i = 0; i < sizeof m->lists / sizeof m->lists[0]; i++)
-        if (m->lists[i] != NULL)
+        if (m->lists[i])
             fi_freeinfo(m->lists[i]);
     free(m->candidates);
     free(m->infos);
@@ -203,7 +203,7 @@ static void explain_nothing(int rc, char *why, size_t len)
         snprintf(why, len,
                  "libfabric cannot list its providers: fi_getinfo returned '%s'; try fi_info.",
                  fi_strerror(-rc));
-    else if (filter != NULL)
+    else if (filter)
         snprintf(why, len,
                  "libfabric offers no provider with tagged messages and FI_PROVIDER=%.64s; correct "
                  "or unset FI_PROVIDER.",
@@ -220,7 +220,7 @@ static struct weft_provider_candidate *list_candidates(const struct list *m,
 {
     struct weft_provider_candidate *list = calloc(m->count > 0 ? m->count : 1, sizeof *list);
 
-    for (size_t i = 0; i < m->count && list != NULL; i++) {
+    for (size_t i = 0; i < m->count && list; i++) {
         const struct weft_candidate *candidate = scores[i].candidate;
 
         memcpy(list[i].provider, candidate->provider, sizeof list[i].provider);
@@ -243,7 +243,7 @@ static int take_candidate(const struct list *m, const struct weft_settings *sett
     size_t limit = weft_rxm_eager_limit(score->row);
 
     weft_assert(score->usable && (size_t)(score->candidate - m->candidates) < m->count);
-    if (info == NULL)
+    if (!info)
         return -1;
     bool copied = score->software || score->push || settings->rendezvous == WEFT_RENDEZVOUS_PUSH;
     if (copied && limit > COPIED_LIMIT)
@@ -283,7 +283,7 @@ static struct fi_info *ask_for_device(const struct weft_settings *settings,
         !(known || settings->gpu_direct == WEFT_GPU_ON))
         return NULL;
     hints = make_hints(FI_TAGGED | RMA_BOTH | FI_HMEM | (old->caps & FI_DIRECTED_RECV));
-    if (hints == NULL)
+    if (!hints)
         return NULL;
     hints->domain_attr->mr_mode |= FI_MR_HMEM;
     hints->fabric_attr->prov_name = strdup(old->fabric_attr->prov_name);
@@ -293,13 +293,13 @@ static struct fi_info *ask_for_device(const struct weft_settings *settings,
         list = NULL;
     fi_freeinfo(hints);
     choice->info = NULL;
-    for (struct fi_info *info = list; info != NULL && choice->info == NULL; info = info->next)
+    for (struct fi_info *info = list; info && !choice->info; info = info->next)
         if (info->src_addrlen == old->src_addrlen &&
             (old->src_addrlen == 0 || memcmp(info->src_addr, old->src_addr, old->src_addrlen) == 0))
             choice->info = fi_dupinfo(info);
-    if (list != NULL)
+    if (list)
         fi_freeinfo(list);
-    if (choice->info != NULL)
+    if (choice->info)
         return old;
     choice->info = old;
     return NULL;
@@ -312,7 +312,7 @@ static int open_choice(const struct weft_settings *settings, const struct weft_j
 {
     struct fi_info *plain = ask_for_device(settings, choice);
 
-    if (plain != NULL) {
+    if (plain) {
         if (weft_objects_open(objects, choice, job->size, 1, why, len) == 0) {
             fi_freeinfo(plain);
             return 0;
@@ -338,9 +338,8 @@ static size_t settle(const struct list *m, const struct weft_settings *settings,
             snprintf(why, len, "Out of memory while choosing a libfabric provider.");
             return m->count;
         }
-        int rc = objects == NULL
-                     ? 0
-                     : open_choice(settings, job, choice, objects, failure, sizeof failure);
+        int rc =
+            !objects ? 0 : open_choice(settings, job, choice, objects, failure, sizeof failure);
         if (rc == 0)
             break;
         weft_provider_free(choice);
@@ -362,7 +361,7 @@ static size_t settle(const struct list *m, const struct weft_settings *settings,
             of_provider[0] = '\0';
         at = next;
     }
-    weft_assert(choice->info != NULL && at < m->count);
+    weft_assert(choice->info && at < m->count);
     if (at > 0)
         snprintf(scores[at].reason, sizeof scores[at].reason,
                  "the best of those that could be opened");
@@ -383,7 +382,7 @@ static void take_rails(const struct list *m, const struct weft_score *scores,
         if (at == m->count)
             return;
         rail->info = fi_dupinfo(m->infos[scores[at].candidate - m->candidates]);
-        if (rail->info == NULL)
+        if (!rail->info)
             return;
         rail->network = weft_network_id(&scores[at], weft_network_machine());
         snprintf(rail->interface, sizeof rail->interface, "%s", weft_score_interface(&scores[at]));
@@ -425,7 +424,7 @@ static void report_adapter(const struct weft_settings *settings, const struct we
                            const struct list *m, struct weft_provider_choice *choice, bool silent,
                            char *why, size_t len)
 {
-    const struct weft_provider_row *row = choice->info != NULL ? choice->row : NULL;
+    const struct weft_provider_row *row = choice->info ? choice->row : NULL;
     struct weft_adapter adapter;
 
     for (int kind = 0; kind < WEFT_ADAPTER_KINDS; kind++) {
@@ -434,7 +433,7 @@ static void report_adapter(const struct weft_settings *settings, const struct we
             (row && row->rank >= weft_provider_row_of(adapter.provider, 0)->rank) ||
             !weft_provider_match(settings->provider, adapter.provider))
             continue;
-        if (row == NULL) {
+        if (!row) {
             snprintf(why + strlen(why), len - strlen(why), " No adapter can be used: %s; %s.",
                      adapter.reason, adapter.advice);
             return;
@@ -492,7 +491,7 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
     int rc, result = -1;
 
     memset(choice, 0, sizeof *choice);
-    if (candidates != NULL) {
+    if (candidates) {
         *candidates = NULL;
         *count = 0;
     }
@@ -510,7 +509,7 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
     }
     interfaces = weft_interface_list(&interface_count);
     scores = calloc(list.count, sizeof *scores);
-    if (interfaces == NULL || scores == NULL) {
+    if (!interfaces || !scores) {
         snprintf(why, len, "Cannot list this machine's network interfaces: %m.");
         goto out;
     }
@@ -526,9 +525,8 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
     result = weft_provider_score(settings, job->one_node, list.candidates, list.count, interfaces,
                                  interface_count, scores, why, len);
     if (result == 0) {
-        choose_nic(settings, job, scores, list.count, objects != NULL && candidates == NULL, nic);
-        chosen =
-            settle(&list, settings, job, scores, candidates != NULL, choice, objects, why, len);
+        choose_nic(settings, job, scores, list.count, objects && !candidates, nic);
+        chosen = settle(&list, settings, job, scores, candidates, choice, objects, why, len);
         result = chosen < list.count ? 0 : -1;
     }
     if (result == 0 && chosen == 0) {
@@ -538,13 +536,13 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
     if (result == 0)
         weft_network_describe(scores, list.count, chosen, weft_network_machine(),
                               &choice->networks);
-    if (candidates != NULL && (*candidates = list_candidates(&list, scores)) != NULL) {
+    if (candidates && (*candidates = list_candidates(&list, scores)) != NULL) {
         *count = list.count;
         if (result == 0)
             (*candidates)[chosen].chosen = true;
     }
     if (network == 0)
-        report_adapter(settings, job, &list, choice, candidates != NULL, why, len);
+        report_adapter(settings, job, &list, choice, candidates, why, len);
     weft_phase_end("open the provider");
 out:
     free(scores);
@@ -567,20 +565,20 @@ bool weft_provider_delivers(const struct weft_provider_choice *choice)
 {
     struct fi_info *hints = make_hints(FI_TAGGED | RMA_BOTH), *list = NULL;
 
-    if (hints == NULL)
+    if (!hints)
         return false;
     hints->fabric_attr->prov_name = strdup(choice->info->fabric_attr->prov_name);
     hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
     int rc = fi_getinfo(WEFT_FI_VERSION, NULL, NULL, 0, hints, &list);
     fi_freeinfo(hints);
-    if (list != NULL)
+    if (list)
         fi_freeinfo(list);
     return rc == 0;
 }
 
 void weft_provider_free(struct weft_provider_choice *choice)
 {
-    if (choice->info != NULL)
+    if (choice->info)
         fi_freeinfo(choice->info);
     choice->info = NULL;
     while (choice->rail_count > 0)

@@ -55,7 +55,7 @@ struct check_window_store {
 
 static int find_target(const struct weft_call *call)
 {
-    return weft_call_find(call, WEFT_KIND_TARGET, 0);
+    return weft_call_find(call, WEFT_PARAMETER_TARGET, 0);
 }
 
 /* The access of a call to its target; false: it accesses nothing. */
@@ -223,7 +223,7 @@ static void send_local(struct check_window *window, bool is_passive, const struc
         weft_call_handle(call, WEFT_OBJECT_OP) == MPI_NO_OP)
         return;
     for (int i = 0; i < function->parameters; i++) {
-        if (function->parameter[i].kind != WEFT_KIND_DATA)
+        if (function->parameter[i].kind != WEFT_PARAMETER_DATA)
             continue;
         struct check_area area = check_area_empty(), within = check_area_empty();
         check_area_add_data(&area, call, i, 1, 1);
@@ -322,7 +322,7 @@ void check_windows_stored(uint64_t serial, uint64_t low, uint64_t high,
         for (int i = 0; i < window->arrived; i++)
             compare_store(&store, &window->records[i]);
         if (!window->stores)
-            window->stores = tool_allocate(STORES_MAX, sizeof *window->stores);
+            window->stores = weft_interpose_allocate(STORES_MAX, sizeof *window->stores);
         window->stores[window->stored++] = store;
     }
     check_mutex_unlock(&check_windows.lock);

@@ -90,11 +90,12 @@ static void read_layout(struct layout *layout, MPI_Datatype type)
     if (size == 0)
         return;
     if (size == true_extent) {
-        layout->blocks = tool_allocate(1, sizeof *layout->blocks);
+        layout->blocks = weft_interpose_allocate(1, sizeof *layout->blocks);
         layout->blocks[layout->n++] = (struct block){low, size};
         return;
     }
-    char *packed = tool_allocate((size_t)size, 1), *map = tool_allocate((size_t)true_extent, 1);
+    char *packed = weft_interpose_allocate((size_t)size, 1),
+         *map = weft_interpose_allocate((size_t)true_extent, 1);
     memset(packed, -1, (size_t)size);
     void *base = (void *)((uintptr_t)map - (uintptr_t)low);
     if (weft_next.Unpack_c(packed, size, &position, base, 1, type, layouts.self) == MPI_SUCCESS)

@@ -21,7 +21,7 @@ static int capacity;
 void check_log_begin(void)
 {
     capacity = JOB_MAX / check.size < LOG_MAX ? JOB_MAX / check.size : LOG_MAX;
-    self.entries = tool_allocate((size_t)capacity, sizeof *self.entries);
+    self.entries = weft_interpose_allocate((size_t)capacity, sizeof *self.entries);
 }
 
 int check_log_add(const struct weft_call *call, enum check_log_kind kind, int peer, uint64_t comm,
@@ -256,7 +256,7 @@ static void pass(int rank, bool has_kind, enum check_log_kind kind)
         ranks++;
         at = blocker(at);
     } while (at != rank);
-    int *cycle = tool_allocate((size_t)ranks, sizeof *cycle);
+    int *cycle = weft_interpose_allocate((size_t)ranks, sizeof *cycle);
     for (int i = 0; i < ranks; i++, at = blocker(at))
         cycle[i] = at;
     for (int i = 0; i < (has_kind ? ranks : 1); i++) {
@@ -308,7 +308,7 @@ static void make_positions(int ranks)
         all += (size_t)job.logs[i].n;
     for (job.size = 64; job.size < 2 * all;)
         job.size *= 2;
-    job.positions = tool_allocate(job.size, sizeof *job.positions);
+    job.positions = weft_interpose_allocate(job.size, sizeof *job.positions);
     for (int i = 0; i < ranks; i++)
         add_positions(i);
 }
@@ -333,9 +333,9 @@ static struct check_log_entry *collect(void)
     const size_t n = (size_t)check.size, each = (size_t)capacity;
     const double limit = weft_seconds() + 1;
     struct check_record record = {.kind = CHECK_RECORD_LOG, .call = WEFT_CALL_Abort};
-    struct check_log_entry *entries = tool_allocate(n * each, sizeof *entries);
-    MPI_Request *requests = tool_allocate(n, sizeof(MPI_Request));
-    job.logs = tool_allocate(n, sizeof *job.logs);
+    struct check_log_entry *entries = weft_interpose_allocate(n * each, sizeof *entries);
+    MPI_Request *requests = weft_interpose_allocate(n, sizeof(MPI_Request));
+    job.logs = weft_interpose_allocate(n, sizeof *job.logs);
     for (int i = 0; i < check.size; i++) {
         requests[i] = MPI_REQUEST_NULL; /* that of this rank: complete at once */
         if (i == check.rank)
@@ -378,8 +378,8 @@ void check_log_find_races(void)
 static void gather(void)
 {
     int numbers[2] = {self.n, self.is_full}, all = 0, n = check.rank == 0 ? check.size : 0;
-    int *each = tool_allocate((size_t)n * 2, sizeof *each),
-        *counts = tool_allocate((size_t)n * 2, sizeof *counts), *at = counts + n;
+    int *each = weft_interpose_allocate((size_t)n * 2, sizeof *each),
+        *counts = weft_interpose_allocate((size_t)n * 2, sizeof *counts), *at = counts + n;
     MPI_Datatype type;
     weft_next.Type_contiguous((int)sizeof(struct check_log_entry), MPI_BYTE, &type);
     weft_next.Type_commit(&type);
@@ -389,10 +389,10 @@ static void gather(void)
         at[i] = all;
         all += counts[i];
     }
-    struct check_log_entry *entries = tool_allocate((size_t)all, sizeof *entries);
+    struct check_log_entry *entries = weft_interpose_allocate((size_t)all, sizeof *entries);
     weft_next.Gatherv(self.entries, self.n, type, entries, counts, at, type, 0, check.channel);
     weft_next.Type_free(&type);
-    job.logs = tool_allocate((size_t)n, sizeof *job.logs);
+    job.logs = weft_interpose_allocate((size_t)n, sizeof *job.logs);
     for (int i = 0; i < n; i++)
         job.logs[i] = (struct check_log){
             .entries = &entries[at[i]], .n = counts[i], .is_full = each[2 * i + 1]};

@@ -8,8 +8,10 @@
  * window; it ends with the call that completes the request, or that ends the epoch (windows.c). The
  * buffers of blocking calls are compared, too.
  *
- * A buffer that lay in a frame of the stack when its operation began, and is below the stack
- * pointer of the same thread when that is completed, belongs to a function that has returned.
+ * A buffer that lay in a frame of the thread's stack when its operation began, and is below the
+ * stack pointer of the same thread when that is completed, belongs to a function that has returned.
+ * Calls on a stack of the program's own (makecontext) are not compared: above their frames is other
+ * memory, too.
  *
  * Short buffers that an operation writes are watched (watch.h).
  *
@@ -31,7 +33,6 @@
 #include "tools/check/windows.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     SPANS_WATCHED = 4, /* of one buffer */
@@ -77,27 +78,39 @@ int check_flights;
 
 /* ---- Stacks */
 
-/* The end of the calling thread's stack; 0: not known. */
-static uintptr_t stack_end(void)
+/* The stack of a thread; end 0: not known. */
+struct stack {
+    uintptr_t low, end;
+};
+
+static struct stack stack_of_thread(void)
 {
-    static CHECK_THREAD uintptr_t end = 1;
+    static CHECK_THREAD struct stack stack;
+    static CHECK_THREAD bool is_read;
     pthread_attr_t attributes;
     void *low;
     size_t size;
-    if (end != 1)
-        return end;
-    end = 0;
+    if (is_read)
+        return stack;
+    is_read = true;
     if (pthread_getattr_np(pthread_self(), &attributes))
-        return end;
+        return stack;
     if (pthread_attr_getstack(&attributes, &low, &size) == 0)
-        end = (uintptr_t)low + size;
+        stack = (struct stack){(uintptr_t)low, (uintptr_t)low + size};
     pthread_attr_destroy(&attributes);
-    return end;
+    return stack;
+}
+
+bool check_buffers_on_thread_stack(const void *frame)
+{
+    const struct stack stack = stack_of_thread();
+    return (uintptr_t)frame >= stack.low && (uintptr_t)frame < stack.end;
 }
 
 bool check_buffers_are_on_stack(const struct weft_call *call, uint64_t low, uint64_t high)
 {
-    return low < high && low >= (uintptr_t)call->frame && high <= stack_end();
+    return check_buffers_on_thread_stack(call->frame) && low < high &&
+           low >= (uintptr_t)call->frame && high <= stack_of_thread().end;
 }
 
 /* ---- The buffers of a call */
@@ -146,11 +159,11 @@ static bool find_members(const struct weft_call *call, struct members *members)
 {
     const struct weft_function *function = call->function;
     MPI_Comm comm = weft_call_handle(call, WEFT_OBJECT_COMM);
-    int inter = 0, root = weft_call_find(call, WEFT_KIND_RANK, 0);
+    int inter = 0, root = weft_call_find(call, WEFT_PARAMETER_RANK, 0);
     *members = (struct members){0, 1, false};
     if (!(function->does & WEFT_DOES_COLLECTIVE) || !comm || comm == MPI_COMM_NULL)
         return true;
-    if (strstr(function->name, "eighbor_"))
+    if (weft_function_is_neighbor(function))
         return false;
     weft_next.Comm_test_inter(comm, &inter);
     if (inter)
@@ -192,8 +205,8 @@ static bool is_unused(const struct weft_call *call, int parameter, const struct 
         weft_call_handle(call, WEFT_OBJECT_OP) == MPI_NO_OP)
         return true;
     for (int i = parameter + 1; i < function->parameters; i++) /* the peer of this buffer */
-        if (function->parameter[i].kind == WEFT_KIND_RANK ||
-            function->parameter[i].kind == WEFT_KIND_SOURCE)
+        if (function->parameter[i].kind == WEFT_PARAMETER_RANK ||
+            function->parameter[i].kind == WEFT_PARAMETER_SOURCE)
             return weft_call_number(call, i, 0) == MPI_PROC_NULL;
     return false;
 }
@@ -233,7 +246,8 @@ static void describe(struct operation *operation, const struct weft_call *call)
     if (!find_members(call, &members))
         return;
     for (int i = 0; i < call->function->parameters && operation->n < BUFFERS_MAX; i++)
-        if (call->function->parameter[i].kind == WEFT_KIND_DATA && !is_unused(call, i, &members))
+        if (call->function->parameter[i].kind == WEFT_PARAMETER_DATA &&
+            !is_unused(call, i, &members))
             add_buffer(operation, call, i, &members);
 }
 
@@ -359,7 +373,8 @@ static void insert(const struct weft_call *call, const void *request)
     if (call->function->does & WEFT_DOES_RMA) {
         operation->win = weft_call_handle(call, WEFT_OBJECT_WIN);
         flights.on_windows++;
-        operation->target = (int)weft_call_number(call, weft_call_find(call, WEFT_KIND_RANK, 0), 0);
+        operation->target =
+            (int)weft_call_number(call, weft_call_find(call, WEFT_PARAMETER_RANK, 0), 0);
     }
     if (!(call->function->does & WEFT_DOES_PERSISTENT))
         start(operation);
@@ -369,7 +384,7 @@ static void insert(const struct weft_call *call, const void *request)
 static void check_frames(struct operation *operation, const struct weft_call *call)
 {
     if (operation->is_reported || !pthread_equal(operation->thread, pthread_self()) ||
-        (uintptr_t)call->frame > stack_end()) /* on a stack of the program's own */
+        !check_buffers_on_thread_stack(call->frame))
         return;
     for (int i = 0; i < operation->n; i++) {
         struct buffer *buffer = &operation->buffer[i];
@@ -441,9 +456,9 @@ void check_buffers_begin(struct weft_call *call)
     }
     if (!check_has(call, CHECK_HAS_DATA) || !is_checked(function))
         return;
-    int data = weft_call_find(call, WEFT_KIND_DATA, 0);
+    int data = weft_call_find(call, WEFT_PARAMETER_DATA, 0);
     const bool is_new = !check_known_of(call) && check_ranges_are_new(call);
-    if (!is_new && weft_call_find(call, WEFT_KIND_DATA, data + 1) < 0 &&
+    if (!is_new && weft_call_find(call, WEFT_PARAMETER_DATA, data + 1) < 0 &&
         (!is_blocking || !check_flights))
         return;
     struct operation operation = {0};
@@ -532,6 +547,18 @@ void check_buffers_end(struct weft_call *call)
         return; /* complete already: of MPI_PROC_NULL, for example */
     check_mutex_lock(&flights.lock);
     insert(call, request);
+    check_mutex_unlock(&flights.lock);
+}
+
+void check_buffers_leave(const struct check_changes *changes)
+{
+    check_mutex_lock(&flights.lock);
+    for (int64_t i = 0; i < changes->n; i++) {
+        const uint64_t serial = changes->list[i].serial;
+        struct operation *operation = serial ? find_serial(serial) : NULL;
+        if (operation)
+            erase(operation);
+    }
     check_mutex_unlock(&flights.lock);
 }
 

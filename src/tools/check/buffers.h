@@ -14,6 +14,9 @@ extern int check_flights; /* operations in flight, and persistent ones */
 void check_buffers_verify(const struct weft_call *call, const void *win, int target);
 void check_buffers_complete(const void *win, int target);
 
+/* True if a frame is on the stack that the calling thread was started with. */
+bool check_buffers_on_thread_stack(const void *frame);
+
 /* True if the bytes are in local variables of functions that have not returned. */
 bool check_buffers_are_on_stack(const struct weft_call *call, uint64_t low, uint64_t high);
 

@@ -10,12 +10,14 @@
 enum { SPARE = 8 };
 static CHECK_THREAD struct check_changes *spare;
 
+static CHECK_THREAD struct check_changes *innermost; /* of the calls that the thread is in */
+
 static struct check_changes *allocate(int64_t n)
 {
     struct check_changes *changes = spare;
     if (n > SPARE || !changes) {
         n = n > SPARE ? n : SPARE;
-        changes = tool_allocate(1, sizeof *changes + (size_t)n * sizeof changes->list[0]);
+        changes = weft_interpose_allocate(1, sizeof *changes + (size_t)n * sizeof changes->list[0]);
         changes->capacity = n;
     } else {
         spare = NULL;
@@ -45,9 +47,20 @@ void check_changes_keep(struct weft_call *call)
         for (int64_t k = 0;
              changes_handle(&function->parameter[i]) && k < weft_call_length(call, i); k++)
             changes->list[changes->n++] =
-                (struct check_change){i, k, weft_call_element(call, i, k), 0};
+                (struct check_change){i, k, weft_call_element(call, i, k), 0, 0};
     weft_assert(changes->n == n && n <= changes->capacity && !call->state);
-    call->state = changes;
+    changes->function = function;
+    changes->frame = (uintptr_t)call->frame;
+    changes->below = innermost;
+    call->state = innermost = changes;
+}
+
+void check_changes_free_left(struct check_changes *changes)
+{
+    if (spare || changes->capacity > SPARE)
+        free(changes);
+    else
+        spare = changes;
 }
 
 void check_changes_free(struct weft_call *call)
@@ -55,11 +68,19 @@ void check_changes_free(struct weft_call *call)
     struct check_changes *changes = call->state;
     if (!changes)
         return;
+    weft_assert(changes == innermost); /* calls inside it have ended, or were left */
     call->state = NULL;
-    if (spare || changes->capacity > SPARE)
-        free(changes);
-    else
-        spare = changes;
+    innermost = changes->below;
+    check_changes_free_left(changes);
+}
+
+struct check_changes *check_changes_take_left(uintptr_t limit)
+{
+    struct check_changes *left = innermost;
+    if (!left || left->frame >= limit)
+        return NULL;
+    innermost = left->below;
+    return left;
 }
 
 const void *check_made_request(const struct weft_call *call)

@@ -37,7 +37,7 @@ static void post(void)
 
 void check_channel_begin(void)
 {
-    channel.sent = tool_allocate((size_t)check.size, sizeof *channel.sent);
+    channel.sent = weft_interpose_allocate((size_t)check.size, sizeof *channel.sent);
     check_repeats_begin();
     post();
 }
@@ -47,12 +47,12 @@ void check_channel_send(int rank, struct check_record *record)
     weft_assert(rank >= 0 && rank < check.size && record->kind < CHECK_RECORDS);
     record->rank = check.rank;
     if (record->kind != CHECK_RECORD_MESSAGE || record->message.is_void)
-        check_repeats_flush_to(rank);
+        check_repeats_flush(rank);
     if (rank == check.rank) {
         check_channel_take[record->kind](record);
         return;
     }
-    struct outgoing *outgoing = tool_allocate(1, sizeof *outgoing);
+    struct outgoing *outgoing = weft_interpose_allocate(1, sizeof *outgoing);
     outgoing->record = *record;
     check_mutex_lock(&channel.lock);
     weft_next.Isend(&outgoing->record, (int)sizeof outgoing->record, MPI_BYTE, rank,
@@ -120,7 +120,7 @@ void check_channel_pause(int round)
     if (round % 8 == 7 || round >= CHECK_SPINS)
         check_channel_poll();
     if (round == CHECK_SPINS)
-        check_repeats_flush();
+        check_repeats_flush(-1);
     if (round > 2 * CHECK_SPINS)
         nanosleep(&pause, NULL);
     else if (round > CHECK_SPINS)
@@ -132,7 +132,7 @@ void check_channel_finish(void)
     int64_t expected = 0;
     int all = 0;
     MPI_Request barrier;
-    check_repeats_flush();
+    check_repeats_flush(-1);
     check_deadlocks_finalize(true);
     weft_next.Ibarrier(check.channel, &barrier);
     for (int round = 0; !all; round++) {

@@ -67,7 +67,7 @@ struct check_record {
             uint64_t number; /* among the messages to this rank (repeats.h) */
             int tag;
             int repeats;  /* messages that the record stands for */
-            bool is_void; /* there is no such message; those of the communicator are not compared */
+            bool is_void; /* there is no message with this number (matching.h) */
         } message;
         struct check_access {
             uint64_t key;           /* of the window or file */

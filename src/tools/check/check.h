@@ -32,12 +32,20 @@
  * sent nonblocking and received in waits and at other calls of the program. The checker never
  * blocks on a record but in MPI_Finalize, so it adds no deadlock.
  *
+ * Dead ranks. A job with WEFT_KEEP_GOING goes on when ranks die. Records would be missing then, and
+ * a wait that is made by tests has other errors than the real call. So in such a job only the kinds
+ * that need no other rank are checked, objects and buffers, and each call is the real one.
+ *
  * Errors that end the job. A finding that may be followed by an abort or a hang is printed at once
  * (check_report, now); the others are printed by rank 0 at the end, joined over ranks.
  *
  * The end. MPI_Init sets an attribute on MPI_COMM_SELF, the first one; MPI_Finalize deletes
  * attributes in the reverse order, so the callback of this one runs when all those of the program
  * have freed their objects, and messages may still be sent.
+ *
+ * Calls that do not end. An error handler of the program may leave a call by longjmp or an
+ * exception. A later call, whose frame is not below that of the first, shows it (dispatch.c): what
+ * is kept of the first one is dropped, and what it may have changed is not known.
  *
  * Settings: WEFT_CHECK=1, or a list of kinds and words: objects, collectives, messages, deadlocks,
  * buffers, windows, files, races, fail (exit code 1 after findings), shuffle and its seed;
@@ -65,6 +73,7 @@ struct check {
     bool has_order;       /* an order is recorded, repeated or shuffled */
     bool began;           /* MPI_Init has returned, and the end has not come */
     bool is_spawned;      /* the job, by MPI_Comm_spawn */
+    bool may_lose_ranks;  /* the job goes on when ranks die */
     int rank, size;       /* in MPI_COMM_WORLD */
     bool several_threads; /* MPI_THREAD_MULTIPLE, in a process of the job */
     MPI_Comm channel;
@@ -140,6 +149,22 @@ static inline struct check_location check_location_of(const struct weft_call *ca
 /* The same list with twice the capacity, of n entries; the old one is freed. */
 void *check_enlarge(void *list, int n, int *capacity, size_t size);
 
+/* Keys of communicators: of those that are not compared any more. */
+struct check_keys {
+    uint64_t *list;
+    int n, capacity;
+};
+
+static inline bool check_keys_has(const struct check_keys *keys, uint64_t key)
+{
+    for (int i = 0; i < keys->n; i++)
+        if (keys->list[i] == key)
+            return true;
+    return false;
+}
+
+void check_keys_add(struct check_keys *keys, uint64_t key);
+
 /* Blocks of one size that are freed and allocated in each call: a list of free ones. Not for
  * several threads. */
 struct check_pool {
@@ -154,7 +179,7 @@ static inline void *check_pool_take(struct check_pool *pool)
 {
     struct check_free_block *block = pool->first;
     if (!block)
-        return tool_allocate(1, pool->size);
+        return weft_interpose_allocate(1, pool->size);
     pool->first = block->next;
     return block;
 }
@@ -170,10 +195,13 @@ static inline void check_pool_give(struct check_pool *pool, void *memory)
 /* ---- Modules: before and after the real call, and at the end of the job */
 void check_objects_begin(struct weft_call *call);
 void check_objects_end(struct weft_call *call);
+struct check_changes;
+void check_objects_leave(const struct check_changes *changes); /* of a call that does not end */
 void check_objects_finish(void);
 
 void check_buffers_begin(struct weft_call *call);
 void check_buffers_end(struct weft_call *call);
+void check_buffers_leave(const struct check_changes *changes);
 
 void check_collectives_begin(struct weft_call *call);
 

@@ -23,7 +23,6 @@
 #include "tools/check/comms.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A number of a communicator of which not all ranks have sent their record. */
 struct round {
@@ -34,25 +33,16 @@ struct round {
 
 static struct {
     struct round *rounds;
-    uint64_t *broken; /* keys of communicators that are not compared any more */
-    int n_broken, capacity;
+    struct check_keys uncompared;
     pthread_mutex_t lock;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- The record of a call */
 
-static int find_named(const struct weft_function *function, const char *name)
-{
-    for (int i = 0; i < function->parameters; i++)
-        if (strcmp(function->parameter[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 /* -1: the call has none. */
 static int root_of(const struct weft_call *call)
 {
-    const int root = find_named(call->function, "root");
+    const int root = weft_function_find_name(call->function, "root");
     return root < 0 ? -1 : (int)weft_call_number(call, root, 0);
 }
 
@@ -75,12 +65,13 @@ static int compared_data(const struct weft_call *call, bool is_root, bool *unifo
     *uniform = true;
     for (int i = 0; i < function->parameters; i++) {
         const struct weft_parameter *parameter = &function->parameter[i];
-        *uniform &= parameter->kind != WEFT_KIND_DATA || is_uniform(function, parameter);
-        has_root_side |= parameter->kind == WEFT_KIND_DATA && parameter->root;
+        *uniform &= parameter->kind != WEFT_PARAMETER_DATA || is_uniform(function, parameter);
+        has_root_side |= parameter->kind == WEFT_PARAMETER_DATA && parameter->root;
     }
     for (int i = 0; i < function->parameters; i++) {
         const struct weft_parameter *parameter = &function->parameter[i];
-        if (parameter->kind == WEFT_KIND_DATA && (!has_root_side || parameter->root == is_root))
+        if (parameter->kind == WEFT_PARAMETER_DATA &&
+            (!has_root_side || parameter->root == is_root))
             found = i;
     }
     return found;
@@ -101,11 +92,6 @@ static bool is_typed(const struct weft_call *call, const struct weft_parameter *
     return true;
 }
 
-static bool is_neighbor(const struct weft_function *function)
-{
-    return strstr(function->name, "eighbor_") != NULL;
-}
-
 static void fill(const struct weft_call *call, const struct check_comm *comm,
                  struct check_record *record)
 {
@@ -122,7 +108,7 @@ static void fill(const struct weft_call *call, const struct check_comm *comm,
     collective->root = root_of(call);
     collective->op =
         weft_object_is_predefined(op) ? (uintptr_t)op : 1; /* 1: one of the program's */
-    if (is_neighbor(function) || (function->does & WEFT_DOES_FILE))
+    if (weft_function_is_neighbor(function) || (function->does & WEFT_DOES_FILE))
         return;
     bool uniform;
     int data = compared_data(call, collective->root == comm->rank, &uniform);
@@ -144,22 +130,6 @@ static void describe(const struct check_record *record, char *text, size_t size)
 {
     struct check_location location = check_location_in(record);
     check_location_print(&location, text, size);
-}
-
-static bool is_broken(uint64_t key)
-{
-    for (int i = 0; i < state.n_broken; i++)
-        if (state.broken[i] == key)
-            return true;
-    return false;
-}
-
-static void break_comm(uint64_t key)
-{
-    if (state.n_broken == state.capacity)
-        state.broken =
-            check_enlarge(state.broken, state.n_broken, &state.capacity, sizeof *state.broken);
-    state.broken[state.n_broken++] = key;
 }
 
 /* Reports at the call of the higher rank, whichever record came first. */
@@ -210,14 +180,14 @@ static struct round **find_round(const struct check_collective *collective)
 static void take(const struct check_record *record)
 {
     const struct check_collective *collective = &record->collective;
-    if (is_broken(collective->comm) || collective->size == 1)
+    if (check_keys_has(&state.uncompared, collective->comm) || collective->size == 1)
         return;
     struct round **at = find_round(collective), *round = *at;
     if (!round) {
-        round = *at = tool_allocate(1, sizeof *round);
+        round = *at = weft_interpose_allocate(1, sizeof *round);
         round->first = *record;
     } else if (!compare(&round->first, record)) {
-        break_comm(collective->comm);
+        check_keys_add(&state.uncompared, collective->comm);
     }
     if (++round->arrived == collective->size) {
         *at = round->next;
@@ -236,7 +206,7 @@ void check_collectives_take(const struct check_record *record)
 static bool is_open(const struct check_collective *collective)
 {
     check_mutex_lock(&state.lock);
-    bool open = *find_round(collective) && !is_broken(collective->comm);
+    bool open = *find_round(collective) && !check_keys_has(&state.uncompared, collective->comm);
     check_mutex_unlock(&state.lock);
     return open;
 }
@@ -268,7 +238,7 @@ static bool is_collective(const struct weft_function *function)
 /* Adds what a blocking call waits for to the log of buffering.c, where its data make it certain. */
 static void log_call(const struct weft_call *call, const struct check_comm *comm)
 {
-    const int count = weft_call_find(call, WEFT_KIND_COUNT, 0);
+    const int count = weft_call_find(call, WEFT_PARAMETER_COUNT, 0);
     const int at = root_of(call);
     if (check.several_threads || (count >= 0 && weft_call_number(call, count, 0) <= 0))
         return;
@@ -332,11 +302,12 @@ void check_collectives_finish(void)
         struct round *round = state.rounds;
         const struct check_record *first = &round->first;
         struct check_location location = check_location_in(first);
-        if (!is_broken(first->collective.comm))
+        if (!check_keys_has(&state.uncompared, first->collective.comm))
             check_report_of(first->rank, CHECK_COLLECTIVE_MISSING, &location, false,
                             "%d of %d ranks of the communicator have made this call",
                             round->arrived, first->collective.size);
-        break_comm(first->collective.comm); /* the later ones follow from this */
+        /* The later ones follow from this. */
+        check_keys_add(&state.uncompared, first->collective.comm);
         state.rounds = round->next;
         free(round);
     }

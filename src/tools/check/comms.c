@@ -110,7 +110,7 @@ static void grow(void)
     table.size = n ? 2 * n : 64;
     free(table.slots[BY_KEY]);
     for (int by = 0; by < 2; by++)
-        table.slots[by] = tool_allocate(table.size, sizeof(struct entry *));
+        table.slots[by] = weft_interpose_allocate(table.size, sizeof(struct entry *));
     for (size_t i = 0; i < n; i++) {
         for (struct entry *entry = old[i], *next; entry; entry = next) {
             next = entry->next[BY_HANDLE];
@@ -150,7 +150,7 @@ static void erase(const void *handle, MPI_Comm *sync)
 /* A communicator that was freed by a call that is not seen (PMPI_Comm_free) is replaced. */
 static void insert(const struct check_comm *comm)
 {
-    struct entry *entry = tool_allocate(1, sizeof *entry);
+    struct entry *entry = weft_interpose_allocate(1, sizeof *entry);
     MPI_Comm unused;
     erase(comm->handle, &unused);
     weft_assert(!check_comm_find_key(comm->key) && comm->rank < comm->size);
@@ -173,8 +173,8 @@ static bool describe(struct check_comm *comm, uint64_t parent)
     weft_next.Comm_size(comm->handle, &comm->size);
     weft_next.Comm_group(comm->handle, &group);
     weft_next.Comm_group(MPI_COMM_WORLD, &world);
-    int *ranks = tool_allocate((size_t)comm->size, sizeof *ranks),
-        *in_world = tool_allocate((size_t)comm->size, sizeof *in_world);
+    int *ranks = weft_interpose_allocate((size_t)comm->size, sizeof *ranks),
+        *in_world = weft_interpose_allocate((size_t)comm->size, sizeof *in_world);
     for (int i = 0; i < comm->size; i++)
         ranks[i] = i;
     weft_next.Group_translate_ranks(group, comm->size, ranks, world, in_world);
@@ -235,7 +235,7 @@ static void add_team(void *handle, uint64_t origin, const struct weft_call *call
     if (!check_comm_copy(call, &comm))
         return;
     const size_t n = (size_t)comm.size;
-    int *world = tool_allocate(n, sizeof *world);
+    int *world = weft_interpose_allocate(n, sizeof *world);
     memcpy(world, comm.world, n * sizeof *world);
     comm.sync = MPI_COMM_NULL; /* a duplicate would call the program's attribute callbacks */
     if (weft_next.Comm_split(comm.handle, 0, comm.rank, &comm.sync) != MPI_SUCCESS) {
@@ -260,7 +260,7 @@ void check_comms_begin(void)
 static uint64_t origin_of(const struct weft_call *call)
 {
     MPI_Comm parent = weft_call_handle(call, WEFT_OBJECT_COMM);
-    int tag = weft_call_find(call, WEFT_KIND_TAG, 0);
+    int tag = weft_call_find(call, WEFT_PARAMETER_TAG, 0);
     check_lock();
     const struct check_comm *comm = parent ? check_comm_find(parent) : NULL;
     uint64_t origin = !comm      ? 0
@@ -300,7 +300,7 @@ void check_comms_end(const struct weft_call *call)
         void *handle = weft_call_element(call, i, 0);
         uint64_t origin = weft_object_is_predefined(handle) ? 0 : origin_of(call);
         if (origin && parameter->object == WEFT_OBJECT_COMM)
-            add_comm(handle, origin, weft_call_find(call, WEFT_KIND_TAG, 0) >= 0);
+            add_comm(handle, origin, weft_call_find(call, WEFT_PARAMETER_TAG, 0) >= 0);
         else if (origin)
             add_team(handle, origin, call);
     }

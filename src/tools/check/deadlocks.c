@@ -134,7 +134,7 @@ void check_deadlocks_ask(const struct weft_call *call, const struct check_wants 
     if (wants->n == CHECK_WANTS_MAX) /* some may be missing in the list */
         drop_optional();
     if (!self.asked)
-        self.asked = tool_allocate((size_t)check.size, sizeof *self.asked);
+        self.asked = weft_interpose_allocate((size_t)check.size, sizeof *self.asked);
     for (int i = 0; i < self.n; i++)
         self.edges[i].is_open = self.asked[self.edges[i].want.rank] > 0;
     for (int i = 0; i < self.n; i++) {
@@ -262,7 +262,7 @@ static struct group *find_group(struct node *node, int id)
     while (group && group->id != id)
         group = group->next;
     if (!group) {
-        group = tool_allocate(1, sizeof *group);
+        group = weft_interpose_allocate(1, sizeof *group);
         group->id = id;
         group->next = node->groups;
         node->groups = group;
@@ -379,7 +379,7 @@ static void add_rank(const struct check_record *record, bool cycle)
 /* Draws the ranks of the set, of which some are in the cycle, with all that each waits for. */
 static void draw(const char *path, int first)
 {
-    bool *in_cycle = tool_allocate((size_t)check.size, sizeof *in_cycle);
+    bool *in_cycle = weft_interpose_allocate((size_t)check.size, sizeof *in_cycle);
     int rank = first, end = -1;
     while (!in_cycle[rank] && end < 0) {
         const struct check_edge *edge = &next_edge(&nodes[rank], rank)->edge;
@@ -477,7 +477,7 @@ static void take_edge(const struct check_record *record)
 {
     const struct check_edge *edge = &record->edge;
     if (!nodes)
-        nodes = tool_allocate((size_t)check.size, sizeof *nodes);
+        nodes = weft_interpose_allocate((size_t)check.size, sizeof *nodes);
     struct node *node = &nodes[record->rank];
     if (edge->epoch < node->epoch)
         return;

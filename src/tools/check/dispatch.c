@@ -67,7 +67,7 @@ static bool is_message(const struct weft_function *function)
     const int others = WEFT_DOES_PERSISTENT | WEFT_DOES_EXCHANGE;
     return (function->does & (WEFT_DOES_SEND | WEFT_DOES_RECEIVE)) && !(function->does & others) &&
            function->parameters >= CHECK_KNOWN_VALUES &&
-           function->parameter[0].kind == WEFT_KIND_DATA &&
+           function->parameter[0].kind == WEFT_PARAMETER_DATA &&
            function->parameter[CHECK_KNOWN_VALUES - 1].object == WEFT_OBJECT_COMM;
 }
 
@@ -83,7 +83,7 @@ static unsigned short read_parameters(const struct weft_function *function)
     for (int i = 0; i < function->parameters; i++) {
         const struct weft_parameter *parameter = &function->parameter[i];
         const enum weft_object_kind object = parameter->object;
-        has |= parameter->kind == WEFT_KIND_DATA ? CHECK_HAS_DATA : 0;
+        has |= parameter->kind == WEFT_PARAMETER_DATA ? CHECK_HAS_DATA : 0;
         has |= object == WEFT_OBJECT_WIN ? CHECK_HAS_WINDOW : 0;
         has |= object == WEFT_OBJECT_FILE ? CHECK_HAS_FILE : 0;
         if (object == WEFT_OBJECT_NONE)
@@ -194,6 +194,16 @@ __attribute__((constructor)) static void start(void)
 
 /* ---- MPI_Init and MPI_Finalize */
 
+/* Findings are collected from the ranks that live. */
+static void leave_dead_ranks(void)
+{
+    MPI_Comm living;
+    if (weft_next.Comm_shrink(check.channel, &living) != MPI_SUCCESS)
+        return;
+    weft_next.Comm_free(&check.channel);
+    check.channel = living;
+}
+
 /* The delete callback of the attribute on MPI_COMM_SELF: check.h, "The end". */
 static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
 {
@@ -213,6 +223,8 @@ static int end_job(MPI_Comm comm, int keyval, void *value, void *extra)
     if (check.kinds & CHECK_OBJECTS)
         check_objects_finish();
     check_areas_finish();
+    if (check.may_lose_ranks)
+        leave_dead_ranks();
     check.found = check_findings_end();
     weft_next.Comm_free(&check.channel);
     return MPI_SUCCESS;
@@ -229,11 +241,28 @@ static void exchange_programs(void)
     weft_next.Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_MAX, check.channel);
     if (both[0] == ~both[1]) /* the largest is the smallest */
         return;
-    char *paths = tool_allocate((size_t)check.size, sizeof path);
+    char *paths = weft_interpose_allocate((size_t)check.size, sizeof path);
     weft_next.Allgather(path, sizeof path, MPI_CHAR, paths, sizeof path, MPI_CHAR, check.channel);
     for (int i = 0; i < check.size; i++)
         weft_site_add_program(paths + (size_t)i * sizeof path);
     free(paths);
+}
+
+/* If the job goes on when ranks die: leaves the kinds that need no other rank (check.h). All ranks
+ * do so, at the same time, because some checks make collective calls. */
+static void leave_kinds_across(void)
+{
+    int *value = NULL, is_set = 0;
+    weft_next.Comm_get_attr(MPI_COMM_WORLD, MPIX_FT, &value, &is_set);
+    check.may_lose_ranks = is_set && *value;
+    if (!check.may_lose_ranks)
+        return;
+    weft_next.Comm_set_errhandler(check.channel, MPI_ERRORS_RETURN);
+    check.kinds &= ~CHECK_ACROSS;
+    if (check.rank == 0)
+        fprintf(stderr, "weft check: the job goes on when ranks die (--keep-going), so that only "
+                        "objects and buffers are checked; start it without that to check all, and "
+                        "to record, repeat or shuffle its order\n");
 }
 
 static void begin_job(void)
@@ -254,7 +283,9 @@ static void begin_job(void)
     several = provided == MPI_THREAD_MULTIPLE;
     weft_next.Allreduce(MPI_IN_PLACE, &several, 1, MPI_INT, MPI_MAX, check.channel);
     check.several_threads = several;
-    check_order_begin_job();
+    leave_kinds_across();
+    if (!check.may_lose_ranks)
+        check_order_begin_job();
     if (check.kinds & CHECK_ACROSS) {
         check_comms_begin();
         check_matching_begin_job();
@@ -264,7 +295,8 @@ static void begin_job(void)
     check_areas_begin();
     if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS))
         check_watch_begin_job();
-    check_shuffle_begin_job();
+    if (!check.may_lose_ranks)
+        check_shuffle_begin_job();
     check.began = true;
 }
 
@@ -297,8 +329,72 @@ static void poll(int does)
         check_channel_poll();
 }
 
-/* Calls that the thread is in: callbacks of the program make calls inside others. */
+/* Calls that the thread is in: callbacks of the program make calls inside others. The frame of the
+ * outermost one; that of a call inside it is further below than arguments on the stack take. */
 static CHECK_THREAD int depth;
+static CHECK_THREAD uintptr_t outer;
+enum { ARGUMENTS = 128 };
+
+/* Drops what is kept of calls whose frames are below an address, which do not end. */
+static void drop_calls(uintptr_t limit)
+{
+    struct check_changes *changes;
+    check_messages_leave(limit);
+    while ((changes = check_changes_take_left(limit))) {
+        if (check.kinds & CHECK_HANDLES)
+            check_objects_leave(changes);
+        if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS))
+            check_buffers_leave(changes);
+        check_changes_free_left(changes);
+    }
+}
+
+/* On stacks of the program's own (makecontext) frames are not compared. */
+static bool has_one_stack(const struct weft_call *call)
+{
+    return check_buffers_on_thread_stack(call->frame) &&
+           check_buffers_on_thread_stack((const void *)outer);
+}
+
+/* The thread is in a call, and begins another one. False: not inside the first, which was left. */
+static bool is_inside(const struct weft_call *call)
+{
+    const uintptr_t frame = (uintptr_t)call->frame;
+    if (!has_one_stack(call))
+        return true;
+    if (frame + ARGUMENTS < outer && weft_site_is_in_call((const void *)outer)) {
+        drop_calls(frame + 1);
+        return true;
+    }
+    depth = 0;
+    drop_calls(UINTPTR_MAX);
+    check_deadlocks_leave();
+    return false;
+}
+
+/* Memory is not compared after a call that was left: the library may have changed it. */
+static void enter(const struct weft_call *call)
+{
+    const bool has_left = depth > 0 && !is_inside(call);
+    if (depth == 0 && check_watches && !has_left) /* before the library changes the memory */
+        check_watch_compare(call);
+    if (depth == 0)
+        outer = (uintptr_t)call->frame;
+    depth++; /* the checks make progress, too, which runs callbacks of the program */
+}
+
+/* Before the end of a call: those inside it have ended, or were left. */
+static void drop_inside(const struct weft_call *call)
+{
+    if (depth > 1 && has_one_stack(call))
+        drop_calls((uintptr_t)call->frame);
+}
+
+static void leave(const struct weft_call *call)
+{
+    weft_assert(depth > 0);
+    depth = (uintptr_t)call->frame == outer ? 0 : depth - 1;
+}
 
 /* call->state of a call that has been made by make_known. */
 static char made_known;
@@ -309,7 +405,7 @@ static void begin_new(struct weft_call *call)
     if (check_has(call, CHECK_HAS_CHANGED_COMM) || check_has(call, CHECK_HAS_CHANGED_TYPE))
         check_known_forget();
     check_changes_keep(call);
-    if (check.kinds & CHECK_OBJECTS)
+    if (check.kinds & CHECK_HANDLES)
         check_objects_begin(call);
     if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS | CHECK_DEADLOCKS))
         check_windows_begin(call);
@@ -329,6 +425,7 @@ static bool make_known(struct weft_call *call, int has)
         return false;
     check_messages_begin(call);
     check_wait_for_message(call);
+    drop_inside(call);
     check_messages_end(call);
     if (check_windows_are_made())
         check_windows_end(call);
@@ -348,16 +445,14 @@ bool weft_call_begin(struct weft_call *call)
         if (check.findings.n)
             check_findings_write_own();
     }
-    if (depth == 0 && check_watches) /* before the library changes the memory */
-        check_watch_compare(call);
-    depth++; /* the checks make progress, too, which runs callbacks of the program */
+    enter(call);
     if (check.kinds & CHECK_ACROSS)
         poll(call->function->does);
     if (has & CHECK_IS_ORDERING)
         check_files_count_call();
     const bool is_known = !check.several_threads && check_known_begin(call);
     if (is_known && make_known(call, has)) {
-        depth--;
+        leave(call);
         return false;
     }
     if (!is_known)
@@ -376,7 +471,7 @@ bool weft_call_begin(struct weft_call *call)
 /* Shows the modules the handles that a call has changed, and its operation. */
 static void end_changes(struct weft_call *call)
 {
-    if (check.kinds & CHECK_OBJECTS)
+    if (check.kinds & CHECK_HANDLES)
         check_objects_end(call);
     if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS | CHECK_DEADLOCKS))
         check_windows_end(call);
@@ -399,6 +494,7 @@ static void end_call(struct weft_call *call)
         return;
     }
     const int has = check_functions[call->function - weft_functions];
+    drop_inside(call);
     if (check.has_order)
         check_order_end(call);
     if (!(has & CHECK_IS_BLOCKING_MESSAGE) || check_windows_are_made())
@@ -412,7 +508,8 @@ static void end_call(struct weft_call *call)
     if (has & (CHECK_HAS_CHANGED_COMM | CHECK_HAS_CHANGED_TYPE))
         check_known_forget();
     check_changes_free(call);
-    if (--depth == 0 && check_watches)
+    leave(call);
+    if (depth == 0 && check_watches)
         check_watch_keep(call);
 }
 

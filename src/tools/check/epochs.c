@@ -9,16 +9,17 @@
  * check_windows.lock is held in all functions.
  */
 #include "tools/check/blocks.h"
+#include "tools/check/buffers.h"
 #include "tools/check/windows_internal.h"
 
 #include <string.h>
 
 /* ---- Before the call */
 
-static void report_epoch(const struct weft_call *call, enum check_rule rule, const char *text)
+static void report_not_open(const struct weft_call *call, const char *text)
 {
     struct check_location here = check_location_of(call);
-    check_report(rule, &here, true, "%s", text);
+    check_report(CHECK_EPOCH_NOT_OPEN, &here, true, "%s", text);
 }
 
 /* Reports that an epoch that another call has begun is open. */
@@ -83,7 +84,7 @@ static void check_free(const struct weft_call *call, const struct check_window *
         check_report(CHECK_WINDOW_FREED, &here, true,
                      "the program has freed the memory of the window");
     if (window->on_stack && pthread_equal(window->thread, pthread_self()) &&
-        window->high <= (uintptr_t)call->frame)
+        check_buffers_on_thread_stack(call->frame) && window->high <= (uintptr_t)call->frame)
         check_report(
             CHECK_STACK_GONE, &here, true,
             "the memory of the window is a local variable of a function that has returned");
@@ -154,33 +155,33 @@ void check_epochs_begin(const struct weft_call *call, struct check_window *windo
     case WEFT_CALL_Win_unlock:
         if (check_window_is_target(window, target) && !window->locks[target] &&
             (window->has_lock_all || !check_epoch_is_open(window, target, true)))
-            report_epoch(call, CHECK_EPOCH_NOT_OPEN,
-                         window->has_lock_all ? "MPI_Win_lock_all is ended by MPI_Win_unlock_all"
-                                              : "the target is not locked");
+            report_not_open(call, window->has_lock_all
+                                      ? "MPI_Win_lock_all is ended by MPI_Win_unlock_all"
+                                      : "the target is not locked");
         break;
     case WEFT_CALL_Win_unlock_all:
         if (!window->has_lock_all)
-            report_epoch(call, CHECK_EPOCH_NOT_OPEN, "MPI_Win_lock_all has not been called");
+            report_not_open(call, "MPI_Win_lock_all has not been called");
         break;
     case WEFT_CALL_Win_flush:
     case WEFT_CALL_Win_flush_local:
         if (check_window_is_target(window, target) && !check_window_is_locked(window, target) &&
             !check_epoch_is_open(window, target, true))
-            report_epoch(call, CHECK_EPOCH_NOT_OPEN, "the target is not locked");
+            report_not_open(call, "the target is not locked");
         break;
     case WEFT_CALL_Win_flush_all:
     case WEFT_CALL_Win_flush_local_all:
         if (!is_passive)
-            report_epoch(call, CHECK_EPOCH_NOT_OPEN, "no target is locked");
+            report_not_open(call, "no target is locked");
         break;
     case WEFT_CALL_Win_complete:
         if (!window->is_started)
-            report_epoch(call, CHECK_EPOCH_NOT_OPEN, "MPI_Win_start has not been called");
+            report_not_open(call, "MPI_Win_start has not been called");
         break;
     case WEFT_CALL_Win_wait:
     case WEFT_CALL_Win_test:
         if (!window->is_posted)
-            report_epoch(call, CHECK_EPOCH_NOT_OPEN, "MPI_Win_post has not been called");
+            report_not_open(call, "MPI_Win_post has not been called");
         break;
     case WEFT_CALL_Win_free:
         check_free(call, window);

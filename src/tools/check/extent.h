@@ -11,7 +11,6 @@
 #define WEFT_CHECK_EXTENT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { CHECK_MEMBERS_MAX = 32 };

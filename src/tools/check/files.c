@@ -96,7 +96,7 @@ static int data_of(const struct weft_call *call)
 {
     const int does = call->function->does;
     return (does & WEFT_DOES_FILE) && !(does & WEFT_DOES_END)
-               ? weft_call_find(call, WEFT_KIND_DATA, 0)
+               ? weft_call_find(call, WEFT_PARAMETER_DATA, 0)
                : -1;
 }
 

@@ -204,7 +204,7 @@ static void print_left_out(int findings)
                 check.size, check.races_left_out >> 20);
 }
 
-static void print_all(struct check_finding *list, int n)
+static void print_all(struct check_finding *list, int n, int ranks)
 {
     const char *job = check.is_spawned ? " of a spawned job" : "";
     int errors = 0;
@@ -214,11 +214,10 @@ static void print_all(struct check_finding *list, int n)
             print_finding(&list[i]);
     }
     if (n == 0)
-        fprintf(stderr, "weft check: no findings in %d rank%s%s\n", check.size, plural(check.size),
-                job);
+        fprintf(stderr, "weft check: no findings in %d rank%s%s\n", ranks, plural(ranks), job);
     else
         fprintf(stderr, "weft check: %d finding%s in %d rank%s%s: %d error%s, %d warning%s\n", n,
-                plural(n), check.size, plural(check.size), job, errors, plural(errors), n - errors,
+                plural(n), ranks, plural(ranks), job, errors, plural(errors), n - errors,
                 plural(n - errors));
 }
 
@@ -226,23 +225,25 @@ int check_findings_end(void)
 {
     const size_t each = sizeof(struct check_finding);
     struct check_findings *own = &check.findings;
-    int all = 0, n = own->n, left_out = 0;
-    int *counts = tool_allocate((size_t)check.size * 2, sizeof *counts), *at = counts + check.size;
+    int all = 0, n = own->n, left_out = 0, rank, ranks; /* without dead ranks */
+    weft_next.Comm_rank(check.channel, &rank);
+    weft_next.Comm_size(check.channel, &ranks);
+    int *counts = weft_interpose_allocate((size_t)ranks * 2, sizeof *counts), *at = counts + ranks;
     weft_next.Gather(&n, 1, MPI_INT, counts, 1, MPI_INT, 0, check.channel);
     weft_next.Reduce(&own->left_out, &left_out, 1, MPI_INT, MPI_MAX, 0, check.channel);
-    for (int i = 0; i < check.size; i++) {
+    for (int i = 0; i < ranks; i++) {
         at[i] = all;
         all += counts[i];
     }
-    struct check_finding *list = tool_allocate((size_t)all + 1, each);
+    struct check_finding *list = weft_interpose_allocate((size_t)all + 1, each);
     MPI_Datatype finding;
     weft_next.Type_contiguous((int)each, MPI_BYTE, &finding);
     weft_next.Type_commit(&finding);
     weft_next.Gatherv(own->list, n, finding, list, counts, at, finding, 0, check.channel);
     weft_next.Type_free(&finding);
-    if (check.rank == 0) {
+    if (rank == 0) {
         all = join(list, all);
-        print_all(list, all);
+        print_all(list, all, ranks);
         print_left_out(left_out);
         write_file(list, all);
     }

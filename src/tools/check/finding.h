@@ -34,10 +34,12 @@ enum check_kind {
     CHECK_FILES = 1 << 6,
     CHECK_ALL = (1 << 7) - 1, /* the others only if they are named */
     CHECK_RACES = 1 << 7,
-    /* those with records between ranks, and those that follow messages */
+    /* those with records between ranks, those that follow messages, and those with the table of
+     * objects */
     CHECK_ACROSS = CHECK_COLLECTIVES | CHECK_MESSAGES | CHECK_WINDOWS | CHECK_DEADLOCKS |
                    CHECK_FILES | CHECK_RACES,
-    CHECK_FOLLOW = CHECK_MESSAGES | CHECK_DEADLOCKS | CHECK_RACES
+    CHECK_FOLLOW = CHECK_MESSAGES | CHECK_DEADLOCKS | CHECK_RACES,
+    CHECK_HANDLES = CHECK_OBJECTS | CHECK_FOLLOW
 };
 
 enum check_rule {
@@ -121,8 +123,9 @@ void check_report(enum check_rule rule, const struct check_location *location, b
 void check_report_of(int rank, enum check_rule rule, const struct check_location *location,
                      bool now, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Collects the findings of all ranks on rank 0, which prints them and writes the SARIF file.
- * Returns the number of findings of the job. Collective over the channel's communicator. */
+/* Collects the findings of all ranks that live on the first of them, which prints them and writes
+ * the SARIF file. Returns the number of findings of the job. Collective over the channel's
+ * communicator. */
 int check_findings_end(void);
 
 /* Prints the findings of this rank that have not been printed: the job ends without MPI_Finalize.

@@ -5,17 +5,7 @@
 #include "tools/check/gathering.h"
 #include "tools/check/deadlocks.h"
 
-#include <string.h>
-
 /* ---- Which ranks */
-
-static int find_named(const struct weft_function *function, const char *name)
-{
-    for (int i = 0; i < function->parameters; i++)
-        if (strcmp(function->parameter[i].name, name) == 0)
-            return i;
-    return -1;
-}
 
 /* True for calls with a root in which the root waits, and not the others. */
 static bool waits_at_root(enum weft_call_number plain)
@@ -39,11 +29,6 @@ static bool is_scan(enum weft_call_number plain)
            plain == WEFT_CALL_Iexscan;
 }
 
-static bool is_neighbor(const struct weft_function *function)
-{
-    return strstr(function->name, "eighbor_") != NULL;
-}
-
 /* True if a number of elements is zero: the call may move no data. */
 static bool is_empty(const struct weft_call *call)
 {
@@ -51,7 +36,7 @@ static bool is_empty(const struct weft_call *call)
     if (!check_gathering_has_form(function) && !(function->does & WEFT_DOES_NONBLOCKING))
         return false;
     for (int i = 0; i < function->parameters; i++)
-        if (function->parameter[i].kind == WEFT_KIND_COUNT &&
+        if (function->parameter[i].kind == WEFT_PARAMETER_COUNT &&
             function->parameter[i].length == WEFT_LENGTH_ONE && weft_call_number(call, i, 0) <= 0)
             return true;
     return false;
@@ -60,19 +45,20 @@ static bool is_empty(const struct weft_call *call)
 /* The number of elements from a rank, of calls that have one for each; else 1. */
 static int64_t elements_from(const struct weft_call *call, int rank)
 {
-    const int counts = find_named(call->function, "recvcounts");
+    const int counts = weft_function_find_name(call->function, "recvcounts");
     return counts < 0 || !call->values[counts].pointer ? 1 : weft_call_number(call, counts, rank);
 }
 
 struct check_gathering check_gathering_of(const struct weft_call *call)
 {
     const struct weft_function *function = call->function;
-    const int root = find_named(function, "root");
+    const int root = weft_function_find_name(function, "root");
     struct check_gathering gathering = {.kind = CHECK_WAITS_FOR_NONE, .call = function->plain};
     struct check_comm comm;
     const int nonblocking_file = WEFT_DOES_NONBLOCKING | WEFT_DOES_FILE;
-    if (is_neighbor(function) || (function->does & nonblocking_file) == nonblocking_file ||
-        is_empty(call) || !check_comm_copy(call, &comm))
+    if (weft_function_is_neighbor(function) ||
+        (function->does & nonblocking_file) == nonblocking_file || is_empty(call) ||
+        !check_comm_copy(call, &comm))
         return gathering;
     gathering.comm = comm.key;
     gathering.number = comm.calls - 1;
@@ -87,8 +73,8 @@ struct check_gathering check_gathering_of(const struct weft_call *call)
         gathering.kind = CHECK_WAITS_FOR_ALL;
     else if (!waits_at_root(function->plain) && at != comm.rank)
         gathering.kind = CHECK_WAITS_FOR_ROOT;
-    if (!(function->does & WEFT_DOES_NONBLOCKING))
-        return gathering;
+    if (!(function->does & WEFT_DOES_NONBLOCKING) || gathering.kind == CHECK_WAITS_FOR_NONE)
+        return gathering;               /* of MPI_Igatherv, only the root has counts */
     for (int i = 0; i < comm.size; i++) /* the arguments are not kept */
         if (elements_from(call, i) <= 0)
             gathering.kind = CHECK_WAITS_FOR_NONE;
@@ -140,12 +126,12 @@ void check_gathering_want(const struct check_gathering *gathering, const struct 
 
 bool check_gathering_has_form(const struct weft_function *function)
 {
-    return function->starts && !is_neighbor(function);
+    return function->starts && !weft_function_is_neighbor(function);
 }
 
 static bool has_no_precede(const struct weft_call *call)
 {
-    const int assertion = find_named(call->function, "assert");
+    const int assertion = weft_function_find_name(call->function, "assert");
     return assertion >= 0 && (weft_call_number(call, assertion, 0) & MPI_MODE_NOPRECEDE);
 }
 

@@ -26,8 +26,7 @@ static struct {
     struct check_posted *first, **end;
     int wildcards;   /* posted receives whose envelope is not known */
     bool is_blocked; /* receives were not matched because of one */
-    uint64_t *blind; /* keys of communicators that are not compared any more */
-    int n_blind, blind_capacity;
+    struct check_keys uncompared;
 } state = {.end = &state.first};
 
 static struct check_pool arrivals = {.size = sizeof(struct check_arrival)},
@@ -35,22 +34,14 @@ static struct check_pool arrivals = {.size = sizeof(struct check_arrival)},
 
 /* ---- Communicators that are not compared */
 
-bool check_matching_is_blind(uint64_t comm)
+bool check_matching_is_uncompared(uint64_t comm)
 {
-    for (int i = 0; i < state.n_blind; i++)
-        if (state.blind[i] == comm)
-            return true;
-    return false;
+    return check_keys_has(&state.uncompared, comm);
 }
 
-void check_matching_make_blind(uint64_t comm)
+void check_matching_set_uncompared(uint64_t comm)
 {
-    if (check_matching_is_blind(comm))
-        return;
-    if (state.n_blind == state.blind_capacity)
-        state.blind =
-            check_enlarge(state.blind, state.n_blind, &state.blind_capacity, sizeof *state.blind);
-    state.blind[state.n_blind++] = comm;
+    check_keys_add(&state.uncompared, comm);
 }
 
 /* ---- The list of posted receives */
@@ -110,7 +101,7 @@ void check_matching_settle(struct check_posted *posted)
 {
     const struct check_message *message = &posted->arrival->record.message;
     weft_assert(posted->comm == message->comm && posted->tag == message->tag);
-    if (check_matching_is_blind(posted->comm)) {
+    if (check_matching_is_uncompared(posted->comm)) {
         if (posted->is_complete && posted->is_described)
             check_matching_withdraw(posted);
         return;
@@ -121,7 +112,7 @@ void check_matching_settle(struct check_posted *posted)
     if (!posted->is_complete || !posted->is_described)
         return;
     if (!is_truncated && message->bytes != posted->bytes)
-        check_matching_make_blind(posted->comm);
+        check_matching_set_uncompared(posted->comm);
     else if (!is_truncated &&
              !check_signature_begins(&message->signature, &posted->side.all, &posted->side.one))
         report(posted, CHECK_MESSAGE_SIGNATURE);
@@ -130,16 +121,35 @@ void check_matching_settle(struct check_posted *posted)
 
 /* ---- Matching */
 
-static struct check_arrival *take_arrival(const struct check_posted *posted)
+/* The first arrival with the envelope of a receive, and the one before it; NULL: there is none. */
+static struct check_arrival *find_arrival(const struct check_posted *posted,
+                                          struct check_arrival **before)
 {
-    struct queue *queue = &state.queues[posted->source];
+    struct check_arrival *arrival = state.queues[posted->source].first;
     weft_assert(!is_wild(posted) && posted->source < check.size && !posted->arrival);
-    struct check_arrival *before = NULL, *arrival = queue->first;
+    *before = NULL;
     while (arrival && (arrival->record.message.comm != posted->comm ||
                        arrival->record.message.tag != posted->tag)) {
-        before = arrival;
+        *before = arrival;
         arrival = arrival->next;
     }
+    return arrival;
+}
+
+static void unlink_arrival(struct queue *queue, struct check_arrival *before,
+                           const struct check_arrival *arrival)
+{
+    if (before)
+        before->next = arrival->next;
+    else
+        queue->first = arrival->next;
+    if (queue->last == arrival)
+        queue->last = before;
+}
+
+static struct check_arrival *take_arrival(const struct check_posted *posted)
+{
+    struct check_arrival *before, *arrival = find_arrival(posted, &before);
     if (!arrival)
         return NULL;
     if (arrival->record.message.repeats > 1) {
@@ -150,13 +160,17 @@ static struct check_arrival *take_arrival(const struct check_posted *posted)
         arrival->record.message.number += CHECK_SLOTS;
         return one;
     }
-    if (before)
-        before->next = arrival->next;
-    else
-        queue->first = arrival->next;
-    if (queue->last == arrival)
-        queue->last = before;
+    unlink_arrival(&state.queues[posted->source], before, arrival);
     return arrival;
+}
+
+bool check_matching_fits(const struct check_posted *posted)
+{
+    struct check_arrival *before;
+    const struct check_arrival *arrival = is_wild(posted) ? NULL : find_arrival(posted, &before);
+    return !arrival || (arrival->record.message.bytes <= posted->side.bytes &&
+                        check_signature_begins(&arrival->record.message.signature,
+                                               &posted->side.all, &posted->side.one));
 }
 
 /* True if an earlier receive, whose envelope is not known, may take the message of this one. */
@@ -215,8 +229,25 @@ static void append_arrival(const struct check_record *record)
         queue->first = arrival;
     queue->last = arrival;
     if (!queue->newest)
-        queue->newest = tool_allocate(CHECK_SLOTS, sizeof *queue->newest);
+        queue->newest = weft_interpose_allocate(CHECK_SLOTS, sizeof *queue->newest);
     queue->newest[check_repeats_slot(message->comm, message->tag)] = *record;
+}
+
+/* Drops the record of a message that there is not. False: it is counted with others, or a receive
+ * has matched it. */
+static bool drop_arrival(int rank, uint64_t number)
+{
+    struct queue *queue = &state.queues[rank];
+    struct check_arrival *before = NULL, *arrival = queue->first;
+    while (arrival && arrival->record.message.number != number) {
+        before = arrival;
+        arrival = arrival->next;
+    }
+    if (!arrival || arrival->record.message.repeats > 1)
+        return false;
+    unlink_arrival(queue, before, arrival);
+    check_pool_give(&arrivals, arrival);
+    return true;
 }
 
 void check_matching_take(const struct check_record *record)
@@ -224,10 +255,13 @@ void check_matching_take(const struct check_record *record)
     const struct check_message *message = &record->message;
     int left = message->repeats;
     weft_assert(!check.several_threads);
-    if (message->is_void)
-        check_matching_make_blind(message->comm);
-    if (check_matching_is_blind(message->comm))
+    if (check_matching_is_uncompared(message->comm))
         return;
+    if (message->is_void) {
+        if (!drop_arrival(record->rank, message->number))
+            check_matching_set_uncompared(message->comm);
+        return;
+    }
     append_arrival(record);
     for (struct check_posted *posted = state.first, *next; posted && left; posted = next) {
         next = posted->next;
@@ -246,13 +280,13 @@ void check_matching_complete(struct check_posted *posted, const MPI_Status *stat
     MPI_Count bytes = 0;
     weft_next.Test_cancelled(status, &is_cancelled);
     uint64_t key = posted->comm;
-    if (check_matching_is_blind(key)) {
+    if (check_matching_is_uncompared(key)) {
         check_matching_withdraw(posted);
         return;
     }
     if (is_cancelled) {
         if (posted->arrival)
-            check_matching_make_blind(key);
+            check_matching_set_uncompared(key);
         check_matching_withdraw(posted);
         match_blocked(key);
         return;
@@ -266,7 +300,7 @@ void check_matching_complete(struct check_posted *posted, const MPI_Status *stat
             comm && check_comm_find_peer(comm, status->MPI_SOURCE, &source) && source != CHECK_ANY;
         check_unlock();
         if (!is_known) {
-            check_matching_make_blind(key);
+            check_matching_set_uncompared(key);
             check_matching_withdraw(posted);
             return;
         }
@@ -301,7 +335,7 @@ static const struct check_record *newest_of(const struct check_posted *posted)
 
 bool check_matching_is_matched(const struct check_posted *posted)
 {
-    if (!posted || posted->arrival || is_wild(posted) || check_matching_is_blind(posted->comm))
+    if (!posted || posted->arrival || is_wild(posted) || check_matching_is_uncompared(posted->comm))
         return true;
     const struct check_record *newest = newest_of(posted);
     return newest && newest->message.bytes <= posted->side.bytes;
@@ -318,7 +352,7 @@ void check_matching_stop(struct check_posted *posted)
         report(posted, CHECK_MESSAGE_TRUNCATED);
         posted->arrival = NULL;
     }
-    check_matching_make_blind(posted->comm);
+    check_matching_set_uncompared(posted->comm);
 }
 
 /* ---- Messages that wait for a receive */
@@ -333,7 +367,7 @@ static bool may_match(const struct check_posted *posted, const struct check_arri
 
 bool check_matching_has_arrived(const struct check_posted *posted)
 {
-    if (check_matching_is_blind(posted->comm))
+    if (check_matching_is_uncompared(posted->comm))
         return true;
     const int first = posted->source == CHECK_ANY ? 0 : posted->source;
     const int last = posted->source == CHECK_ANY ? check.size - 1 : posted->source;
@@ -362,7 +396,7 @@ bool check_matching_is_unmatched(int rank, uint64_t number)
     const struct check_arrival *arrival = state.queues[rank].first;
     while (arrival && !has_number(&arrival->record.message, number))
         arrival = arrival->next;
-    bool unmatched = arrival && !check_matching_is_blind(arrival->record.message.comm);
+    bool unmatched = arrival && !check_matching_is_uncompared(arrival->record.message.comm);
     for (const struct check_posted *posted = state.first; posted && unmatched;
          posted = posted->next)
         unmatched = !may_match(posted, arrival);
@@ -373,7 +407,7 @@ bool check_matching_is_unmatched(int rank, uint64_t number)
 
 void check_matching_begin_job(void)
 {
-    state.queues = tool_allocate((size_t)check.size, sizeof *state.queues);
+    state.queues = weft_interpose_allocate((size_t)check.size, sizeof *state.queues);
 }
 
 /* True if the message of a record is there, and no receive has matched it. */
@@ -403,7 +437,7 @@ void check_matching_finish(void)
         while (state.queues[i].first) {
             struct check_arrival *arrival = state.queues[i].first;
             const struct check_message *message = &arrival->record.message;
-            if ((check.kinds & CHECK_MESSAGES) && !check_matching_is_blind(message->comm) &&
+            if ((check.kinds & CHECK_MESSAGES) && !check_matching_is_uncompared(message->comm) &&
                 is_there(&arrival->record))
                 for (int k = 0; k < message->repeats; k++)
                     report_lost(&arrival->record);

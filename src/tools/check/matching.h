@@ -10,12 +10,16 @@
  * wildcard is known when it completes; until then no later receive that it may precede is matched.
  * Both entries are freed when the message is matched and received.
  *
- * A communicator is not compared any more, blind, once the lists may be incomplete: after a call in
- * error, a receive that was freed or cancelled late, or a message of a call that was not seen.
+ * A send that was cancelled has no message: a second record, with the same number, drops the first
+ * one. If it is not known whether there is a message, the second record has CHECK_NO_NUMBER, and
+ * the communicator becomes uncompared.
+ *
+ * A communicator is uncompared once the lists may be incomplete: after a call in error, a receive
+ * that was freed or cancelled late, or a message of a call that was not seen.
  *
  * Invariants:
  *  - The size of a completed receive is that of its arrival. If it is not, calls were not seen
- *    (PMPI_Send), and the communicator becomes blind.
+ *    (PMPI_Send), and the communicator becomes uncompared.
  *  - There is no lock: under MPI_THREAD_MULTIPLE no record is sent and no receive is posted.
  */
 #ifndef WEFT_CHECK_MATCHING_H
@@ -25,6 +29,8 @@
 #include "tools/check/check.h"
 
 enum { CHECK_ANY = -1 }; /* a source or tag that is not known before the receive is complete */
+
+#define CHECK_NO_NUMBER UINT64_MAX /* of no message */
 
 /* The data of one side of a call. */
 struct check_side {
@@ -53,12 +59,16 @@ void check_matching_begin_job(void);
 /* A record of a message has arrived. */
 void check_matching_take(const struct check_record *record);
 
-bool check_matching_is_blind(uint64_t comm);
-void check_matching_make_blind(uint64_t comm);
+bool check_matching_is_uncompared(uint64_t comm);
+void check_matching_set_uncompared(uint64_t comm);
 
 /* Adds a receive to the list, and removes one. */
 struct check_posted *check_matching_post(const struct check_posted *like);
 void check_matching_withdraw(struct check_posted *posted);
+
+/* False: the first record that a receive would match is that of another message than it is for. The
+ * message is an error of the program, or was cancelled. */
+bool check_matching_fits(const struct check_posted *posted);
 
 /* Matches a receive if its message has arrived; it may be freed then. */
 bool check_matching_match(struct check_posted *posted);
@@ -74,7 +84,7 @@ void check_matching_complete(struct check_posted *posted, const MPI_Status *stat
 bool check_matching_is_matched(const struct check_posted *posted);
 
 /* The record has not come. If it may be counted, the message is truncated: the sender computes, and
- * sends the count too late. Else the communicator becomes blind. */
+ * sends the count too late. Else the communicator becomes uncompared. */
 void check_matching_stop(struct check_posted *posted);
 
 /* True if a message is here that the receive, or one with this envelope, may have matched. */

@@ -5,7 +5,6 @@
 #include "tools/check/members.h"
 #include "tools/check/signature.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { SITES = 256, POINTERS_MAX = 8 };

@@ -37,7 +37,7 @@ const struct weft_parameter *check_data_of(const struct weft_call *call, bool is
     const struct weft_function *function = call->function;
     const struct weft_parameter *found = NULL;
     for (int i = 0; i < function->parameters; i++)
-        if (function->parameter[i].kind == WEFT_KIND_DATA && (!found || is_receive))
+        if (function->parameter[i].kind == WEFT_PARAMETER_DATA && (!found || is_receive))
             found = &function->parameter[i];
     return found;
 }
@@ -51,8 +51,8 @@ bool check_read_send(const struct weft_call *call, struct check_record *record, 
         return true;
     }
     const struct weft_parameter *data = check_data_of(call, false);
-    int rank = weft_call_find(call, WEFT_KIND_RANK, 0),
-        tag = weft_call_find(call, WEFT_KIND_TAG, 0);
+    int rank = weft_call_find(call, WEFT_PARAMETER_RANK, 0),
+        tag = weft_call_find(call, WEFT_PARAMETER_TAG, 0);
     struct check_comm comm;
     if (!data || data->about[2] >= 0 || rank < 0 || tag < 0 || is_refused(call, data) ||
         !check_comm_copy(call, &comm))
@@ -79,8 +79,8 @@ bool check_read_receive(const struct weft_call *call, struct check_posted *poste
         return true;
     }
     const struct weft_parameter *data = check_data_of(call, true);
-    int source = weft_call_find(call, WEFT_KIND_SOURCE, 0);
-    int tag = source < 0 ? -1 : weft_call_find(call, WEFT_KIND_TAG, source);
+    int source = weft_call_find(call, WEFT_PARAMETER_SOURCE, 0);
+    int tag = source < 0 ? -1 : weft_call_find(call, WEFT_PARAMETER_TAG, source);
     struct check_comm comm;
     if (tag < 0 || (data && (data->about[2] >= 0 || is_refused(call, data))) ||
         !check_comm_copy(call, &comm))

@@ -10,9 +10,21 @@
 
 /* ---- Receives that are complete in the library, before the program completes them */
 
+/* True if a complete receive was cancelled: no message has arrived for it. */
+static bool was_cancelled(MPI_Request request)
+{
+    int is_complete = 0, is_cancelled = 0;
+    MPI_Status status;
+    if (weft_next.Request_get_status(request, &is_complete, &status) == MPI_SUCCESS && is_complete)
+        weft_next.Test_cancelled(&status, &is_cancelled);
+    return is_cancelled;
+}
+
 static bool is_received(const struct check_pending *pending)
 {
-    return pending->posted && check_request_has_ended(check_persistent_made(pending->handle));
+    const MPI_Request request = check_persistent_made(pending->handle);
+    return pending->posted && check_request_has_ended(request) &&
+           !(pending->is_cancelled && was_cancelled(request));
 }
 
 void check_messages_stop(const struct weft_call *call)
@@ -119,7 +131,9 @@ void check_messages_want_send(const struct weft_call *call, struct check_wants *
 void check_messages_want_request(const void *handle, struct check_wants *wants)
 {
     const struct check_pending *pending = check_pending_find(check_persistent_of(handle));
-    if (pending && pending->posted) {
+    if (pending && pending->is_cancelled) {
+        wants->is_known = false;
+    } else if (pending && pending->posted) {
         want_posted(pending->posted, wants);
     } else if (pending && pending->is_sending) {
         const struct check_want want = {.kind = CHECK_WANT_SEND,

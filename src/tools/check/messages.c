@@ -21,6 +21,7 @@ static struct check_frame *push(const struct weft_call *call)
     struct check_frame *frame = check_pool_take(&calls);
     frame->below = check_frames;
     frame->call = call;
+    frame->at = (uintptr_t)call->frame;
     frame->posted = NULL;
     frame->dest = CHECK_ANY;
     frame->n = 0;
@@ -44,6 +45,8 @@ static bool is_nonblocking(const struct weft_call *call)
 static struct check_posted *post_logged(const struct weft_call *call,
                                         const struct check_posted *like)
 {
+    if (!check_matching_fits(like)) /* a record that drops the other may have arrived */
+        check_channel_poll();
     struct check_posted *posted = check_matching_post(like);
     posted->log = check_log_add(call, CHECK_LOG_POST, like->source, like->comm, like->tag, 0);
     check_matching_match(posted);
@@ -55,6 +58,7 @@ static void start(const struct weft_call *call, const void *handle)
     struct check_pending *pending = check_pending_find(handle);
     if (!pending || !pending->is_persistent)
         return;
+    pending->is_cancelled = false;
     if (!pending->is_send) {
         if (!pending->posted)
             pending->posted = post_logged(call, &pending->like);
@@ -69,15 +73,22 @@ static void start(const struct weft_call *call, const void *handle)
                   pending->number);
 }
 
+static void begin_cancel(const struct weft_call *call)
+{
+    struct check_pending *pending = check_pending_find(weft_call_element(call, 0, 0));
+    if (pending)
+        pending->is_cancelled = true;
+}
+
 /* A status for each completed request, instead of MPI_STATUS_IGNORE. */
 static void replace_status(const struct weft_call *call, struct check_frame *frame, int64_t n)
 {
-    int status = weft_call_find(call, WEFT_KIND_STATUS, 0);
+    int status = weft_call_find(call, WEFT_PARAMETER_STATUS, 0);
     if (status < 0 || call->values[status].pointer)
         return;
     frame->statuses = frame->few_statuses;
     if (n > CHECK_FEW)
-        frame->statuses = tool_allocate((size_t)n, sizeof *frame->statuses);
+        frame->statuses = weft_interpose_allocate((size_t)n, sizeof *frame->statuses);
     call->values[status].pointer = frame->statuses;
 }
 
@@ -107,7 +118,7 @@ static void begin_completion(const struct weft_call *call)
     struct check_frame *frame = push(call);
     frame->handles = frame->few_handles;
     if (n > CHECK_FEW)
-        frame->handles = tool_allocate((size_t)n, sizeof *frame->handles);
+        frame->handles = weft_interpose_allocate((size_t)n, sizeof *frame->handles);
     frame->n = n;
     for (int64_t i = 0; i < n; i++)
         frame->handles[i] = weft_call_element(call, requests, i);
@@ -194,11 +205,14 @@ void check_messages_begin(struct weft_call *call)
     case WEFT_CALL_Improbe:
         replace_status(call, push(call), 1);
         return;
+    case WEFT_CALL_Cancel:
+        begin_cancel(call);
+        return;
     default:
         break;
     }
     if ((does & (WEFT_DOES_SEND | WEFT_DOES_RECEIVE | WEFT_DOES_EXCHANGE)) &&
-        weft_call_find(call, WEFT_KIND_DATA, 0) >= 0)
+        weft_call_find(call, WEFT_PARAMETER_DATA, 0) >= 0)
         does &WEFT_DOES_PERSISTENT ? (void)push(call) : begin_message(call);
     else if (does & WEFT_DOES_START)
         for (int i = 0; i < function->parameters; i++)
@@ -214,8 +228,30 @@ void check_messages_begin(struct weft_call *call)
 
 static const MPI_Status *status_at(const struct weft_call *call, int64_t i)
 {
-    const MPI_Status *statuses = call->values[weft_call_find(call, WEFT_KIND_STATUS, 0)].pointer;
+    const MPI_Status *statuses =
+        call->values[weft_call_find(call, WEFT_PARAMETER_STATUS, 0)].pointer;
     return &statuses[i];
+}
+
+/* There is no message with this number on the communicator. */
+static void send_void(int dest, uint64_t comm, uint64_t number)
+{
+    struct check_record record = {.kind = CHECK_RECORD_MESSAGE};
+    record.message = (struct check_message){.comm = comm, .number = number, .is_void = true};
+    check_channel_send(dest, &record);
+}
+
+/* A send that MPI_Cancel was called for is complete. at: the index of its status, which
+ * MPI_Request_free does not have. */
+static void end_cancelled_send(const struct weft_call *call, const struct check_pending *pending,
+                               int64_t at)
+{
+    const bool is_freed = call->function->plain == WEFT_CALL_Request_free;
+    int is_cancelled = 1;
+    if (!is_freed)
+        weft_next.Test_cancelled(status_at(call, at), &is_cancelled);
+    if (is_cancelled)
+        send_void(pending->dest, pending->comm, is_freed ? CHECK_NO_NUMBER : pending->number);
 }
 
 static void end_completion(const struct weft_call *call, const struct check_frame *frame)
@@ -228,13 +264,15 @@ static void end_completion(const struct weft_call *call, const struct check_fram
         struct check_posted *posted = pending ? pending->posted : NULL;
         if (call->function->plain == WEFT_CALL_Request_free) {
             if (posted)
-                check_matching_make_blind(posted->comm);
+                check_matching_set_uncompared(posted->comm);
         } else if (posted) {
             pending->posted = NULL;
             if (call->result != MPI_SUCCESS)
-                check_matching_make_blind(posted->comm);
+                check_matching_set_uncompared(posted->comm);
             check_matching_complete(posted, status_at(call, at));
         }
+        if (pending && pending->is_sending && pending->is_cancelled)
+            end_cancelled_send(call, pending, at);
         if (pending)
             pending->is_sending = false;
         if (!pending || pending->is_persistent)
@@ -269,14 +307,14 @@ static void end_persistent(const struct weft_call *call)
 static void end_probe(const struct weft_call *call)
 {
     struct check_posted posted;
-    int flag = weft_call_find(call, WEFT_KIND_LOGICAL, 0);
-    int message = weft_call_find(call, WEFT_KIND_HANDLE, 0);
+    int flag = weft_call_find(call, WEFT_PARAMETER_LOGICAL, 0);
+    int message = weft_call_find(call, WEFT_PARAMETER_HANDLE, 0);
     while (call->function->parameter[message].object != WEFT_OBJECT_MESSAGE)
         message++;
     const void *handle = weft_call_element(call, message, 0);
     if (call->result != MPI_SUCCESS || (flag >= 0 && !weft_call_number(call, flag, 0)) ||
         weft_object_is_predefined(handle) || !check_read_receive(call, &posted) ||
-        check_matching_is_blind(posted.comm))
+        check_matching_is_uncompared(posted.comm))
         return;
     struct check_posted *added = check_matching_post(&posted);
     added->log = CHECK_ANY;
@@ -299,7 +337,7 @@ static void end_message(const struct weft_call *call, struct check_frame *frame)
     } else if (posted && call->result == MPI_SUCCESS) {
         check_matching_complete(posted, status_at(call, 0));
     } else if (posted) {
-        check_matching_make_blind(posted->comm);
+        check_matching_set_uncompared(posted->comm);
         check_matching_withdraw(posted);
     }
 }
@@ -314,6 +352,35 @@ static void end_collective(const struct weft_call *call)
     check_pending_add(request)->gathering = gathering;
 }
 
+static void drop(struct check_frame *frame)
+{
+    check_frames = frame->below;
+    if (frame->handles != frame->few_handles)
+        free(frame->handles);
+    if (frame->statuses != frame->few_statuses)
+        free(frame->statuses);
+    check_pool_give(&calls, frame);
+}
+
+void check_messages_leave(uintptr_t limit)
+{
+    while (check_frames && check_frames->at < limit) {
+        struct check_posted *posted = check_frames->posted;
+        if (posted) {
+            check_matching_set_uncompared(posted->comm);
+            check_matching_withdraw(posted);
+        }
+        if (check_frames->dest != CHECK_ANY)
+            send_void(check_frames->dest, check_frames->record.message.comm, CHECK_NO_NUMBER);
+        for (int64_t i = 0; i < check_frames->n; i++) { /* the call may have completed them */
+            const struct check_pending *pending = check_pending_find(check_frames->handles[i]);
+            if (pending && pending->posted)
+                check_matching_set_uncompared(pending->posted->comm);
+        }
+        drop(check_frames);
+    }
+}
+
 void check_messages_end(struct weft_call *call)
 {
     const int does = call->function->does;
@@ -322,7 +389,6 @@ void check_messages_end(struct weft_call *call)
         end_collective(call);
     if (!frame || frame->call != call)
         return;
-    check_frames = frame->below;
     if (call->function->does & WEFT_DOES_COMPLETE)
         end_completion(call, frame);
     else if (call->function->does & WEFT_DOES_PROBE)
@@ -331,13 +397,7 @@ void check_messages_end(struct weft_call *call)
         end_persistent(call);
     else
         end_message(call, frame);
-    if (frame->dest != CHECK_ANY && call->result != MPI_SUCCESS) {
-        frame->record.message.is_void = true;
-        check_channel_send(frame->dest, &frame->record);
-    }
-    if (frame->handles != frame->few_handles)
-        free(frame->handles);
-    if (frame->statuses != frame->few_statuses)
-        free(frame->statuses);
-    check_pool_give(&calls, frame);
+    if (frame->dest != CHECK_ANY && call->result != MPI_SUCCESS)
+        send_void(frame->dest, frame->record.message.comm, CHECK_NO_NUMBER);
+    drop(frame);
 }

@@ -19,6 +19,9 @@
 void check_messages_begin(struct weft_call *call);
 void check_messages_end(struct weft_call *call);
 
+/* Drops the calls of this thread whose frames are below an address: they do not end. */
+void check_messages_leave(uintptr_t limit);
+
 /* Add an operation that the wait of a call is for (deadlocks.h): its receive, its send, a request,
  * or the message of its probe. */
 struct check_wants;

@@ -18,6 +18,7 @@ struct check_pending {
     struct check_pending *next;
     const void *handle;
     bool is_persistent, is_send, is_sending, is_buffered;
+    bool is_cancelled;           /* MPI_Cancel was called; the status shows whether in time */
     struct check_record send;    /* is_send: the record of each start */
     struct check_posted like;    /* of a persistent receive */
     struct check_posted *posted; /* NULL: none is active */
@@ -30,6 +31,7 @@ struct check_pending {
 struct check_frame {
     struct check_frame *below;
     const struct weft_call *call;
+    uintptr_t at; /* the frame of the call in the stack */
     struct check_posted *posted;
     int dest; /* of the record; CHECK_ANY: there is none */
     struct check_record record;

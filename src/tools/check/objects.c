@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    UNKNOWN = -1
-}; /* uses of an object that was freed, and whose handle may stand for another */
+/* Uses of an object that was freed, and whose handle may stand for another, or that a call which
+ * does not end may have freed. */
+enum { UNKNOWN = -1 };
 
 /* ---- The table: open addressing, one for all kinds; freed objects stay until it grows */
 
 static struct {
     struct check_object *slots;
     size_t size, used; /* size: a power of 2 */
+    uint64_t numbers;  /* of objects until now */
 } table;
 
 static size_t slot_of(enum weft_object_kind kind, const void *handle)
@@ -52,7 +53,7 @@ static void grow(void)
         live += old[i].uses > 0;
     if (!n || live * 4 >= n)
         table.size = n ? 2 * n : 256;
-    table.slots = tool_allocate(table.size, sizeof *table.slots);
+    table.slots = weft_interpose_allocate(table.size, sizeof *table.slots);
     table.used = live;
     for (size_t i = 0; i < n; i++)
         if (old[i].uses > 0)
@@ -100,7 +101,7 @@ static void check_start(const struct weft_call *call, const void *handle)
         object->may_be_freed = false;
     }
     check_unlock();
-    if (!twice)
+    if (!twice || !(check.kinds & CHECK_OBJECTS))
         return;
     struct check_location here = check_location_of(call);
     char text[512];
@@ -151,12 +152,30 @@ static void check_types(const struct weft_call *call, const struct weft_paramete
     }
 }
 
+/* Keeps which objects the call may free. */
+static void keep_numbers(const struct weft_call *call)
+{
+    struct check_changes *changes = call->state;
+    if (!changes)
+        return;
+    check_lock();
+    for (int64_t i = 0; i < changes->n; i++) {
+        struct check_change *change = &changes->list[i];
+        const struct check_object *object =
+            check_object_find(call->function->parameter[change->parameter].object, change->handle);
+        change->object = object ? object->number : 0;
+    }
+    check_unlock();
+}
+
 void check_objects_begin(struct weft_call *call)
 {
     const struct weft_function *function = call->function;
+    const bool reports = check.kinds & CHECK_OBJECTS;
+    keep_numbers(call);
     for (int i = 0; i < function->parameters; i++) {
         const struct weft_parameter *parameter = &function->parameter[i];
-        if (parameter->kind == WEFT_KIND_DATA)
+        if (reports && parameter->kind == WEFT_PARAMETER_DATA)
             check_types(call, parameter);
         if (parameter->object == WEFT_OBJECT_NONE || parameter->flow == WEFT_FLOW_OUT ||
             (!parameter->pointer && weft_object_is_predefined(call->values[i].pointer)))
@@ -165,10 +184,11 @@ void check_objects_begin(struct weft_call *call)
             const void *handle = weft_call_element(call, i, k);
             if (weft_object_is_predefined(handle))
                 continue;
-            check_use(call, parameter, handle);
+            if (reports)
+                check_use(call, parameter, handle);
             if (function->does & WEFT_DOES_START)
                 check_start(call, handle);
-            if (function->plain == WEFT_CALL_Request_free)
+            if (reports && function->plain == WEFT_CALL_Request_free)
                 check_request_free(call, handle);
         }
     }
@@ -202,8 +222,11 @@ static void make(const struct weft_call *call, const struct weft_parameter *para
     if (object->handle && object->uses > 0 && parameter->object != WEFT_OBJECT_REQUEST) {
         object->uses++;
     } else {
-        *object = (struct check_object){
-            .handle = handle, .kind = parameter->object, .uses = 1, .made = here};
+        *object = (struct check_object){.handle = handle,
+                                        .number = ++table.numbers,
+                                        .kind = parameter->object,
+                                        .uses = 1,
+                                        .made = here};
         object->persistent = function->does & WEFT_DOES_PERSISTENT;
         object->active = !object->persistent;
         object->generalized = function->plain == WEFT_CALL_Grequest_start;
@@ -274,7 +297,7 @@ static void see_change(const struct weft_call *call, const struct check_change *
     struct check_location here = gone ? check_location_of(call) : (struct check_location){0};
     check_lock();
     struct check_object *object = check_object_find(parameter->object, change->handle);
-    if (object && object->uses > 0) {
+    if (object && object->uses > 0 && object->number == change->object) {
         if (gone && --object->uses == 0)
             object->freed = here;
         else if (!gone && object->persistent && (function->does & WEFT_DOES_COMPLETE) &&
@@ -314,6 +337,19 @@ void check_objects_end(struct weft_call *call)
         (call->function->plain == WEFT_CALL_Cancel ||
          ((call->function->does & WEFT_DOES_COMPLETE) && check_has(call, CHECK_HAS_IN_REQUEST))))
         see_known(call);
+}
+
+void check_objects_leave(const struct check_changes *changes)
+{
+    check_lock();
+    for (int64_t i = 0; i < changes->n; i++) {
+        const struct check_change *change = &changes->list[i];
+        struct check_object *object = check_object_find(
+            changes->function->parameter[change->parameter].object, change->handle);
+        if (object && object->number == change->object)
+            object->uses = UNKNOWN;
+    }
+    check_unlock();
 }
 
 /* ---- The end */

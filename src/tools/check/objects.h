@@ -8,8 +8,12 @@
  * that: those that return another's object, and what is peculiar to requests and datatypes.
  *
  * Handles are addresses, which the library uses again: a freed object is kept until its handle
- * returns. A handle that is in no table is not judged, because there are calls that make objects
- * and are not seen (PMPI_X).
+ * returns. That may be before the end of the call that has freed it, in another thread or in an
+ * error handler, so a call frees only the object that the handle had at its begin. A handle that is
+ * in no table is not judged, because there are calls that make objects and are not seen (PMPI_X).
+ *
+ * The kinds that follow messages need the table, too: which requests are active. Without the kind
+ * objects nothing is reported.
  *
  * Invariants:
  *  - A live object has uses > 0: MPI_Comm_get_errhandler and the like return a handle that exists,
@@ -24,6 +28,7 @@
 
 struct check_object {
     const void *handle; /* NULL: the slot is empty */
+    uint64_t number;    /* of the object among all */
     enum weft_object_kind kind;
     int uses;                             /* 0: freed, below: not known */
     bool persistent, active, generalized; /* of a request */
@@ -37,11 +42,10 @@ struct check_object {
 /* The object of a handle, NULL if there is none. The lock is held. */
 struct check_object *check_object_find(enum weft_object_kind kind, const void *handle);
 
-/* True for a persistent request that is not started, if objects are followed. */
+/* True for a persistent request that is not started. */
 bool check_objects_is_inactive(const void *request);
 
-/* True for a request of MPI_Grequest_start, whose state is asked of the program, if objects are
- * followed. */
+/* True for a request of MPI_Grequest_start, whose state is asked of the program. */
 bool check_objects_is_generalized(const void *request);
 
 #endif

@@ -111,7 +111,7 @@ void check_order_finish(void)
 
 static int source_of(const struct weft_call *call)
 {
-    return weft_call_find(call, WEFT_KIND_SOURCE, 0);
+    return weft_call_find(call, WEFT_PARAMETER_SOURCE, 0);
 }
 
 /* A receive or probe of a message of any source. */
@@ -133,7 +133,7 @@ static int flag_of(const struct weft_call *call)
     case WEFT_CALL_Parrived:
     case WEFT_CALL_Request_get_status:
     case WEFT_CALL_Win_test:
-        return weft_call_find(call, WEFT_KIND_LOGICAL, 0);
+        return weft_call_find(call, WEFT_PARAMETER_LOGICAL, 0);
     default:
         return -1;
     }
@@ -213,7 +213,7 @@ static int source_in(const MPI_Status *status)
 static void record_sources(const struct weft_call *call)
 {
     const struct check_changes *changes = call->state;
-    const int status = weft_call_find(call, WEFT_KIND_STATUS, 0);
+    const int status = weft_call_find(call, WEFT_PARAMETER_STATUS, 0);
     for (int64_t i = 0; changes && i < changes->n; i++) {
         const struct check_change *change = &changes->list[i];
         if (call->function->parameter[change->parameter].object != WEFT_OBJECT_REQUEST)
@@ -243,7 +243,7 @@ static int64_t add_entry(const struct weft_call *call, int value, int source)
 /* The indices follow their number. */
 static void record_some(const struct weft_call *call, int n)
 {
-    const int index = weft_call_find(call, WEFT_KIND_INDEX, 0);
+    const int index = weft_call_find(call, WEFT_PARAMETER_INDEX, 0);
     add_entry(call, n, 0);
     for (int i = 0; i < n && state.written.file >= 0; i++)
         add_entry(call, (int)weft_call_number(call, index, i), 0);
@@ -263,8 +263,8 @@ static void record_nothing(const struct weft_call *call)
 
 static void record_choice(const struct weft_call *call)
 {
-    const int flag = flag_of(call), index = weft_call_find(call, WEFT_KIND_INDEX, 0),
-              status = weft_call_find(call, WEFT_KIND_STATUS, 0);
+    const int flag = flag_of(call), index = weft_call_find(call, WEFT_PARAMETER_INDEX, 0),
+              status = weft_call_find(call, WEFT_PARAMETER_STATUS, 0);
     const int some = is_some(call) ? (int)weft_call_number(call, index - 1, 0) : 0;
     if (call->result != MPI_SUCCESS) {
         add_entry(call, FAILED, UNKNOWN);
@@ -361,8 +361,8 @@ static bool complete_any(struct weft_call *call, int index)
     if (index < 0 || index >= weft_call_number(call, 0, 0))
         return false;
     const int flag = flag_of(call);
-    complete(call, index, v[weft_call_find(call, WEFT_KIND_STATUS, 0)].pointer);
-    *(int *)v[weft_call_find(call, WEFT_KIND_INDEX, 0)].pointer = index;
+    complete(call, index, v[weft_call_find(call, WEFT_PARAMETER_STATUS, 0)].pointer);
+    *(int *)v[weft_call_find(call, WEFT_PARAMETER_INDEX, 0)].pointer = index;
     if (flag >= 0)
         *(int *)v[flag].pointer = 1;
     return true;

@@ -88,7 +88,7 @@ void check_persistent_add(const struct weft_call *call)
     const void *handle = check_made_request(call);
     struct persistent *persistent = find(handle);
     if (!persistent) {
-        persistent = tool_allocate(1, sizeof *persistent);
+        persistent = weft_interpose_allocate(1, sizeof *persistent);
         persistent->handle = handle;
         persistent->active = MPI_REQUEST_NULL;
         link_entry(BY_HANDLE, handle, persistent);
@@ -228,7 +228,7 @@ bool check_persistent_query(struct weft_call *call)
     const int64_t n = table.n && is_query(call) && v[1].pointer ? weft_call_length(call, 1) : 0;
     if (n <= 0)
         return false;
-    MPI_Request *made = tool_allocate((size_t)n, sizeof *made);
+    MPI_Request *made = weft_interpose_allocate((size_t)n, sizeof *made);
     for (int64_t i = 0; i < n; i++)
         made[i] = check_persistent_made(weft_call_element(call, 1, i));
     if (call->function->plain == WEFT_CALL_Request_get_status_all)

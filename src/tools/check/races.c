@@ -218,7 +218,7 @@ void check_races_find(const struct check_log *logs, bool in_deadlock)
     size_t all = 0;
     job.logs = logs;
     job.in_deadlock = in_deadlock;
-    job.first = tool_allocate(size, sizeof *job.first);
+    job.first = weft_interpose_allocate(size, sizeof *job.first);
     for (int i = 0; i < check.size; i++) {
         job.first[i] = all;
         weft_assert(logs[i].n >= 0 && (!logs[i].n || logs[i].entries));
@@ -227,10 +227,10 @@ void check_races_find(const struct check_log *logs, bool in_deadlock)
     if (all > clocks_max / size) {
         check.races_left_out = all * size * sizeof *job.clocks;
     } else {
-        job.next = tool_allocate(size, sizeof *job.next);
-        job.now = tool_allocate(size * size, sizeof *job.now);
-        job.clocks = tool_allocate(all * size, sizeof *job.clocks);
-        job.joined = tool_allocate(size, sizeof *job.joined);
+        job.next = weft_interpose_allocate(size, sizeof *job.next);
+        job.now = weft_interpose_allocate(size * size, sizeof *job.now);
+        job.clocks = weft_interpose_allocate(all * size, sizeof *job.clocks);
+        job.joined = weft_interpose_allocate(size, sizeof *job.joined);
         job.comm = 0;
         execute();
         find_races();

@@ -5,7 +5,6 @@
 #include "tools/check/ranges.h"
 #include "tools/check/members.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -18,7 +17,7 @@ bool check_ranges_are_new(const struct weft_call *call)
     uint64_t key = check_mix((uintptr_t)call->site, (uintptr_t)call->function);
     for (int i = 0; i < call->function->parameters; i++) {
         const struct weft_parameter *parameter = &call->function->parameter[i];
-        if (parameter->kind != WEFT_KIND_DATA)
+        if (parameter->kind != WEFT_PARAMETER_DATA)
             continue;
         const int count = parameter->about[0], type = parameter->about[1];
         key = check_mix(key, (uintptr_t)call->values[i].pointer);
@@ -85,11 +84,11 @@ void check_range_of_types(const struct weft_call *call)
     if (!(function->does & (WEFT_DOES_SEND | WEFT_DOES_RECEIVE)))
         return;
     for (int i = 0; i < function->parameters; i++)
-        if ((function->parameter[i].kind == WEFT_KIND_RANK ||
-             function->parameter[i].kind == WEFT_KIND_SOURCE) &&
+        if ((function->parameter[i].kind == WEFT_PARAMETER_RANK ||
+             function->parameter[i].kind == WEFT_PARAMETER_SOURCE) &&
             weft_call_number(call, i, 0) == MPI_PROC_NULL)
             return;
-    const int data = weft_call_find(call, WEFT_KIND_DATA, 0);
+    const int data = weft_call_find(call, WEFT_PARAMETER_DATA, 0);
     if (data >= 0)
         check_element(call, data);
 }

@@ -23,7 +23,7 @@ static struct {
 
 void check_repeats_begin(void)
 {
-    state.slots = tool_allocate((size_t)check.size, sizeof(struct slot *));
+    state.slots = weft_interpose_allocate((size_t)check.size, sizeof(struct slot *));
 }
 
 void check_repeats_finish(void)
@@ -50,8 +50,8 @@ static void flush(struct slot *slot)
     check_channel_send(slot->rank, &record);
 }
 
-/* Removes the slots of a rank, or all (-1), from the list, and sends their counts. */
-static void flush_list(int rank)
+/* A slot whose count is sent leaves the list. */
+void check_repeats_flush(int rank)
 {
     struct slot **at = &state.list;
     while (*at) {
@@ -64,16 +64,6 @@ static void flush_list(int rank)
         slot->is_listed = false;
         flush(slot);
     }
-}
-
-void check_repeats_flush(void)
-{
-    flush_list(-1);
-}
-
-void check_repeats_flush_to(int rank)
-{
-    flush_list(rank);
 }
 
 /* True if a record differs from the last one of its slot only in its number. */
@@ -90,7 +80,7 @@ void check_repeats_send(int rank, struct check_record *record)
 {
     struct check_message *message = &record->message;
     if (!state.slots[rank])
-        state.slots[rank] = tool_allocate(CHECK_SLOTS, sizeof(struct slot));
+        state.slots[rank] = weft_interpose_allocate(CHECK_SLOTS, sizeof(struct slot));
     struct slot *slot = &state.slots[rank][check_repeats_slot(message->comm, message->tag)];
     slot->rank = rank;
     message->repeats = 1;

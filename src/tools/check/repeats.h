@@ -26,9 +26,8 @@ void check_repeats_finish(void);
 /* Sends or counts the record of a message, and sets its number. */
 void check_repeats_send(int rank, struct check_record *record);
 
-/* Sends the counts: all, or those of the messages to a rank. */
-void check_repeats_flush(void);
-void check_repeats_flush_to(int rank);
+/* Sends the counts of the messages to a rank; -1: to all. */
+void check_repeats_flush(int rank);
 
 /* The slot of a message among those to its receiver. */
 static inline int check_repeats_slot(uint64_t comm, int tag)

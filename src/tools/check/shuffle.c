@@ -9,7 +9,6 @@
 #include "tools/check/messages.h"
 #include "tools/check/objects.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -81,7 +80,7 @@ bool check_shuffle_source(struct weft_call *call, int rank)
     switch (call->function->plain) {
     case WEFT_CALL_Recv:
     case WEFT_CALL_Sendrecv:
-        v[weft_call_find(call, WEFT_KIND_SOURCE, 0)].number = rank;
+        v[weft_call_find(call, WEFT_PARAMETER_SOURCE, 0)].number = rank;
         return false;
     case WEFT_CALL_Irecv:
         call->result = weft_next.Irecv_c(v[0].pointer, v[1].number, v[2].pointer, rank,
@@ -118,8 +117,8 @@ bool check_shuffle_source(struct weft_call *call, int rank)
 static bool take_source(struct weft_call *call)
 {
     const union weft_value *v = call->values;
-    const int source = weft_call_find(call, WEFT_KIND_SOURCE, 0);
-    const int tag = source < 0 ? -1 : weft_call_find(call, WEFT_KIND_TAG, source);
+    const int source = weft_call_find(call, WEFT_PARAMETER_SOURCE, 0);
+    const int tag = source < 0 ? -1 : weft_call_find(call, WEFT_PARAMETER_TAG, source);
     if (tag < 0 || v[source].number != MPI_ANY_SOURCE)
         return false;
     const int rank = choose_source(call, v[tag].number);
@@ -133,7 +132,7 @@ static bool may_hide(const struct weft_call *call)
     const int64_t source = call->values[0].number, tag = call->values[1].number;
     struct check_comm comm;
     for (int i = 3; i < call->function->parameters; i++)
-        if (!call->values[i].pointer && call->function->parameter[i].kind != WEFT_KIND_STATUS)
+        if (!call->values[i].pointer && call->function->parameter[i].kind != WEFT_PARAMETER_STATUS)
             return false;
     return !is_shown && check_comm_copy(call, &comm) &&
            (source == MPI_ANY_SOURCE || (source >= 0 && source < comm.size)) &&
@@ -195,7 +194,7 @@ bool check_shuffle_completion(struct weft_call *call)
     const union weft_value *v = call->values;
     MPI_Request *requests = v[1].pointer;
     int list[CANDIDATES_MAX], n = 0;
-    if (!is_on || !(check.kinds & CHECK_OBJECTS))
+    if (!is_on)
         return false;
     const int count = (int)weft_call_number(call, 0, 0);
     for (int i = 0; i < count && n < CANDIDATES_MAX; i++)

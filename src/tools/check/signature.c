@@ -119,10 +119,10 @@ bool check_contents_read(MPI_Datatype type, struct check_contents *c)
                                   &c->combiner);
     if (c->combiner == MPI_COMBINER_NAMED)
         return false;
-    c->integer = tool_allocate((size_t)c->integers, sizeof *c->integer);
-    c->address = tool_allocate((size_t)c->addresses, sizeof *c->address);
-    c->count = tool_allocate((size_t)c->counts, sizeof *c->count);
-    c->type = tool_allocate((size_t)c->types, sizeof *c->type);
+    c->integer = weft_interpose_allocate((size_t)c->integers, sizeof *c->integer);
+    c->address = weft_interpose_allocate((size_t)c->addresses, sizeof *c->address);
+    c->count = weft_interpose_allocate((size_t)c->counts, sizeof *c->count);
+    c->type = weft_interpose_allocate((size_t)c->types, sizeof *c->type);
     weft_next.Type_get_contents_c(type, c->integers, c->addresses, c->counts, c->types, c->integer,
                                   c->address, c->count, c->type);
     return true;

@@ -86,20 +86,20 @@ static bool is_refused_argument(const struct weft_call *call, int i)
     const struct weft_parameter *parameter = &call->function->parameter[i];
     const int64_t number = call->values[i].number;
     switch (parameter->kind) {
-    case WEFT_KIND_DATA:
+    case WEFT_PARAMETER_DATA:
         return is_null_data(call, i);
-    case WEFT_KIND_HANDLE:
+    case WEFT_PARAMETER_HANDLE:
         return parameter->pointer ? !call->values[i].pointer
                                   : is_null_handle(call->values[i].pointer);
-    case WEFT_KIND_RANK:
+    case WEFT_PARAMETER_RANK:
         return !is_rank(call, number);
-    case WEFT_KIND_SOURCE:
+    case WEFT_PARAMETER_SOURCE:
         return number != MPI_ANY_SOURCE && !is_rank(call, number);
-    case WEFT_KIND_TAG:
+    case WEFT_PARAMETER_TAG:
         return number < 0 && number != MPI_ANY_TAG;
-    case WEFT_KIND_COUNT:
+    case WEFT_PARAMETER_COUNT:
         return !parameter->pointer && number < 0;
-    case WEFT_KIND_STATUS:
+    case WEFT_PARAMETER_STATUS:
         return false;
     default: /* a result without an address */
         return parameter->pointer && !call->values[i].pointer;

@@ -156,8 +156,8 @@ void check_window_words_make(struct check_window *window, MPI_Comm comm)
         weft_next.Win_allocate(sizeof *word, sizeof *word, MPI_INFO_NULL, comm, (void *)&word,
                                &window->words) != MPI_SUCCESS)
         return;
-    window->words_held = tool_allocate((size_t)window->size, sizeof *window->words_held);
-    window->words_left = tool_allocate((size_t)window->size, sizeof *window->words_left);
+    window->words_held = weft_interpose_allocate((size_t)window->size, sizeof *window->words_held);
+    window->words_left = weft_interpose_allocate((size_t)window->size, sizeof *window->words_left);
     weft_next.Win_set_errhandler(window->words, MPI_ERRORS_RETURN);
     *word = 0;
     weft_next.Win_lock_all(MPI_MODE_NOCHECK, window->words);

@@ -16,7 +16,6 @@
 #include "tools/check/watch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { FREED_MAX = 64 }; /* windows kept after their free, because records may arrive late */
 
@@ -48,16 +47,14 @@ bool check_windows_cover(const struct check_area *area)
 
 int check_window_rank_argument(const struct weft_call *call)
 {
-    int parameter = weft_call_find(call, WEFT_KIND_RANK, 0);
+    int parameter = weft_call_find(call, WEFT_PARAMETER_RANK, 0);
     return parameter < 0 ? MPI_PROC_NULL : (int)weft_call_number(call, parameter, 0);
 }
 
 int check_window_assertion(const struct weft_call *call)
 {
-    for (int i = 0; i < call->function->parameters; i++)
-        if (strcmp(call->function->parameter[i].name, "assert") == 0)
-            return (int)weft_call_number(call, i, 0);
-    return 0;
+    const int parameter = weft_function_find_name(call->function, "assert");
+    return parameter < 0 ? 0 : (int)weft_call_number(call, parameter, 0);
 }
 
 void check_window_for_group(struct check_window *window, const struct weft_call *call,
@@ -117,8 +114,8 @@ static void read_members(struct check_window *window, MPI_Comm comm)
         own.size = size ? *size : 0;
         own.unit = unit ? *unit : 1;
     }
-    window->peers = tool_allocate(n, sizeof *window->peers);
-    int *ranks = tool_allocate(2 * n, sizeof *ranks), *in_world = ranks + n;
+    window->peers = weft_interpose_allocate(n, sizeof *window->peers);
+    int *ranks = weft_interpose_allocate(2 * n, sizeof *ranks), *in_world = ranks + n;
     weft_next.Comm_group(MPI_COMM_WORLD, &world);
     weft_next.Comm_group(comm, &group);
     for (int i = 0; i < window->size; i++)
@@ -126,7 +123,7 @@ static void read_members(struct check_window *window, MPI_Comm comm)
     weft_next.Group_translate_ranks(group, window->size, ranks, world, in_world);
     weft_next.Group_free(&group);
     weft_next.Group_free(&world);
-    window->is_gathered = true;
+    window->is_gathered = (check.kinds & CHECK_ACROSS) != 0;
     for (int i = 0; i < window->size; i++)
         window->is_gathered &= in_world[i] != MPI_UNDEFINED;
     window->is_compared = window->is_gathered && window->flavor != MPI_WIN_FLAVOR_DYNAMIC;
@@ -144,7 +141,7 @@ static void read_members(struct check_window *window, MPI_Comm comm)
 
 static void make(const struct weft_call *call)
 {
-    struct check_window *window = tool_allocate(1, sizeof *window);
+    struct check_window *window = weft_interpose_allocate(1, sizeof *window);
     for (int i = 0; i < call->function->parameters; i++)
         if (call->function->parameter[i].object == WEFT_OBJECT_WIN)
             window->handle = weft_call_element(call, i, 0);
@@ -154,8 +151,8 @@ static void make(const struct weft_call *call)
     window->serial = ++check_windows.made;
     check_mutex_unlock(&check_windows.lock);
     read_members(window, weft_call_handle(call, WEFT_OBJECT_COMM));
-    window->locks = tool_allocate((size_t)window->size, sizeof *window->locks);
-    window->started = tool_allocate((size_t)window->size, sizeof *window->started);
+    window->locks = weft_interpose_allocate((size_t)window->size, sizeof *window->locks);
+    window->started = weft_interpose_allocate((size_t)window->size, sizeof *window->started);
     check_window_words_make(window, weft_call_handle(call, WEFT_OBJECT_COMM));
     check_mutex_lock(&check_windows.lock);
     window->calls = check_windows.calls;
@@ -245,7 +242,7 @@ static void count_call(const struct weft_call *call)
     if ((function->plain != WEFT_CALL_Barrier && function->plain != WEFT_CALL_Allreduce) ||
         weft_call_handle(call, WEFT_OBJECT_COMM) != MPI_COMM_WORLD)
         return;
-    int count = weft_call_find(call, WEFT_KIND_COUNT, 0);
+    int count = weft_call_find(call, WEFT_PARAMETER_COUNT, 0);
     if (count >= 0 && weft_call_number(call, count, 0) <= 0)
         return;
     check_windows.points++;

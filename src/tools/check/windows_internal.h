@@ -35,7 +35,7 @@ struct check_window {
     uint64_t serial;
     int rank, size;
     int flavor;
-    bool is_gathered;   /* all members are in MPI_COMM_WORLD: the peers' sizes are known */
+    bool is_gathered;   /* the peers' sizes are known: all members are in MPI_COMM_WORLD */
     bool is_compared;   /* among origins */
     uint64_t low, high; /* the memory that other processes may write */
     uint64_t base;      /* of the memory of this process */

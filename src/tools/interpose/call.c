@@ -77,7 +77,7 @@ const char *weft_next_other(void)
     return strncmp(file, "libmpi", 6) == 0 && strncmp(file, "libmpi_abi", 10) != 0 ? file : NULL;
 }
 
-void *tool_allocate(size_t n, size_t each)
+void *weft_interpose_allocate(size_t n, size_t each)
 {
     void *memory = calloc(n ? n : 1, each);
     if (!memory) {
@@ -88,12 +88,40 @@ void *tool_allocate(size_t n, size_t each)
     return memory;
 }
 
+int16_t weft_function_find_name(const struct weft_function *function, const char *name)
+{
+    for (int i = 0; i < function->parameters; i++)
+        if (strcmp(function->parameter[i].name, name) == 0)
+            return (int16_t)i;
+    return -1;
+}
+
+int16_t weft_function_find(const struct weft_function *function, enum weft_parameter_kind kind,
+                           int flows, int from)
+{
+    for (int i = from; i >= 0 && i < function->parameters; i++)
+        if (function->parameter[i].kind == kind && flows & 1 << function->parameter[i].flow)
+            return (int16_t)i;
+    return -1;
+}
+
+int16_t weft_function_find_object(const struct weft_function *function,
+                                  enum weft_object_kind object, int flows)
+{
+    for (int i = 0; i < function->parameters; i++)
+        if (function->parameter[i].object == object && flows & 1 << function->parameter[i].flow)
+            return (int16_t)i;
+    return -1;
+}
+
+bool weft_function_is_neighbor(const struct weft_function *function)
+{
+    return strstr(function->name, "eighbor_") != NULL;
+}
+
 int weft_call_find_from(const struct weft_call *call, enum weft_parameter_kind kind, int from)
 {
-    for (int i = from; i < call->function->parameters; i++)
-        if (call->function->parameter[i].kind == kind)
-            return i;
-    return -1;
+    return weft_function_find(call->function, kind, WEFT_FLOWS_ALL, from);
 }
 
 int64_t weft_call_length(const struct weft_call *call, int parameter)
@@ -152,15 +180,15 @@ bool weft_call_is_set(const struct weft_call *call, int parameter)
 
 int64_t weft_call_status(const struct weft_call *call, int64_t element)
 {
-    int index = weft_call_find(call, WEFT_KIND_INDEX, 0);
-    int flag = weft_call_find(call, WEFT_KIND_LOGICAL, 0);
+    int index = weft_call_find(call, WEFT_PARAMETER_INDEX, 0);
+    int flag = weft_call_find(call, WEFT_PARAMETER_LOGICAL, 0);
     if (flag >= 0 && !weft_call_number(call, flag, 0))
         return -1;
     if (index < 0)
         return element;
     /* MPI_Waitsome has a number of indices before them. */
     const struct weft_parameter *before = &call->function->parameter[index - 1];
-    int64_t n = before->kind == WEFT_KIND_LENGTH ? weft_call_number(call, index - 1, 0) : 1;
+    int64_t n = before->kind == WEFT_PARAMETER_LENGTH ? weft_call_number(call, index - 1, 0) : 1;
     for (int64_t i = 0; i < n; i++)
         if (weft_call_number(call, index, i) == element)
             return i;

@@ -56,29 +56,29 @@ enum weft_does {
     WEFT_DOES_END = 1 << 14,
 };
 
-/* Kinds of parameters; WEFT_KIND_OTHER: those that no tool distinguishes. */
+/* Kinds of parameters; WEFT_PARAMETER_OTHER: those that no tool distinguishes. */
 enum weft_parameter_kind {
-    WEFT_KIND_OTHER,
-    WEFT_KIND_HANDLE,
-    WEFT_KIND_DATA,
-    WEFT_KIND_TARGET,
-    WEFT_KIND_MEMORY,
-    WEFT_KIND_ALLOCATED,
-    WEFT_KIND_PACKED,
-    WEFT_KIND_RAW,
-    WEFT_KIND_VALUE,
-    WEFT_KIND_COUNT,
-    WEFT_KIND_LENGTH,
-    WEFT_KIND_RANK,
-    WEFT_KIND_SOURCE,
-    WEFT_KIND_MEMBER,
-    WEFT_KIND_TAG,
-    WEFT_KIND_DISPLACEMENT,
-    WEFT_KIND_INDEX,
-    WEFT_KIND_LOGICAL,
-    WEFT_KIND_STATUS,
-    WEFT_KIND_STRING,
-    WEFT_KINDS
+    WEFT_PARAMETER_OTHER,
+    WEFT_PARAMETER_HANDLE,
+    WEFT_PARAMETER_DATA,
+    WEFT_PARAMETER_TARGET,
+    WEFT_PARAMETER_MEMORY,
+    WEFT_PARAMETER_ALLOCATED,
+    WEFT_PARAMETER_PACKED,
+    WEFT_PARAMETER_RAW,
+    WEFT_PARAMETER_VALUE,
+    WEFT_PARAMETER_COUNT,
+    WEFT_PARAMETER_LENGTH,
+    WEFT_PARAMETER_RANK,
+    WEFT_PARAMETER_SOURCE,
+    WEFT_PARAMETER_MEMBER,
+    WEFT_PARAMETER_TAG,
+    WEFT_PARAMETER_DISPLACEMENT,
+    WEFT_PARAMETER_INDEX,
+    WEFT_PARAMETER_LOGICAL,
+    WEFT_PARAMETER_STATUS,
+    WEFT_PARAMETER_STRING,
+    WEFT_PARAMETER_KINDS
 };
 
 enum weft_object_kind {
@@ -151,6 +151,26 @@ struct weft_call {
 /* The next definitions, which tools also call for themselves. */
 extern struct weft_next weft_next;
 
+/* ---- Parameters of a function: the number of the first one, or -1 */
+
+enum weft_flows {
+    WEFT_FLOWS_IN = 1 << WEFT_FLOW_IN,
+    WEFT_FLOWS_OUT = 1 << WEFT_FLOW_OUT,
+    WEFT_FLOWS_READ = WEFT_FLOWS_IN | 1 << WEFT_FLOW_INOUT,
+    WEFT_FLOWS_ALL = WEFT_FLOWS_READ | WEFT_FLOWS_OUT
+};
+
+int16_t weft_function_find_name(const struct weft_function *function, const char *name);
+
+/* The first one of a kind, or of a kind of objects, with one of the flows. from: the least number,
+ * or -1. */
+int16_t weft_function_find(const struct weft_function *function, enum weft_parameter_kind kind,
+                           int flows, int from);
+int16_t weft_function_find_object(const struct weft_function *function,
+                                  enum weft_object_kind object, int flows);
+
+bool weft_function_is_neighbor(const struct weft_function *function);
+
 /* ---- The tool defines these two. False: the tool has made the call, and set call->result. */
 bool weft_call_begin(struct weft_call *call);
 void weft_call_end(struct weft_call *call);
@@ -160,7 +180,7 @@ void weft_call_end(struct weft_call *call);
 /* The first parameter of each kind, and the first one of each kind of objects that a call reads, of
  * all functions; -1: there is none. weft_next_resolve fills them. */
 struct weft_first {
-    signed char kind[WEFT_KINDS], object[WEFT_OBJECTS];
+    signed char kind[WEFT_PARAMETER_KINDS], object[WEFT_OBJECTS];
 };
 extern struct weft_first weft_first[WEFT_CALLS];
 
@@ -206,7 +226,7 @@ void weft_next_resolve(void);
 const char *weft_next_other(void);
 
 /* Memory for a table of the tool, zeroed; aborts with a sentence if there is none. */
-void *tool_allocate(size_t n, size_t each);
+void *weft_interpose_allocate(size_t n, size_t each);
 
 /* "communicator", "request". */
 const char *weft_object_name(enum weft_object_kind object);

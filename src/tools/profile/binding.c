@@ -6,6 +6,7 @@
 #include "tools/profile/profile.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>

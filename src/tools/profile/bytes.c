@@ -14,13 +14,15 @@ static struct plan {
     uint8_t class;
     bool blocks;           /* the count is that of each rank's block */
     bool receives_blocks;  /* the same of the result */
-    bool synchronizing;    /* no rank leaves before the last has entered */
+    bool synchronizing;    /* no rank leaves before the last has entered, if all have data */
     bool is_write;         /* of a file, or to a window */
     int16_t data, instead; /* parameters: the data; the result, which is read with MPI_IN_PLACE */
+    bool own_block;        /* of the result: it has a count for each rank, and the data have one */
     bool neighbors;        /* a block, or blocks, for each neighbor */
     bool at;               /* of a file: at the offset that is the parameter before the data */
     bool follows;          /* of a file: from the rank's own pointer on */
     int16_t peer, comm, win;
+    int16_t counts;      /* the data of each rank, which all ranks pass alike; -1: there are none */
     int16_t count, type; /* of data, if it has one of each; -1: it has not */
 } plans[WEFT_CALLS];
 
@@ -43,9 +45,13 @@ static const int blocks[] = {
 static const int receives_blocks[] = {WEFT_CALL_Gather, WEFT_CALL_Allgather, WEFT_CALL_Alltoall};
 
 static const int synchronizing[] = {
-    WEFT_CALL_Barrier,    WEFT_CALL_Allreduce,      WEFT_CALL_Allgather,
-    WEFT_CALL_Allgatherv, WEFT_CALL_Alltoall,       WEFT_CALL_Alltoallv,
-    WEFT_CALL_Alltoallw,  WEFT_CALL_Reduce_scatter, WEFT_CALL_Reduce_scatter_block,
+    WEFT_CALL_Barrier,
+    WEFT_CALL_Allreduce,
+    WEFT_CALL_Allgather,
+    WEFT_CALL_Allgatherv,
+    WEFT_CALL_Alltoall,
+    WEFT_CALL_Reduce_scatter,
+    WEFT_CALL_Reduce_scatter_block,
 };
 
 static bool is_among(int call, const int *list, size_t n)
@@ -58,10 +64,7 @@ static bool is_among(int call, const int *list, size_t n)
 
 static bool has_object(const struct weft_function *f, enum weft_object_kind object)
 {
-    for (int i = 0; i < f->parameters; i++)
-        if (f->parameter[i].object == object)
-            return true;
-    return false;
+    return weft_function_find_object(f, object, WEFT_FLOWS_ALL) >= 0;
 }
 
 static enum profile_class class_of(const struct weft_function *f)
@@ -80,44 +83,30 @@ static enum profile_class class_of(const struct weft_function *f)
     return PROFILE_OTHER;
 }
 
-/* The first parameter of a kind that is an input (in), or that is not. */
-static int16_t find(const struct weft_function *f, enum weft_parameter_kind kind, bool in)
-{
-    for (int i = 0; i < f->parameters; i++)
-        if (f->parameter[i].kind == kind && (f->parameter[i].flow != WEFT_FLOW_OUT) == in)
-            return (int16_t)i;
-    return -1;
-}
-
-static int16_t find_object(const struct weft_function *f, enum weft_object_kind object)
-{
-    for (int i = 0; i < f->parameters; i++)
-        if (f->parameter[i].object == object && f->parameter[i].flow == WEFT_FLOW_IN)
-            return (int16_t)i;
-    return -1;
-}
-
 /* An access to a file: the shared pointer is not known. */
 static void plan_access(const struct weft_function *f, struct plan *plan)
 {
-    int i = 0;
-    while (i < f->parameters && strcmp(f->parameter[i].name, "offset") != 0)
-        i++;
-    plan->at = i < f->parameters;
+    plan->at = weft_function_find_name(f, "offset") >= 0;
     plan->follows = !plan->at && !strstr(f->name, "_shared") && !strstr(f->name, "_ordered");
+}
+
+/* True if data have a count for each rank. */
+static bool has_counts(const struct weft_function *f, const struct weft_parameter *data)
+{
+    return data->about[0] >= 0 && f->parameter[data->about[0]].pointer;
 }
 
 static struct plan plan_of(const struct weft_function *f, bool *has_bytes)
 {
     struct plan plan = {
         .class = class_of(f),
-        .data = find(f, WEFT_KIND_DATA, true),
-        .instead = find(f, WEFT_KIND_DATA, false),
-        .peer = find(f, WEFT_KIND_RANK, true),
-        .comm = find_object(f, WEFT_OBJECT_COMM),
-        .win = find_object(f, WEFT_OBJECT_WIN),
-        .neighbors =
-            strncmp(f->name, "MPI_Neighbor", 12) == 0 || strncmp(f->name, "MPI_Ineighbor", 13) == 0,
+        .data = weft_function_find(f, WEFT_PARAMETER_DATA, WEFT_FLOWS_READ, 0),
+        .instead = weft_function_find(f, WEFT_PARAMETER_DATA, WEFT_FLOWS_OUT, 0),
+        .peer = weft_function_find(f, WEFT_PARAMETER_RANK, WEFT_FLOWS_READ, 0),
+        .comm = weft_function_find_object(f, WEFT_OBJECT_COMM, WEFT_FLOWS_IN),
+        .win = weft_function_find_object(f, WEFT_OBJECT_WIN, WEFT_FLOWS_IN),
+        .counts = weft_function_find_name(f, "recvcounts"),
+        .neighbors = weft_function_is_neighbor(f),
         .blocks = is_among(f->plain, blocks, sizeof blocks / sizeof *blocks),
         .receives_blocks =
             is_among(f->plain, receives_blocks, sizeof receives_blocks / sizeof *receives_blocks),
@@ -132,11 +121,13 @@ static struct plan plan_of(const struct weft_function *f, bool *has_bytes)
         plan.data = plan.instead;
     *has_bytes = wants && plan.data >= 0 && f->parameter[plan.data].about[1] >= 0 &&
                  !(f->does & WEFT_DOES_PERSISTENT);
+    plan.own_block = *has_bytes && plan.instead >= 0 && !has_counts(f, &f->parameter[plan.data]) &&
+                     has_counts(f, &f->parameter[plan.instead]);
     if (plan.class == PROFILE_FILE)
         plan_access(f, &plan);
     plan.count = plan.type = -1;
     if (*has_bytes && f->parameter[plan.data].about[0] >= 0 &&
-        !f->parameter[f->parameter[plan.data].about[0]].pointer) {
+        !has_counts(f, &f->parameter[plan.data])) {
         plan.count = f->parameter[plan.data].about[0];
         plan.type = f->parameter[plan.data].about[1];
     }
@@ -160,7 +151,12 @@ bool profile_is_synchronizing(const struct weft_call *call)
     if (!plan->synchronizing)
         return false;
     const struct profile_comm *comm = profile_comm_of(call->values[plan->comm].pointer);
-    return comm && comm->all;
+    if (!comm || !comm->all)
+        return false;
+    for (int i = 0; plan->counts >= 0 && i < comm->size; i++)
+        if (weft_call_number(call, plan->counts, i) == 0)
+            return false;
+    return true;
 }
 
 static uint64_t size_of(MPI_Datatype type)
@@ -236,7 +232,7 @@ uint64_t profile_bytes_of_send(const struct weft_call *call)
 {
     const struct plan *plan = &plans[call->function - weft_functions];
     uint64_t bytes = plan->data >= 0 ? bytes_of(call, plan->data, 0) : 0;
-    int partitions = weft_call_find(call, WEFT_KIND_LENGTH, 0);
+    int partitions = weft_call_find(call, WEFT_PARAMETER_LENGTH, 0);
     return partitions < 0 ? bytes : bytes * (uint64_t)call->values[partitions].number;
 }
 
@@ -257,7 +253,7 @@ static uint64_t add_message(struct profile_thread *thread, const struct weft_cal
     return bytes;
 }
 
-/* Bytes of neighbor i of a buffer with a count for each; of the only count for all of them. */
+/* Bytes of block i of a buffer with a count for each; of the only count for all of them. */
 static uint64_t bytes_of_block(const struct weft_call *call, int data, int i)
 {
     const struct weft_parameter *p = &call->function->parameter[data];
@@ -296,13 +292,18 @@ static uint64_t add_collective(struct profile_thread *thread, const struct weft_
     if (!comm || comm->inter) /* one side's arguments may be without meaning */
         return 0;
     bool root = plan->peer < 0 || call->values[plan->peer].number == comm->rank;
-    if (call->values[data].pointer == MPI_IN_PLACE)
+    const bool in_place = call->values[data].pointer == MPI_IN_PLACE;
+    if (in_place)
         data = plan->instead;
     if (data < 0 || (call->function->parameter[data].root && !root))
         return 0;
     if (plan->neighbors)
         return add_neighbors(thread, call, plan, comm);
-    uint64_t bytes = bytes_of(call, data, comm->size) * (uint64_t)(plan->blocks ? comm->size : 1);
+    uint64_t bytes;
+    if (in_place && plan->own_block)
+        bytes = bytes_of_block(call, data, comm->rank);
+    else
+        bytes = bytes_of(call, data, comm->size) * (uint64_t)(plan->blocks ? comm->size : 1);
     add_size(thread->sizes[1], bytes);
     return bytes;
 }

@@ -50,8 +50,8 @@ static void find_distances(MPI_Comm node)
     MPI_Group world, near;
     int n;
     weft_next.Comm_size(node, &n);
-    int *ranks = tool_allocate((size_t)n * 2, sizeof *ranks);
-    profile.distances = tool_allocate((size_t)profile.size, 1);
+    int *ranks = weft_interpose_allocate((size_t)n * 2, sizeof *ranks);
+    profile.distances = weft_interpose_allocate((size_t)profile.size, 1);
     for (int i = 0; i < n; i++)
         ranks[n + i] = i;
     weft_next.Comm_group(profile.channel, &world);
@@ -76,7 +76,7 @@ static int time_namespace(void)
 double profile_clock_difference(void)
 {
     MPI_Comm node, same;
-    int rank = 0, *leads = tool_allocate((size_t)profile.size, sizeof *leads);
+    int rank = 0, *leads = weft_interpose_allocate((size_t)profile.size, sizeof *leads);
     double difference = 0;
     if (weft_next.Comm_split_type(profile.channel, MPI_COMM_TYPE_SHARED, profile.rank,
                                   MPI_INFO_NULL, &node)) {

@@ -150,7 +150,7 @@ static void read_ranks(struct profile_comm *entry, MPI_Group group)
 {
     MPI_Group world;
     int n = entry->size, found = 0;
-    int *ranks = tool_allocate((size_t)n * 2, sizeof *ranks);
+    int *ranks = weft_interpose_allocate((size_t)n * 2, sizeof *ranks);
     for (int i = 0; i < n; i++)
         ranks[n + i] = i;
     weft_next.Comm_group(MPI_COMM_WORLD, &world);

@@ -65,7 +65,7 @@ static bool split_waits(int *calls)
         return false;
     if (least[0] != most[0] || least[1] != most[1] || !least[2])
         return false;
-    float *shortest = tool_allocate((size_t)n, sizeof *shortest);
+    float *shortest = weft_interpose_allocate((size_t)n, sizeof *shortest);
     for (int i = 0; i < n; i++) /* ticks of nodes may differ in length */
         profile.collectives.ticks[i] *= (float)profile.clock->seconds_a_tick;
     bool ok = weft_next.Allreduce(profile.collectives.ticks, shortest, n, MPI_FLOAT, MPI_MIN,
@@ -459,8 +459,8 @@ struct profile_job *profile_gather(void)
         send_report(&report);
         return NULL;
     }
-    struct profile_job *job = tool_allocate(1, sizeof *job);
-    job->ranks = tool_allocate((size_t)profile.size, sizeof *job->ranks);
+    struct profile_job *job = weft_interpose_allocate(1, sizeof *job);
+    job->ranks = weft_interpose_allocate((size_t)profile.size, sizeof *job->ranks);
     job->size = profile.size;
     job->fold = profile.fold;
     job->bins = (profile.size + profile.fold - 1) / profile.fold;

@@ -6,6 +6,7 @@
 #include "tools/interpose/json.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,7 +200,7 @@ static void put_lanes(FILE *file, const struct profile_sums *sums)
 /* [index in sites, rank, calls, time, shortest, longest, bytes, least bytes, most bytes] */
 static void put_rows(FILE *file, const struct profile_job *job)
 {
-    int *index = tool_allocate((size_t)job->n, sizeof *index);
+    int *index = weft_interpose_allocate((size_t)job->n, sizeof *index);
     for (int i = 0; i < job->n; i++)
         index[job->sites[i].id] = i;
     for (int i = 0; i < job->n_rows; i++) {

@@ -161,7 +161,7 @@ static void add_query(struct lists *lists, int at, int i, const struct profile_l
 
 static void sort_by_peer(struct lists *lists)
 {
-    int *next = tool_allocate((size_t)profile.size, sizeof *next);
+    int *next = weft_interpose_allocate((size_t)profile.size, sizeof *next);
     for (int i = 0; i < profile_messages.queries; i++)
         lists->n[profile_messages.query[i].peer]++;
     for (int i = 1; i < profile.size; i++)
@@ -201,8 +201,8 @@ static bool answer_one(struct lists *lists)
         return false;
     weft_next.Get_count(&status, MPI_BYTE, &bytes);
     int n = bytes / (int)sizeof(struct asked);
-    struct asked *asked = tool_allocate((size_t)n, sizeof *asked);
-    struct answer *give = tool_allocate((size_t)n, sizeof *give);
+    struct asked *asked = weft_interpose_allocate((size_t)n, sizeof *asked);
+    struct answer *give = weft_interpose_allocate((size_t)n, sizeof *give);
     lists->give[lists->given++] = give;
     bool ok = !weft_next.Recv(asked, bytes, MPI_BYTE, status.MPI_SOURCE, TAG_QUERIES,
                               profile.channel, MPI_STATUS_IGNORE);
@@ -217,12 +217,12 @@ static bool answer_one(struct lists *lists)
 static bool exchange(struct lists *lists)
 {
     size_t n = (size_t)profile.size, queries = (size_t)profile_messages.queries;
-    int *asks = tool_allocate(n, sizeof *asks), peers = 0, askers = 0;
-    lists->n = tool_allocate(n * 2, sizeof(int));
+    int *asks = weft_interpose_allocate(n, sizeof *asks), peers = 0, askers = 0;
+    lists->n = weft_interpose_allocate(n * 2, sizeof(int));
     lists->at = lists->n + n;
-    lists->asked = tool_allocate(queries, sizeof *lists->asked);
-    lists->answers = tool_allocate(queries, sizeof *lists->answers);
-    lists->index = tool_allocate(queries, sizeof *lists->index);
+    lists->asked = weft_interpose_allocate(queries, sizeof *lists->asked);
+    lists->answers = weft_interpose_allocate(queries, sizeof *lists->answers);
+    lists->index = weft_interpose_allocate(queries, sizeof *lists->index);
     sort_by_peer(lists);
     for (int i = 0; i < profile.size; i++) {
         asks[i] = lists->n[i] > 0;
@@ -233,8 +233,8 @@ static bool exchange(struct lists *lists)
     if (!ok)
         return false;
     lists->space = 2 * peers + askers;
-    lists->request = tool_allocate((size_t)lists->space, sizeof *lists->request);
-    lists->give = tool_allocate((size_t)askers, sizeof *lists->give);
+    lists->request = weft_interpose_allocate((size_t)lists->space, sizeof *lists->request);
+    lists->give = weft_interpose_allocate((size_t)askers, sizeof *lists->give);
     if (askers)
         for (int end = 0; end < PROFILE_ENDS; end++)
             qsort(profile_messages.post[end], (size_t)profile_messages.n[end],
@@ -293,7 +293,8 @@ bool profile_late_split(double *late)
     profile_longs_thin(most > RANK_QUERIES ? most : RANK_QUERIES);
     bool ok = exchange(&lists);
     if (ok) {
-        struct answer *answers = tool_allocate((size_t)profile_messages.queries, sizeof *answers);
+        struct answer *answers =
+            weft_interpose_allocate((size_t)profile_messages.queries, sizeof *answers);
         for (int i = 0; i < profile_messages.queries; i++)
             answers[lists.index[i]] = lists.answers[i];
         for (int i = 0; i < profile_messages.longs; i++)

@@ -4,6 +4,7 @@
  */
 #include "tools/profile/profile.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { SITES_SHOWN = 3 };

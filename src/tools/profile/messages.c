@@ -59,10 +59,8 @@ static void add_operation(const struct profile_operation *operation)
     struct profile_operation *old = profile_operation_find(operation->handle);
     if (weft_object_is_predefined(operation->handle))
         return;
-    if (old) {
-        profile_operations.wild -= old->active && old->comm;
+    if (old)
         drop_operation(old);
-    }
     if (!profile_operation_add(operation))
         profile_messages.unnumbered++;
     else if (operation->comm)
@@ -103,14 +101,13 @@ static struct profile_channel *activate(struct profile_operation *operation)
     return channel;
 }
 
-/* A receive whose source and tag the status states. */
+/* A receive whose source and tag the status states; a partitioned one names both. */
 static void settle(struct profile_operation *operation, const MPI_Status *status)
 {
     const struct profile_comm *comm = operation->comm;
     weft_assert(comm && operation->active);
     operation->peer = profile_world_of(comm, status->MPI_SOURCE);
-    operation->key =
-        key_of(comm, operation->peer, profile.rank, status->MPI_TAG, operation->partitioned);
+    operation->key = key_of(comm, operation->peer, profile.rank, status->MPI_TAG, false);
     struct profile_channel *channel =
         operation->peer < 0 ? NULL : profile_channel_of(PROFILE_RECEIVER, operation->key);
     operation->active = channel != NULL;
@@ -146,8 +143,7 @@ static bool read_receive(const struct weft_call *call, const struct profile_plan
     int64_t tag = call->values[plan->receive_tag].number;
     if (!comm || source == MPI_PROC_NULL)
         return false;
-    *operation =
-        (struct profile_operation){.asks_for = PROFILE_SENDER, .partitioned = plan->partitioned};
+    *operation = (struct profile_operation){.asks_for = PROFILE_SENDER};
     if (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG) {
         operation->comm = comm;
         return true;
@@ -170,7 +166,7 @@ static void *grown(void *list, int64_t *space, int64_t n, size_t each)
         return list;
     free(list); /* a call fills it again */
     *space = n;
-    return tool_allocate((size_t)n, each);
+    return weft_interpose_allocate((size_t)n, each);
 }
 
 /* Gives the call statuses if it has none. */
@@ -386,7 +382,7 @@ static void end_probe(const struct weft_call *call, const struct profile_plan *p
 {
     struct profile_operation operation;
     const MPI_Status *status = status_at(call, plan, 0);
-    int flag = weft_call_find(call, WEFT_KIND_LOGICAL, 0);
+    int flag = weft_call_find(call, WEFT_PARAMETER_LOGICAL, 0);
     if ((flag >= 0 && !weft_call_number(call, flag, 0)) || !read_receive(call, plan, &operation))
         return;
     if (plan->message >= 0) {

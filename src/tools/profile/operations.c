@@ -32,6 +32,7 @@ void profile_operation_drop(struct profile_operation *operation)
 {
     unsigned hole = (unsigned)(operation - operations), i = hole;
     weft_assert(operation->handle && profile_operations.n > 0);
+    profile_operations.wild -= operation->active && operation->comm;
     for (;;) {
         i = (i + 1) % REQUESTS;
         const struct profile_operation *next = &operations[i];
@@ -45,6 +46,7 @@ void profile_operation_drop(struct profile_operation *operation)
     }
     operations[hole] = (struct profile_operation){0};
     profile_operations.n--;
+    weft_assert(profile_operations.wild >= 0 && profile_operations.wild <= profile_operations.n);
 }
 
 bool profile_operation_add(const struct profile_operation *operation)

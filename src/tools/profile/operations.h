@@ -18,7 +18,7 @@ struct profile_operation {
     int32_t peer, tag;               /* tag: of a send */
     uint32_t n;
     uint8_t asks_for;
-    bool active, persistent, partitioned, synchronous;
+    bool active, persistent, synchronous;
     bool other; /* it has no message of this rank alone: only its time is kept */
 };
 

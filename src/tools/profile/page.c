@@ -8,6 +8,7 @@
 #include "tools/profile/profile.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

@@ -82,7 +82,7 @@ static void fill_bar(struct picture_bar *bar, const struct profile_job *job, int
 void page_put_ranks(FILE *file, const struct profile_job *job, const struct profile_sums *sums)
 {
     char a[PROFILE_TEXT], b[PROFILE_TEXT];
-    struct picture_bar *bars = tool_allocate((size_t)job->bins + 1, sizeof *bars);
+    struct picture_bar *bars = weft_interpose_allocate((size_t)job->bins + 1, sizeof *bars);
     int n = 0;
     if (job->bins > 1)
         fill_bar(&bars[n++], job, 0, job->size);

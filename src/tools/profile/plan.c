@@ -7,29 +7,12 @@
 
 struct profile_plan profile_plans[WEFT_CALLS];
 
-static int16_t find(const struct weft_function *f, enum weft_parameter_kind kind, int from)
-{
-    for (int i = from; i >= 0 && i < f->parameters; i++)
-        if (f->parameter[i].kind == kind)
-            return (int16_t)i;
-    return -1;
-}
-
-static int16_t find_object(const struct weft_function *f, enum weft_object_kind object)
-{
-    for (int i = 0; i < f->parameters; i++)
-        if (f->parameter[i].object == object)
-            return (int16_t)i;
-    return -1;
-}
-
 /* The communicator that a blocking call makes. */
 static int16_t find_created(const struct weft_function *f)
 {
-    for (int i = 0; i < f->parameters; i++)
-        if (f->parameter[i].object == WEFT_OBJECT_COMM && f->parameter[i].flow == WEFT_FLOW_OUT)
-            return f->does & WEFT_DOES_NONBLOCKING ? -1 : (int16_t)i;
-    return -1;
+    return f->does & WEFT_DOES_NONBLOCKING
+               ? -1
+               : weft_function_find_object(f, WEFT_OBJECT_COMM, WEFT_FLOWS_OUT);
 }
 
 static enum profile_step step_of(const struct weft_function *f, const struct profile_plan *plan)
@@ -81,24 +64,24 @@ void profile_plans_begin(void)
 {
     for (int i = 0; i < WEFT_CALLS; i++) {
         const struct weft_function *f = &weft_functions[i];
-        struct profile_plan plan = {.dest = find(f, WEFT_KIND_RANK, 0),
-                                    .source = find(f, WEFT_KIND_SOURCE, 0),
-                                    .comm = find_object(f, WEFT_OBJECT_COMM),
-                                    .request = find_object(f, WEFT_OBJECT_REQUEST),
-                                    .message = find_object(f, WEFT_OBJECT_MESSAGE),
-                                    .status = find(f, WEFT_KIND_STATUS, 0),
-                                    .created = find_created(f),
-                                    .blocks = !(f->does & WEFT_DOES_NONBLOCKING),
-                                    .progresses = makes_progress(f),
-                                    .synchronous = is_synchronous(f),
-                                    .partitioned = f->plain == WEFT_CALL_Psend_init ||
-                                                   f->plain == WEFT_CALL_Precv_init};
+        struct profile_plan plan = {
+            .dest = weft_function_find(f, WEFT_PARAMETER_RANK, WEFT_FLOWS_ALL, 0),
+            .source = weft_function_find(f, WEFT_PARAMETER_SOURCE, WEFT_FLOWS_ALL, 0),
+            .comm = weft_function_find_object(f, WEFT_OBJECT_COMM, WEFT_FLOWS_ALL),
+            .request = weft_function_find_object(f, WEFT_OBJECT_REQUEST, WEFT_FLOWS_ALL),
+            .message = weft_function_find_object(f, WEFT_OBJECT_MESSAGE, WEFT_FLOWS_ALL),
+            .status = weft_function_find(f, WEFT_PARAMETER_STATUS, WEFT_FLOWS_ALL, 0),
+            .created = find_created(f),
+            .blocks = !(f->does & WEFT_DOES_NONBLOCKING),
+            .progresses = makes_progress(f),
+            .synchronous = is_synchronous(f),
+            .partitioned = f->plain == WEFT_CALL_Psend_init || f->plain == WEFT_CALL_Precv_init};
         if (plan.partitioned && f->does & WEFT_DOES_RECEIVE) { /* its source may not be any */
             plan.source = plan.dest;
             plan.dest = -1;
         }
-        plan.send_tag = find(f, WEFT_KIND_TAG, plan.dest);
-        plan.receive_tag = find(f, WEFT_KIND_TAG, plan.source);
+        plan.send_tag = weft_function_find(f, WEFT_PARAMETER_TAG, WEFT_FLOWS_ALL, plan.dest);
+        plan.receive_tag = weft_function_find(f, WEFT_PARAMETER_TAG, WEFT_FLOWS_ALL, plan.source);
         plan.step = (uint8_t)step_of(f, &plan);
         plan.routed = plan.step == PROFILE_STEP_MESSAGE && (plan.dest < 0) != (plan.source < 0);
         plan.end = plan.dest >= 0 ? PROFILE_SENDER : PROFILE_RECEIVER;

@@ -40,7 +40,7 @@ void profile_posts_begin(void)
         m->post[end] = kept.posts[end];
     }
     for (int end = 0; end < PROFILE_ENDS && profile.size <= TRANSFERS_RANKS; end++)
-        kept.transfers[end] = tool_allocate((size_t)profile.size, sizeof(uint64_t));
+        kept.transfers[end] = weft_interpose_allocate((size_t)profile.size, sizeof(uint64_t));
     m->least = m->least_absence = least;
     m->longest = kept.longs;
     m->query = kept.queries;

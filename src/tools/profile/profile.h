@@ -37,7 +37,9 @@
  * on communicators of all ranks, so the n-th call has a duration at each rank. No rank leaves a
  * barrier, an allreduce, an allgather or an alltoall before the last one has entered, so the
  * shortest duration is that of the operation itself, and what a rank has above it is waiting. This
- * holds with one thread that calls MPI; the first PROFILE_DURATIONS calls are kept.
+ * holds with one thread that calls MPI; the first PROFILE_DURATIONS calls are kept. It does not
+ * hold for MPI_Alltoallv and MPI_Alltoallw, in which each rank moves another amount, nor for
+ * MPI_Allgatherv and MPI_Reduce_scatter with a count of 0.
  *
  * Memory. All tables have fixed sizes and are in zeroed pages: below 8 MiB a rank, of which the
  * kernel gives what is used. A call site that finds its table full is counted in one
@@ -59,7 +61,6 @@
 #include "core/base/clock.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #ifdef __x86_64__
 #include <x86intrin.h>
 #endif

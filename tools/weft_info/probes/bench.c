@@ -89,13 +89,13 @@ void weft_bench_open(struct weft_bench *bench, const struct weft_provider_choice
                     fi_getname(&bench->objects.ep->fid, shared->sides[bench->me].address, &bytes),
                     "fi_getname");
     shared->sides[bench->me].address_bytes = bytes;
-    weft_bench_meet(bench);
+    weft_bench_synchronize(bench);
     weft_bench_step(bench, "inserting the addresses of the other sides");
     for (int side = 0; side < bench->sides; side++)
         if (fi_av_insert(bench->objects.av, shared->sides[side].address, 1, &bench->peers[side], 0,
                          NULL) != 1)
             BROKEN(bench, "fi_av_insert took no address");
-    weft_bench_meet(bench);
+    weft_bench_synchronize(bench);
     __atomic_store_n(&shared->opened, 1, __ATOMIC_RELEASE);
 }
 
@@ -105,14 +105,14 @@ static void complete(struct weft_bench *bench, const struct fi_cq_tagged_entry *
 {
     struct weft_bench_op *op = entry->op_context;
 
-    if (op == NULL)
+    if (!op)
         return; /* of an inject: some providers report it */
     if (op->done)
         BROKEN(bench, "an operation completed twice");
     if (op->send && error != 0)
-        BROKEN(bench, "a send of %zu bytes ended with: %s", op->room, fi_strerror(error));
+        BROKEN(bench, "a send of %zu bytes ended with: %s", op->space, fi_strerror(error));
     bench->sending -= op->send;
-    if (op->mr != NULL)
+    if (op->mr)
         fi_close(&op->mr->fid);
     op->mr = NULL;
     op->error = error;
@@ -161,7 +161,7 @@ static void turn(struct weft_bench *bench)
         sched_yield();
 }
 
-void weft_bench_meet(struct weft_bench *bench)
+void weft_bench_synchronize(struct weft_bench *bench)
 {
     uint32_t all = ++bench->meetings * (uint32_t)bench->sides;
 
@@ -183,22 +183,22 @@ void weft_bench_untouched(struct weft_bench *bench, const struct weft_bench_op *
                           const char *wrong)
 {
     weft_bench_settle(bench);
-    if (op != NULL && op->done)
+    if (op && op->done)
         BROKEN(bench, "%s: tag 0x%llx", wrong, (unsigned long long)op->tag);
-    weft_bench_meet(bench); /* the message that the receive waits for is sent only now */
+    weft_bench_synchronize(bench); /* the message that the receive waits for is sent only now */
 }
 
 void weft_bench_await(struct weft_bench *bench, struct weft_bench_op *op, const char *what)
 {
     weft_bench_step(bench, "waiting for %s", what);
-    while (op != NULL && !op->done)
+    while (op && !op->done)
         turn(bench);
 }
 
 void weft_bench_succeed(struct weft_bench *bench, struct weft_bench_op *op, const char *what)
 {
     weft_bench_await(bench, op, what);
-    if (op != NULL && op->error != 0)
+    if (op && op->error != 0)
         BROKEN(bench, "%s: %s", what, fi_strerror(op->error));
 }
 
@@ -208,25 +208,25 @@ void weft_bench_finish(struct weft_bench *bench)
         weft_bench_step(bench, "waiting for %u sends to complete", bench->sending);
         turn(bench);
     }
-    weft_bench_meet(bench);
+    weft_bench_synchronize(bench);
     __atomic_store_n(&bench->shared->ended, 1, __ATOMIC_RELEASE);
     leave(bench);
 }
 
 /* ---- Operations ---- */
 
-struct weft_bench_op *weft_bench_op(struct weft_bench *bench, size_t room)
+struct weft_bench_op *weft_bench_op(struct weft_bench *bench, size_t space)
 {
     struct weft_bench_op *op = calloc(1, sizeof *op);
-    char *buffer = malloc(room + GUARD);
+    char *buffer = malloc(space + GUARD);
 
-    if (op != NULL && buffer != NULL) {
+    if (op && buffer) {
         op->buffer = buffer;
-        op->room = room;
-        memset(buffer + room, GUARD_VALUE, GUARD);
+        op->space = space;
+        memset(buffer + space, GUARD_VALUE, GUARD);
         return op;
     }
-    BROKEN(bench, "no memory for a buffer of %zu bytes", room);
+    BROKEN(bench, "no memory for a buffer of %zu bytes", space);
 }
 
 int weft_bench_register(struct weft_bench *bench, void *buffer, size_t length, uint64_t access,
@@ -243,9 +243,9 @@ int weft_bench_register(struct weft_bench *bench, void *buffer, size_t length, u
 
 void *weft_bench_descriptor(struct weft_bench *bench, struct weft_bench_op *op, uint64_t access)
 {
-    if (!(bench->info->domain_attr->mr_mode & FI_MR_LOCAL) || op->room == 0)
+    if (!(bench->info->domain_attr->mr_mode & FI_MR_LOCAL) || op->space == 0)
         return NULL;
-    weft_bench_must(bench, weft_bench_register(bench, op->buffer, op->room, access, &op->mr),
+    weft_bench_must(bench, weft_bench_register(bench, op->buffer, op->space, access, &op->mr),
                     "fi_mr_reg of a local buffer");
     return fi_mr_desc(op->mr);
 }
@@ -276,12 +276,12 @@ void weft_bench_send_ahead(struct weft_bench *bench, int from, uint64_t tag, siz
                            unsigned seed)
 {
     weft_bench_send(bench, from, tag, length, seed);
-    weft_bench_meet(bench);
+    weft_bench_synchronize(bench);
     weft_bench_settle(bench);
 }
 
 struct weft_bench_op *weft_bench_receive(struct weft_bench *bench, int from, uint64_t tag,
-                                         uint64_t ignore, size_t room)
+                                         uint64_t ignore, size_t space)
 {
     fi_addr_t source = from == WEFT_BENCH_ANY ? FI_ADDR_UNSPEC : bench->peers[from];
     struct weft_bench_op *op;
@@ -290,10 +290,10 @@ struct weft_bench_op *weft_bench_receive(struct weft_bench *bench, int from, uin
 
     if (bench->me != WEFT_BENCH_RECEIVER)
         return NULL;
-    op = weft_bench_op(bench, room);
+    op = weft_bench_op(bench, space);
     descriptor = weft_bench_descriptor(bench, op, FI_RECV);
-    weft_bench_step(bench, "posting a receive of %zu bytes (fi_trecv)", room);
-    while ((rc = fi_trecv(bench->objects.ep, op->buffer, room, descriptor, source, tag, ignore,
+    weft_bench_step(bench, "posting a receive of %zu bytes (fi_trecv)", space);
+    while ((rc = fi_trecv(bench->objects.ep, op->buffer, space, descriptor, source, tag, ignore,
                           op)) == -FI_EAGAIN)
         turn(bench);
     weft_bench_must(bench, rc, "fi_trecv");
@@ -305,7 +305,7 @@ ssize_t weft_bench_special(struct weft_bench *bench, uint64_t flags, uint64_t ta
 {
     bool peek = flags & FI_PEEK;
     void *descriptor = peek ? NULL : weft_bench_descriptor(bench, op, FI_RECV);
-    struct iovec iov = {.iov_base = op->buffer, .iov_len = op->room};
+    struct iovec iov = {.iov_base = op->buffer, .iov_len = op->space};
     struct fi_msg_tagged msg = {.msg_iov = &iov,
                                 .desc = &descriptor,
                                 .iov_count = peek ? 0 : 1,
@@ -328,7 +328,7 @@ ssize_t weft_bench_special(struct weft_bench *bench, uint64_t flags, uint64_t ta
 void weft_bench_expect(struct weft_bench *bench, const struct weft_bench_op *op, size_t length,
                        uint64_t tag, unsigned seed)
 {
-    if (op == NULL)
+    if (!op)
         return;
     if (op->tag != tag)
         BROKEN(bench, "a message of tag 0x%llx was delivered for tag 0x%llx",
@@ -340,10 +340,10 @@ void weft_bench_expect(struct weft_bench *bench, const struct weft_bench_op *op,
                (unsigned long long)op->data, seed);
     if (!weft_bench_filled(op->buffer, length, seed))
         BROKEN(bench, "a message of %zu bytes arrived damaged or in place of another", length);
-    for (size_t i = op->room; i < op->room + GUARD; i++)
+    for (size_t i = op->space; i < op->space + GUARD; i++)
         if (op->buffer[i] != GUARD_VALUE)
             BROKEN(bench, "a message of %zu bytes was written beyond its receive of %zu", length,
-                   op->room);
+                   op->space);
 }
 
 void weft_bench_receive_expect(struct weft_bench *bench, int from, uint64_t tag, size_t length,

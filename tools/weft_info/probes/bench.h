@@ -5,7 +5,7 @@
  *
  * A probe is one script that all sides run together. A call does the work of the side that it is
  * for and returns at once on the others; an operation of another side is NULL. The sides keep step
- * by weft_bench_meet, and every wait drives the side's own progress.
+ * by weft_bench_synchronize, and every wait drives the side's own progress.
  *
  * Invariants:
  *  - The first side that ends with a result decides the probe: it writes the outcome and exits
@@ -48,8 +48,8 @@ struct weft_bench_shared {
 struct weft_bench_op {
     struct fi_context2 context;
     struct fid_mr *mr; /* local registration until done, or NULL */
-    char *buffer;      /* has guard bytes behind its room */
-    size_t room;
+    char *buffer;      /* has guard bytes behind its space */
+    size_t space;
     bool send, done;
     int error;     /* FI_E..., 0 when it succeeded */
     size_t length; /* bytes received */
@@ -93,9 +93,9 @@ void weft_bench_step(struct weft_bench *bench, const char *format, ...)
 bool weft_bench_progress(struct weft_bench *bench);
 
 /* Waits until all sides have called it as often as this one. */
-void weft_bench_meet(struct weft_bench *bench);
+void weft_bench_synchronize(struct weft_bench *bench);
 
-/* Drives progress of this side for settle_ms, so that what is under way arrives. */
+/* Drives progress of this side for settle_ms, so that messages that have left arrive. */
 void weft_bench_settle(struct weft_bench *bench);
 
 /* The receive must not end while the sides settle: "a receive ... took ...". */
@@ -109,7 +109,7 @@ void weft_bench_await(struct weft_bench *bench, struct weft_bench_op *op, const 
 void weft_bench_succeed(struct weft_bench *bench, struct weft_bench_op *op, const char *what);
 
 /* A new operation with a buffer of so many bytes. */
-struct weft_bench_op *weft_bench_op(struct weft_bench *bench, size_t room);
+struct weft_bench_op *weft_bench_op(struct weft_bench *bench, size_t space);
 
 /* Registers memory of this side, and binds it to the endpoint where the provider requires it.
  * Returns 0 or the provider's error. */
@@ -129,7 +129,7 @@ void weft_bench_send_ahead(struct weft_bench *bench, int from, uint64_t tag, siz
 
 /* Posts a receive on the receiver, from a side or from any. */
 struct weft_bench_op *weft_bench_receive(struct weft_bench *bench, int from, uint64_t tag,
-                                         uint64_t ignore, size_t room);
+                                         uint64_t ignore, size_t space);
 
 /* fi_trecvmsg on the receiver, from any source, with flags (FI_PEEK, FI_CLAIM, FI_DISCARD). A peek
  * names no buffer. Returns the provider's answer, never -FI_EAGAIN. */

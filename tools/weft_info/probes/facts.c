@@ -21,7 +21,7 @@ static const char *name_flags(uint64_t flags, const struct flag *names, const ch
     size_t at = 0;
 
     buf[0] = '\0';
-    for (; names->name != NULL; names++)
+    for (; names->name; names++)
         if (flags & names->bit && at < len)
             at += (size_t)snprintf(buf + at, len - at, "%s%s", at > 0 ? ", " : "", names->name);
     return at > 0 ? buf : none;
@@ -59,7 +59,6 @@ char *weft_check_facts(const struct weft_provider_choice *choice, char *buf, siz
         {FI_ORDER_SAS, "send after send"}, {FI_ORDER_SAW, "send after write"}, {0, NULL}};
     const struct fi_info *info = choice->info;
     char mr[128], mode[64], matched[64], lockable[32], sends[24], receives[24], longest[24];
-    uint64_t format = info->ep_attr->mem_tag_format;
 
     snprintf(buf, len,
              "    eager messages of up to %zu bytes, inject of up to %zu\n"
@@ -69,7 +68,7 @@ char *weft_check_facts(const struct weft_provider_choice *choice, char *buf, siz
              "    registration: %s; contexts: %s\n"
              "    progress: %s for data, %s for control; locked memory (ulimit -l): %s\n",
              choice->eager_limit, info->tx_attr->inject_size,
-             format != 0 ? 64 - __builtin_clzll(format) : 64, info->domain_attr->cq_data_size,
+             weft_tag_format_bits(info->ep_attr->mem_tag_format), info->domain_attr->cq_data_size,
              info->tx_attr->iov_limit, info->rx_attr->iov_limit,
              bound(info->tx_attr->size, sends, sizeof sends),
              bound(info->rx_attr->size, receives, sizeof receives),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Probes of registered memory: how much can be registered, and remote reads and writes of it.
- * The invariant is in check_probes.h.
+ * The invariant is in probes.h.
  */
 #include "facts.h"
 #include "probes.h"
@@ -120,7 +120,7 @@ static struct weft_bench_op *share_region(struct weft_bench *bench, uint64_t loc
         bench->shared->region_address = virtual ? (uintptr_t)region->buffer : 0;
         bench->shared->region_key = fi_mr_key(region->mr);
     }
-    weft_bench_meet(bench);
+    weft_bench_synchronize(bench);
     return region;
 }
 
@@ -165,14 +165,14 @@ void weft_probe_read(struct weft_bench *bench)
     for (unsigned round = 0; round < ROUNDS; round++) {
         if (bench->me == RECEIVER)
             weft_bench_fill(region->buffer, LARGE, round);
-        weft_bench_meet(bench);
+        weft_bench_synchronize(bench);
         for (size_t i = 0; bench->me == SENDER && i < CHUNKS; i++)
             ops[i] = move_chunk(bench, region, i, false);
         for (size_t i = 0; bench->me == SENDER && i < CHUNKS; i++)
             weft_bench_succeed(bench, ops[i], "a remote read of 1 MB");
         if (bench->me == SENDER && !weft_bench_filled(region->buffer, LARGE, round))
             BROKEN(bench, "remote reads brought wrong data");
-        weft_bench_meet(bench);
+        weft_bench_synchronize(bench);
     }
 }
 
@@ -189,7 +189,7 @@ void weft_probe_write(struct weft_bench *bench)
     for (unsigned round = 1; round <= ROUNDS; round++) {
         struct weft_bench_op *last = weft_bench_receive(bench, ANY, 8, 0, 8);
 
-        weft_bench_meet(bench);
+        weft_bench_synchronize(bench);
         if (bench->me == SENDER) {
             weft_bench_fill(region->buffer, LARGE, round);
             for (size_t i = 0; i < CHUNKS; i++)
@@ -200,8 +200,8 @@ void weft_probe_write(struct weft_bench *bench)
         }
         weft_bench_succeed(bench, last, "the message behind remote writes");
         weft_bench_expect(bench, last, 8, 8, round);
-        if (last != NULL && !weft_bench_filled(region->buffer, LARGE, round))
+        if (last && !weft_bench_filled(region->buffer, LARGE, round))
             BROKEN(bench, "a message overtook the remote writes before it, or they were wrong");
-        weft_bench_meet(bench);
+        weft_bench_synchronize(bench);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Probes of plain messages: that they arrive, whole, in order, and however many or long they are.
- * The invariant is in check_probes.h.
+ * Probes of plain messages: that they arrive complete, in order, and however many or long they are.
+ * The invariant is in probes.h.
  */
 #include "probes.h"
 
@@ -22,7 +22,7 @@ enum {
     UNEXPECTED = 1500, /* more than the 1024 at which some provider stops */
     LOADED = 400,      /* messages of each sender in the load probes */
     POSTED = 48,       /* receives that these have posted at most */
-    SENT = 64,         /* sends that these have under way at most */
+    SENT = 64,         /* sends that these have incomplete at most */
     GAP = 100,         /* receives after which these post none for a while */
     SOURCE_SHIFT = 16  /* of the sender's number in the seed of their messages */
 };
@@ -31,7 +31,7 @@ void weft_probe_basic(struct weft_bench *bench)
 {
     struct weft_bench_op *receive = weft_bench_receive(bench, ANY, 0x1234, 0, SMALL);
 
-    weft_bench_meet(bench);
+    weft_bench_synchronize(bench);
     weft_bench_send(bench, SENDER, 0x1234, SMALL, 1);
     weft_bench_succeed(bench, receive, "the first message");
     weft_bench_expect(bench, receive, SMALL, 0x1234, 1);
@@ -76,12 +76,12 @@ void weft_probe_order(struct weft_bench *bench)
 
     for (int i = 0; i < ORDERED; i++)
         receives[i] = weft_bench_receive(bench, i % 2 ? from : ANY, 5, 0, bench->eager);
-    weft_bench_meet(bench);
+    weft_bench_synchronize(bench);
     for (unsigned i = 0; i < ORDERED; i++)
         weft_bench_send(bench, SENDER, 5, mixed_size(bench, i), i + 1);
     for (unsigned i = 0; i < ORDERED; i++) {
         weft_bench_succeed(bench, receives[i], "a row of messages with one tag");
-        if (receives[i] != NULL && receives[i]->data != i + 1)
+        if (receives[i] && receives[i]->data != i + 1)
             BROKEN(bench, "message %u of %d came to the receive of message %u",
                    (unsigned)receives[i]->data, (int)ORDERED, i + 1);
         weft_bench_expect(bench, receives[i], mixed_size(bench, i), 5, i + 1);
@@ -151,14 +151,15 @@ void weft_probe_load_match(struct weft_bench *bench)
 
 void weft_probe_load_complete(struct weft_bench *bench)
 {
-    bool promised = bench->info->rx_attr->comp_order & FI_ORDER_SAS; /* part of FI_ORDER_STRICT */
+    bool promised =
+        bench->info->rx_attr->comp_order & FI_ORDER_SAS; /* FI_ORDER_STRICT includes it */
     struct weft_bench_op *receives[2 * LOADED], *last[WEFT_BENCH_SIDES] = {NULL};
 
     load(bench, receives);
     for (unsigned i = 0; bench->me == RECEIVER && i < 2 * LOADED; i++) {
         struct weft_bench_op **before = &last[receives[i]->data >> SOURCE_SHIFT & 3];
 
-        if (*before != NULL && (*before)->order > receives[i]->order)
+        if (*before && (*before)->order > receives[i]->order)
             weft_bench_end(bench, promised ? WEFT_CHECK_BROKEN : WEFT_CHECK_ABSENT,
                            "a message of %zu bytes completed before one of %zu bytes that its "
                            "sender had sent, and a receive matched, earlier",
@@ -174,7 +175,7 @@ void weft_probe_unexpected(struct weft_bench *bench)
         weft_bench_step(bench, "sending unexpected message %u of %d", i + 1, (int)UNEXPECTED);
         weft_bench_progress(bench);
     }
-    weft_bench_meet(bench);
+    weft_bench_synchronize(bench);
     weft_bench_settle(bench);
     for (unsigned i = 1; i <= UNEXPECTED; i++)
         weft_bench_receive_expect(bench, ANY, 6, 64, i, "an unexpected message");
@@ -190,11 +191,11 @@ static void truncate_one(struct weft_bench *bench, bool posted, size_t length)
     if (!posted)
         weft_bench_send_ahead(bench, SENDER, 8, length, 1);
     op = weft_bench_receive(bench, ANY, 8, 0, SHORT);
-    weft_bench_meet(bench);
+    weft_bench_synchronize(bench);
     if (posted)
         weft_bench_send_ahead(bench, SENDER, 8, length, 1);
     weft_bench_await(bench, op, "a receive that is too small");
-    if (op != NULL && op->error != FI_ETRUNC && !(op->error == 0 && op->length > SHORT))
+    if (op && op->error != FI_ETRUNC && !(op->error == 0 && op->length > SHORT))
         BROKEN(bench, "a receive that was too small ended with: %s",
                op->error != 0 ? fi_strerror(op->error) : "success");
     weft_bench_send_ahead(bench, SENDER, 8, SMALL, 2);
@@ -208,7 +209,7 @@ static void truncate_two(struct weft_bench *bench, size_t length)
     struct weft_bench_op *first = weft_bench_receive(bench, ANY, 8, 0, SHORT);
     struct weft_bench_op *second = weft_bench_receive(bench, ANY, 8, 0, length);
 
-    weft_bench_meet(bench);
+    weft_bench_synchronize(bench);
     for (unsigned i = 1; i <= 2; i++)
         weft_bench_send(bench, SENDER, 8, length, i);
     weft_bench_await(bench, first, "a posted receive that is too small");
@@ -237,19 +238,19 @@ static void receive_in_two(struct weft_bench *bench)
 {
     struct weft_bench_op *op = weft_bench_op(bench, bench->eager);
     struct weft_bench_op *user = weft_bench_op(bench, SHORT);
-    struct weft_bench_op *spill = weft_bench_op(bench, bench->eager);
-    struct iovec buffers[2] = {{user->buffer, user->room}, {spill->buffer, spill->room}};
+    struct weft_bench_op *overflow = weft_bench_op(bench, bench->eager);
+    struct iovec buffers[2] = {{user->buffer, user->space}, {overflow->buffer, overflow->space}};
     void *descriptors[2];
 
     descriptors[0] = weft_bench_descriptor(bench, user, FI_RECV);
-    descriptors[1] = weft_bench_descriptor(bench, spill, FI_RECV);
+    descriptors[1] = weft_bench_descriptor(bench, overflow, FI_RECV);
     weft_bench_must(bench,
                     fi_trecvv(bench->objects.ep, buffers, descriptors, 2, FI_ADDR_UNSPEC, 8, 0, op),
                     "fi_trecvv");
-    weft_bench_meet(bench);
+    weft_bench_synchronize(bench);
     weft_bench_succeed(bench, op, "a message received in two buffers");
     memcpy(op->buffer, user->buffer, SHORT);
-    memcpy(op->buffer + SHORT, spill->buffer, bench->eager - SHORT);
+    memcpy(op->buffer + SHORT, overflow->buffer, bench->eager - SHORT);
     weft_bench_expect(bench, op, bench->eager, 8, 1);
 }
 
@@ -260,7 +261,7 @@ void weft_probe_iovec(struct weft_bench *bench)
     if (bench->me == RECEIVER)
         receive_in_two(bench);
     else
-        weft_bench_meet(bench);
+        weft_bench_synchronize(bench);
     weft_bench_send(bench, SENDER, 8, bench->eager, 1);
     weft_bench_send(bench, SENDER, 8, SMALL, 2);
     weft_bench_receive_expect(bench, ANY, 8, SMALL, 2, "the message after one in two buffers");

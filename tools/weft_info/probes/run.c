@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 enum {
-    CHOOSING = -1,         /* in place of a probe: the process that only chooses the provider */
+    CHOOSING = -1,         /* no probe: the process that only chooses the provider */
     SETTLE_MS = 50,        /* in which a message over loopback arrives */
     SETTLE_PER_SECOND = 5, /* of it for each second of the time limit, on slow machines */
     OPENING_SHARE = 4      /* time limits for opening: libfabric lists all its providers first */
@@ -35,14 +35,14 @@ enum {
 static const double GRACE =
     0.2; /* seconds in which a side that crashed still counts as the cause */
 
-/* The part of the processes of one probe, or of the one that chooses. */
+/* Shared by the processes of one probe, or of the one that chooses. */
 struct shared {
     struct weft_check_report report;
     struct weft_bench_shared bench;
     char why[1024]; /* why there is nothing to test */
 };
 
-/* What all probes of one run have in common. */
+/* Shared by all probes of one run. */
 struct run {
     struct shared *shared;
     struct weft_settings settings;
@@ -54,7 +54,7 @@ static const struct probe {
     void (*run)(struct weft_bench *bench);
     int sides;
     bool matching; /* the net lane relies on it when the provider matches */
-    bool always;   /* Weft relies on it either way, where it is not absent */
+    bool always;   /* Weft relies on it in both modes, where it is not absent */
 } probes[WEFT_CHECK_PROBES] = {
     [WEFT_CHECK_BASIC] = {"tagged message with CQ data", weft_probe_basic, 2, true, true},
     [WEFT_CHECK_INJECT] = {"inject, buffer reused at once", weft_probe_inject, 2, false, true},
@@ -134,7 +134,7 @@ static void report_choice(struct weft_check_report *report,
     report->version = choice->info->fabric_attr->prov_version;
     report->row.software = choice->row->matching == WEFT_MATCHING_SOFTWARE;
     report->row.push = !read;
-    report->row.spill = (choice->row->flags & WEFT_PROVIDER_OVERFLOW) != 0;
+    report->row.overflow = (choice->row->flags & WEFT_PROVIDER_OVERFLOW) != 0;
     report->row.write = read && (choice->info->tx_attr->msg_order & FI_ORDER_SAW) != 0;
     weft_check_facts(choice, report->facts, sizeof report->facts);
 }
@@ -173,7 +173,7 @@ static const char *side_name(int side)
     return names[side];
 }
 
-/* What the sides were doing, those that did not only wait for the others. */
+/* Writes the step of each side that did not only wait for the others. */
 static void describe_steps(struct weft_bench_shared *bench, int sides)
 {
     struct weft_check_outcome *outcome = &bench->outcome;
@@ -318,9 +318,10 @@ static void conclude(struct weft_check_report *report)
     }
     use->push = o[WEFT_CHECK_READ].result != WEFT_CHECK_WORKS;
     use->write = !use->push && o[WEFT_CHECK_WRITE].result == WEFT_CHECK_WORKS;
-    use->spill = o[WEFT_CHECK_TRUNCATE_POSTED].result != WEFT_CHECK_WORKS;
-    /* Truncation that breaks things is harmless only where a receive can have spill room. */
-    if (use->spill && o[WEFT_CHECK_IOVEC].result != WEFT_CHECK_WORKS)
+    use->overflow = o[WEFT_CHECK_TRUNCATE_POSTED].result != WEFT_CHECK_WORKS;
+    /* Truncation that breaks things is harmless only where a receive can have an overflow buffer.
+     */
+    if (use->overflow && o[WEFT_CHECK_IOVEC].result != WEFT_CHECK_WORKS)
         use->software = true;
 }
 
@@ -352,7 +353,7 @@ int weft_check_run(const char *provider, unsigned timeout, struct weft_check_rep
     }
     for (int i = 0; i < WEFT_CHECK_PROBES; i++) {
         shared->report.outcomes[i] = run_probe(&run, i);
-        if (done != NULL)
+        if (done)
             done(arg, &shared->report, (enum weft_check_probe)i);
     }
     conclude(&shared->report);

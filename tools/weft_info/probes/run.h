@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The self-test of a provider: which parts of tag matching, ordering, and remote reads and writes
- * work on this machine, tested between processes of this node.
+ * The self-test of a provider: which features of tag matching, ordering, and remote reads and
+ * writes work on this machine, tested between processes of this node.
  *
  * Invariant: the caller's process never calls libfabric: the sides of each probe are processes of
  * their own under a time limit, so a provider that hangs or crashes is a result.
@@ -53,10 +53,10 @@ struct weft_check_outcome {
     double seconds;
 };
 
-/* How Weft uses a provider: according to its table, or to the outcomes. */
+/* The use of a provider by Weft: according to its table, or to the outcomes. */
 struct weft_check_use {
     bool software; /* Weft matches, not the provider */
-    bool spill;    /* receives that the provider matches get room for an eager message */
+    bool overflow; /* receives that the provider matches have an overflow buffer */
     bool push;     /* no remote reads: the sender pushes long messages */
     bool write;    /* messages with holes are packed and written */
 };
@@ -71,7 +71,7 @@ struct weft_check_report {
     struct weft_check_use use;
 };
 
-/* What a probe tests, in a few words. */
+/* The feature that a probe tests, in a few words. */
 const char *weft_check_name(enum weft_check_probe probe);
 
 /* "works", "broken", "hangs", "crashes", "absent". */

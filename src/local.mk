@@ -323,6 +323,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/tag_word.h \
     src/ofi/tunnel.c src/ofi/tunnel.h \
     src/ofi/tunnel_pump.c src/ofi/tunnel_pump.h \
+    src/ofi/unanswered.c \
     src/ofi/wire.h
 
 # The list of lanes, and the lane of a process to itself

@@ -185,12 +185,20 @@ int weft_net_transfer_failed(const struct weft_request *request, const char *act
                            weft_boot_host(peer->world, host, sizeof host), weft_net_name(), why);
 }
 
-WEFT_COLD static void send_failed(struct weft_request *request, const char *text)
+static void send_failed(struct weft_request *request, const char *text)
 {
     request->error = (uint8_t)weft_net_send_failed(request, text);
     if (request->mode == WEFT_SEND_SYNCHRONOUS && weft_net_forget_sync(request))
         weft_request_event(request); /* no ACK will come */
     weft_net_sent(request);
+}
+
+void weft_net_own_op_failed(struct weft_request *request, int error, const char *text)
+{
+    if (weft_request_row(request)->sends)
+        send_failed(request, text);
+    else
+        weft_net_rma_done(request, error, text);
 }
 
 /* The op in flight that an error is about, or NULL. The flags of some errors are 0, and ofi_rxm
@@ -232,10 +240,8 @@ WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
     case WEFT_NET_REQUEST:
         if (weft_request_row(request_of(op))->receives)
             weft_net_receive_failed(request_of(op), &error, text);
-        else if (weft_request_row(request_of(op))->sends)
-            send_failed(request_of(op), text);
         else
-            weft_net_rma_done(request_of(op), error.err, text);
+            weft_net_own_op_failed(request_of(op), error.err, text);
         break;
     case WEFT_NET_POOL:
         weft_net_pool_failed(net, op, &error, text);

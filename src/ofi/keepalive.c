@@ -471,6 +471,7 @@ void weft_net_check_hosts(void)
     bool reports = weft_net.choice.row->flags & WEFT_PROVIDER_REPORTS;
     double wait = (double)weft_settings.network_timeout / (reports ? 1 : LOOKS);
     bool first = weft_net.look_at == 0;
+    weft_net_end_unanswered(look.now);
     weft_net_check_buffers(look.now);
     weft_tunnels_check(look.now);
     if (wait == 0)

@@ -61,6 +61,12 @@ WEFT_COLD void weft_net_check_buffers(double now);
 WEFT_COLD int weft_net_transfer_failed(const struct weft_request *request, const char *action,
                                        const char *relation, const char *why);
 
+/* The provider reports an error of a request's own operation: a send, or a transfer of a window. */
+WEFT_COLD void weft_net_own_op_failed(struct weft_request *request, int error, const char *text);
+
+/* unanswered.c: for a rank that waits; ends the operations that dead peers will not answer. */
+WEFT_COLD void weft_net_end_unanswered(double now);
+
 /* recv.c */
 
 /* A provider-matched receive has a message. */
@@ -109,6 +115,10 @@ struct fid_mr *weft_net_bounce_mr(struct weft_net_vci *net, void *data);
 struct weft_net_slot *weft_net_slot_get(struct weft_net_vci *net, enum weft_net_op_kind kind);
 void weft_net_slot_put(struct weft_net_vci *net, struct weft_net_slot *slot);
 void weft_net_slots_close(struct weft_net_vci *net);
+
+/* Calls see with each slot in flight, which it may give back. */
+WEFT_COLD void weft_net_slots_each(struct weft_net_vci *net,
+                                   void (*see)(struct weft_net_slot *slot));
 
 /* True if an op starts at that address: of a request, a receive buffer, the claim or a slot of this
  * VCI. Slow. */

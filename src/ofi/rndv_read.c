@@ -335,8 +335,9 @@ static int issue_reads(struct weft_request *request)
     struct weft_peer *peer = request->peer;
     struct weft_net_peer *to = weft_net_peer(peer);
     bool first = to->readers == request;
-    int issued = 0;
-    int rc = to->readers && !first ? WEFT_NET_NO_SPACE : read_pieces(request, &issued);
+    int issued = 0, rc = -FI_EAGAIN;
+    if (!peer->dead)
+        rc = to->readers && !first ? WEFT_NET_NO_SPACE : read_pieces(request, &issued);
     if (first && rc != WEFT_NET_NO_SPACE)
         drop_first_reader(peer);
     if (rc == WEFT_NET_NO_SPACE) {

@@ -279,6 +279,7 @@ struct weft_net {
     double look_at;          /* when the hosts of peers are to be checked again (keepalive.c), */
     double probe_at;         /* and peers without a connection probed */
     double compare_at;       /* when the messages of peers are to be compared again (compare.c) */
+    double unanswered_at;    /* when operations with dead peers end (unanswered.c), or 0 */
     double buffers_at;       /* when buffers are to be looked at again (completion.c), */
     unsigned buffers_from;   /* from this one on */
     bool leaving;            /* this rank needs no message any more */

@@ -221,6 +221,7 @@ static int transfer_one(struct weft_win *win, struct weft_rma_op *op)
     sub->copy = op;
     sub->channel = &win->comm->partitioned;
     sub->peer = peer;
+    sub->owner = peer->lane;
     sub->type = weft_datatype_byte(); /* the report of a failure names the message's size by it */
     sub->buffer =
         (char *)weft_datatype_run(call->origin.type, call->origin.at, call->bytes) + op->sent;

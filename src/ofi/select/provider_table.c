@@ -35,10 +35,10 @@ const struct weft_provider_row weft_provider_table[] = {
      "Omni-Path: CQ data of 4 bytes is also its source id, so a sent eager message is not "
      "cancelled; a claimed message of several packets of 4 KiB never completes"},
     {"psm2", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 95,
-     WEFT_PROVIDER_CONNECTS | WEFT_PROVIDER_ONE_ENDPOINT,
+     WEFT_PROVIDER_CONNECTS | WEFT_PROVIDER_ONE_ENDPOINT | WEFT_PROVIDER_UNANSWERED,
      "Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
     {"psm3", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 94,
-     WEFT_PROVIDER_CONNECTS | WEFT_PROVIDER_ONE_ENDPOINT,
+     WEFT_PROVIDER_CONNECTS | WEFT_PROVIDER_ONE_ENDPOINT | WEFT_PROVIDER_UNANSWERED,
      "Intel Ethernet and Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
     {"efa", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 90,
      WEFT_PROVIDER_REPORTS | WEFT_PROVIDER_ONE_ENDPOINT | WEFT_PROVIDER_EACH_NIC |

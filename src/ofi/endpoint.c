@@ -556,7 +556,9 @@ static int insert(struct weft_peer *peer, const struct record *record)
         size_t bytes = sizeof there;
         weft_net_report_unreachable(peer, fi_av_straddr(av, address, there, &bytes));
         if (weft_vcis_try()) { /* else the thread that holds one finds deaths when it waits */
+            weft_net.inserting = true;
             weft_failure_check();
+            weft_net.inserting = false;
             weft_vcis_leave();
         }
     }

@@ -48,12 +48,13 @@ void weft_net_slot_put(struct weft_net_vci *net, struct weft_net_slot *slot)
     net->free_slots = slot;
 }
 
-void weft_net_slots_each(struct weft_net_vci *net, void (*see)(struct weft_net_slot *slot))
+void weft_net_slots_each(struct weft_net_vci *net,
+                         void (*see)(struct weft_net_vci *net, struct weft_net_slot *slot))
 {
     for (struct weft_net_slab *slab = net->slabs; slab; slab = slab->next)
         for (int i = 0; i < SLOTS; i++)
             if (slab->slots[i].op.in_flight)
-                see(&slab->slots[i]);
+                see(net, &slab->slots[i]);
 }
 
 void weft_net_slots_close(struct weft_net_vci *net)

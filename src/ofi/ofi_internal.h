@@ -118,7 +118,8 @@ void weft_net_slots_close(struct weft_net_vci *net);
 
 /* Calls see with each slot in flight, which it may give back. */
 WEFT_COLD void weft_net_slots_each(struct weft_net_vci *net,
-                                   void (*see)(struct weft_net_slot *slot));
+                                   void (*see)(struct weft_net_vci *net,
+                                               struct weft_net_slot *slot));
 
 /* True if an op starts at that address: of a request, a receive buffer, the claim or a slot of this
  * VCI. Slow. */

@@ -131,6 +131,8 @@ static int start(struct weft_request *request, bool put, struct weft_remote_memo
 {
     struct weft_net_request *state = weft_net_state(request);
     weft_assert(!state->op.in_flight && request->pending == 1 && request->bytes > 0);
+    if (weft_unlikely(request->peer->dead))
+        return weft_failure_report(request->peer);
     size_t most = weft_net.choice.info->ep_attr->max_msg_size;
     if (request->bytes > most)
         request->bytes = most;

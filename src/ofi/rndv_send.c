@@ -104,11 +104,13 @@ int weft_net_push_more(struct weft_request *request)
     bool dead = request->peer->dead;
     if (weft_unlikely(dead))
         give_up(request);
+    state->reads_out++; /* a piece that fails at once does not end the request within push_one */
     while (!state->pipeline && !rc && state->moved < request->capacity &&
-           state->reads_out < PIECES_AT_ONCE) {
+           state->reads_out <= PIECES_AT_ONCE) {
         rc = push_one(request);
         pushed += !rc;
     }
+    state->reads_out--;
     if (state->moved >= request->capacity && !state->reads_out && !state->stalled &&
         (dead || weft_net_pipeline_is_empty(request))) {
         weft_net_pipeline_close(request);
@@ -147,6 +149,7 @@ int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out)
     if (!slot)
         return -FI_EAGAIN;
     slot->data = piece;
+    slot->request = piece->request;
     int rc =
         (int)fi_tsenddata(net->objects.ep, &piece->control, sizeof piece->control + piece->bytes,
                           weft_net_descriptor(mr), (uint32_t)weft.job.rank,

@@ -376,14 +376,15 @@ bool weft_net_waits_for_peer(const struct weft_request *request)
 
 void weft_net_abandon(struct weft_request *request)
 {
+    const struct weft_net_request *state = weft_net_state(request);
     if (weft_request_row(request)->receives)
         weft_net_fetch_abandon(request);
     else if (weft_net_forget_sync(request))
         weft_request_event(request);
-    else if (!weft_net_state(request)->reads_out && !weft_net_state(request)->stalled) {
+    else if (!state->op.in_flight && !state->reads_out && !state->stalled) {
         weft_net_pipeline_close(request);
         weft_net_sent(request);
-    } /* else weft_net_push_more ends it */
+    } /* else the provider, or weft_net_push_more, ends it */
 }
 
 void weft_net_drop_backlog(struct weft_peer *peer)

@@ -53,7 +53,7 @@ struct weft_net_op {
 struct weft_net_slot {
     struct weft_net_op op;
     struct weft_net_slot *next;   /* of the free ones */
-    struct weft_request *request; /* READ */
+    struct weft_request *request; /* READ and PIECE */
     size_t offset, bytes;         /* READ: of the packed form */
     uint8_t rail;                 /* READ: number of the rail (rails.c), or 0 */
     void *data;                   /* READ: bounce buffer of data with holes, or NULL; PIECE and OWN:
@@ -279,6 +279,7 @@ struct weft_net {
     double look_at;          /* when the hosts of peers are to be checked again (keepalive.c), */
     double probe_at;         /* and peers without a connection probed */
     double compare_at;       /* when the messages of peers are to be compared again (compare.c) */
+    bool inserting;          /* fi_av_insert is repeated: completions are not read */
     double unanswered_at;    /* when operations with dead peers end (unanswered.c), or 0 */
     double buffers_at;       /* when buffers are to be looked at again (completion.c), */
     unsigned buffers_from;   /* from this one on */

@@ -27,12 +27,33 @@ void weft_net_close_dead(struct weft_peer *peer)
 
 static const char ended[] = "the rank has ended";
 
-static void end_read(struct weft_net_slot *slot)
+/* A slot with what the operation is for. The other one stays out of use: if the provider reports
+ * its op after all, that belongs to nothing. NULL if memory is short. */
+static struct weft_net_slot *replace(struct weft_net_vci *net, struct weft_net_slot *slot)
 {
-    if (slot->op.kind != WEFT_NET_READ || !slot->request->peer->dead)
-        return;
+    struct weft_net_slot *other = weft_net_slot_get(net, slot->op.kind);
+    if (!other)
+        return NULL;
+    struct weft_net_op op = other->op;
+    *other = *slot;
+    other->op = op;
     slot->op.in_flight = false;
-    weft_net_read_done(slot, FI_ECONNABORTED, ended);
+    return other;
+}
+
+/* Ends a read, or a piece that is pushed. Controls are injected, and never wait. */
+static void end_slot(struct weft_net_vci *net, struct weft_net_slot *slot)
+{
+    bool read = slot->op.kind == WEFT_NET_READ;
+    if ((!read && slot->op.kind != WEFT_NET_PIECE) || !slot->request->peer->dead)
+        return;
+    struct weft_net_slot *other = replace(net, slot);
+    if (!other)
+        weft_net.unanswered_at = weft_seconds() + GRACE; /* again */
+    else if (read)
+        weft_net_read_done(other, FI_ECONNABORTED, ended);
+    else
+        weft_net_piece_done(other, FI_ECONNABORTED, ended);
 }
 
 /* Ends a send or a transfer of a window. */
@@ -49,11 +70,11 @@ static void end_own(void *arg, struct weft_request *request)
 
 void weft_net_end_unanswered(double now)
 {
-    if (weft_net.unanswered_at == 0 || now < weft_net.unanswered_at)
+    if (weft_net.unanswered_at == 0 || now < weft_net.unanswered_at || weft_net.inserting)
         return;
     weft_net.unanswered_at = 0;
     weft_assert(weft_vcis_hold_all());
     for (unsigned v = 0; v < weft_net.nvcis; v++)
-        weft_net_slots_each(&weft_net.vcis[v], end_read);
+        weft_net_slots_each(&weft_net.vcis[v], end_slot);
     weft_request_each(end_own, NULL);
 }

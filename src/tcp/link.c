@@ -199,9 +199,10 @@ static bool take_reply(struct weft_tcp_output *output)
     struct weft_tcp_peer *peer = output->peer;
     struct weft_tcp_frame frame = {.kind = output->reply[0]};
     if (output->reply[0] == LEAVING && peer) {
+        memmove(output->reply, output->reply + 1, --output->replied);
         peer->left = true;
         check_life(peer);
-        return true;
+        return !output->replied || take_reply(output); /* replies that it had to send may follow */
     }
     if (frame.kind != WEFT_TCP_CANCELLED && frame.kind != WEFT_TCP_TOO_LATE)
         return false;

@@ -481,27 +481,44 @@ static void check_announced(MPI_Comm inter)
     MPI_Comm_disconnect(&inter);
 }
 
-/* A process of the other job dies in a collective: the ranks that are connected to it have the
- * class of a death. */
-static void check_death_in_collective(MPI_Comm inter)
+/* A process of the job that connects dies in a collective: all other ranks have the class of a
+ * death, also if only its own job learns of it and it is the first that a report would reach. */
+static void die_in_collective(MPI_Comm inter, bool dead_first, bool all_pairs)
 {
     MPI_Comm merged;
     int class, one = 1, sum;
-    MPI_Intercomm_merge(inter, !accepts, &merged);
+    MPI_Intercomm_merge(inter, dead_first ? accepts : !accepts, &merged);
     MPI_Comm_set_errhandler(merged, MPI_ERRORS_RETURN);
     for (int i = 0, n = (MPI_Comm_size(merged, &n), n), me = (MPI_Comm_rank(merged, &me), me);
-         i < n; i++) /* connections of all pairs */
+         all_pairs && i < n; i++)
         MPI_Sendrecv(&one, 1, MPI_INT, (i + n - me) % n, 1, &sum, 1, MPI_INT, (i + n - me) % n, 1,
                      merged, MPI_STATUS_IGNORE);
     if (!accepts && rank == 1) {
         usleep(500000);
         raise(SIGKILL);
     }
-    MPI_Error_class(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, merged), &class);
+    if (all_pairs)
+        MPI_Error_class(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, merged), &class);
+    else
+        MPI_Error_class(MPI_Bcast(&one, 1, MPI_INT, 1, merged), &class);
     CHECK(class == MPIX_ERR_PROC_FAILED, "the class of the collective is %d", class);
-    usleep(500000); /* the others look at a process that lives */
+    /* The dead one's job does not leave before the other one has returned, too. */
+    for (int i = 0, n = (MPI_Comm_remote_size(inter, &n), n); !accepts && rank == 0 && i < n; i++)
+        MPI_Recv(&one, 1, MPI_INT, i, 9, inter, MPI_STATUS_IGNORE);
+    if (accepts)
+        MPI_Send(&one, 1, MPI_INT, 0, 9, inter);
     MPI_Comm_free(&merged);
     MPI_Comm_disconnect(&inter);
+}
+
+static void check_death_in_collective(MPI_Comm inter)
+{
+    die_in_collective(inter, false, true);
+}
+
+static void check_death_reported(MPI_Comm inter)
+{
+    die_in_collective(inter, true, false);
 }
 
 /* The other job leaves MPI without a disconnect: what it has sent arrives, what it has not is an
@@ -785,6 +802,7 @@ int main(int argc, char **argv)
                  {"collectives", check_collectives, false},
                  {"kill", check_death, true},
                  {"collective", check_death_in_collective, true},
+                 {"reported", check_death_reported, true},
                  {"leave", check_leaving, true},
                  {"abort", check_abort, true},
                  {"report", check_report, false},

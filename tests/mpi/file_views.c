@@ -178,10 +178,11 @@ static int on_delete(MPI_Datatype type, int key, void *value, void *extra)
 static void types_of_view(void)
 {
     MPI_File file = file_open("t", MPI_MODE_CREATE | MPI_MODE_RDWR);
-    MPI_Datatype pair, etype, filetype;
+    MPI_Datatype pair, etype, filetype, inner, outer, returned;
     MPI_Offset disp;
+    MPI_Aint address;
     char representation[MPI_MAX_DATAREP_STRING];
-    int key, flag = 0, *value;
+    int key, flag = 0, count, *value;
     MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, on_delete, &key, NULL);
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
@@ -194,6 +195,18 @@ static void types_of_view(void)
         MPI_Type_free(&etype);
         MPI_Type_free(&filetype);
     }
+    MPI_Type_contiguous(2, MPI_INT, &inner); /* not committed; the type that has it returns it */
+    MPI_Type_contiguous(2, inner, &outer);
+    MPI_Type_get_contents(outer, 1, 0, 1, &count, &address, &returned);
+    MPI_Type_commit(&returned);
+    MPI_File_set_view(file, 0, returned, returned, "native", MPI_INFO_NULL);
+    MPI_File_get_view(file, &disp, &etype, &filetype, representation);
+    CHECK_CLASS(MPI_File_set_view(file, 0, etype, filetype, "native", MPI_INFO_NULL), MPI_SUCCESS);
+    MPI_Type_free(&etype);
+    MPI_Type_free(&filetype);
+    MPI_Type_free(&returned);
+    MPI_Type_free(&outer);
+    MPI_Type_free(&inner);
     MPI_Type_get_attr(pair, key, &value, &flag);
     CHECK(flag && deletions == 0, "the attribute was deleted %d times", deletions);
     MPI_File_close(&file);

@@ -4,11 +4,12 @@
 /*
  * A rank dies while others read its memory: a long message to rank 0, contiguous or with holes, and
  * its window by rank 1. It makes no progress between its message and its death, so where a read
- * needs that (psm2) it is never answered. The reads end, and the others compute together.
+ * needs that (psm2) it is never answered. The reads end, and the others compute together; what they
+ * start long after the death ends, too.
  */
 #include "deaths.h"
 
-enum { INTS = 1 << 18, PAUSE_US = 300000 };
+enum { INTS = 1 << 18, PAUSE_US = 300000, LATER_US = 1500000 };
 
 static int data[2 * INTS], got[2 * INTS];
 
@@ -71,9 +72,11 @@ int main(int argc, char **argv)
         access_window(win, victim);
     check_step("computing with the living ranks");
     await_deaths(MPI_COMM_WORLD, 1);
+    usleep(LATER_US);
     CHECK_CLASS(MPIX_Comm_shrink(MPI_COMM_WORLD, &living), MPI_SUCCESS);
     CHECK_CLASS(MPI_Allreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_SUM, living), MPI_SUCCESS);
     CHECK(flag == check.size - 1, "the sum is %d", flag);
+    access_window(win, victim);
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
     MPI_Comm_free(&living);

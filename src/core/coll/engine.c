@@ -47,7 +47,7 @@ static void start_send(struct weft_schedule *s, struct weft_step *step)
     const struct weft_datatype *type = step->from.type;
     struct weft_peer *peer = channel->comm->peers[step->peer];
     size_t bytes = weft_elements_bytes(step->from);
-    if (weft_unlikely(s->error != MPI_SUCCESS)) {
+    if (weft_unlikely(s->error != MPI_SUCCESS && weft_schedule_is_collective(s))) {
         start_error_send(s, step, bytes);
         return;
     }
@@ -58,6 +58,8 @@ static void start_send(struct weft_schedule *s, struct weft_step *step)
                               WEFT_SEND_STANDARD, &step->request);
     if (weft_unlikely(code != MPI_SUCCESS)) {
         step->request = NULL;
+        if (code == MPI_ERR_NO_MEM && !weft_schedule_is_collective(s))
+            weft_refusal_fail();
         check_code(s, code);
     }
 }

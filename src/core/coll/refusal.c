@@ -36,8 +36,7 @@ static void send_to_group(struct weft_schedule *s, bool local, struct weft_eleme
             weft_schedule_send(s, rank, message);
 }
 
-/* The other ranks would wait for ever. */
-WEFT_COLD _Noreturn static void fail_to_refuse(void)
+void weft_refusal_fail(void)
 {
     weft_fatal(MPI_ERR_NO_MEM, "no memory to refuse a collective call that other ranks wait for");
 }
@@ -51,7 +50,7 @@ void weft_refusal_send(struct weft_comm *comm, int tag, int code)
                                                .code = code,
                                                .number = weft_coll_number(comm, tag)}};
     if (!s)
-        fail_to_refuse();
+        weft_refusal_fail();
     weft_error_text(code, refusal.message.reason, sizeof refusal.message.reason);
     struct weft_elements message = weft_schedule_buffer(s, sizeof refusal.message);
     if (!s->failed)
@@ -61,7 +60,7 @@ void weft_refusal_send(struct weft_comm *comm, int tag, int code)
         send_to_group(s, true, message);
     s->tag = refusal_tag(comm);
     if (s->failed || !(request = weft_coll_begin(s)))
-        fail_to_refuse();
+        weft_refusal_fail();
     weft_request_abandon(request);
 }
 

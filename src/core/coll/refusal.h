@@ -30,9 +30,12 @@ struct weft_refusal {
 };
 
 /* Sends a refusal of the call with that tag to all other ranks of the communicator: an error class,
- * and its last sentence. Returns when the messages have started. Without memory for them the job
- * ends. */
+ * and its last sentence. Returns when the messages have started. A rank that cannot be reached is
+ * passed over. Without memory for them the job ends. */
 WEFT_COLD void weft_refusal_send(struct weft_comm *comm, int tag, int code);
+
+/* Ends the job: there is no memory for a refusal, and the other ranks would wait for ever. */
+WEFT_COLD _Noreturn void weft_refusal_fail(void);
 
 /* The channels on which the collectives of a communicator send: its own, then, of an
  * inter-communicator, that of the local group. NULL: there is no further one. */

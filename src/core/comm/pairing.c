@@ -164,7 +164,8 @@ int weft_pairing_swap(const struct weft_sides *sides, struct weft_group **theirs
     free(mine);
     if (code != MPI_SUCCESS)
         pairing.first = -1;
-    if (code == MPI_SUCCESS || weft_sides_leads(sides)) {
+    /* The others wait for the leader's word if the lists have come. */
+    if (code == MPI_SUCCESS || (weft_sides_leads(sides) && list)) {
         int failed = weft_sides_broadcast(sides, &pairing, sizeof pairing);
         code = code ? code : failed;
     }

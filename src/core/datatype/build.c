@@ -293,7 +293,7 @@ int weft_datatype_return(struct weft_datatype *type, struct weft_datatype **out)
     int code =
         weft_datatype_dup(type->flags & WEFT_TYPE_RETURNED ? type->envelope->types[0] : type, out);
     if (code == MPI_SUCCESS)
-        (*out)->flags |= WEFT_TYPE_RETURNED;
+        (*out)->flags |= WEFT_TYPE_RETURNED | (type->flags & WEFT_TYPE_COMMITTED);
     return code;
 }
 

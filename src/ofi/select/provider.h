@@ -71,12 +71,12 @@ enum weft_provider_flag {
                                        go past the host, where the machine is set up for that */
     WEFT_PROVIDER_COPIES = 262144,  /* anyone who can connect can make it report an earlier message
                                        once more: see replay.c */
-    WEFT_PROVIDER_UNANSWERED = 1048576, /* never completes an operation in flight with a process
-                                           that has ended: see unanswered.c */
-    WEFT_PROVIDER_CONFUSES = 524288     /* after a death two ranks that connect to each other at the
-                                           same time may lose their first messages: a connection takes
-                                           over the record of the dead process's, so that the provider
-                                           replaces it as one of a process that has ended */
+    WEFT_PROVIDER_CONFUSES = 524288,   /* after a death two ranks that connect to each other at the
+                                          same time may lose their first messages: a connection takes
+                                          over the record of the dead process's, so that the provider
+                                          replaces it as one of a process that has ended */
+    WEFT_PROVIDER_UNANSWERED = 1048576 /* never completes an operation in flight with a process that
+                                          has ended: see unanswered.c */
 };
 
 struct weft_provider_row {

@@ -204,7 +204,7 @@ const void *weft_site_unwind(const void *returns, const void *frame, int32_t *of
 struct live {
     uintptr_t frame;
     uintptr_t code, stack; /* of the frame before */
-    bool found;
+    bool found, passed;
 };
 
 static _Unwind_Reason_Code compare_frame(struct _Unwind_Context *context, void *arg)
@@ -214,14 +214,15 @@ static _Unwind_Reason_Code compare_frame(struct _Unwind_Context *context, void *
     live->found = live->frame >= live->stack && live->frame < stack && in_library(live->code);
     live->code = _Unwind_GetIP(context);
     live->stack = stack;
-    return stack > live->frame ? _URC_END_OF_STACK : _URC_NO_REASON;
+    live->passed = stack > live->frame;
+    return live->passed ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 bool weft_site_is_in_call(const void *frame)
 {
     struct live live = {.frame = (uintptr_t)frame, .stack = UINTPTR_MAX};
     _Unwind_Backtrace(compare_frame, &live);
-    return live.found;
+    return live.found || !live.passed;
 }
 
 /* ---- Lookup */

@@ -267,7 +267,7 @@ static int finish_all(struct weft_request_call *call, int count, MPI_Request *ha
             continue;
         }
         struct weft_request *request = weft_request_of(handles[i]);
-        if (!waits && request->pending && !call->vcis)
+        if (!call->vcis && !waits && request->pending)
             weft_vci_begin_wait(waits = request->vci);
         wait_for(call, request);
         retire_next(call, &outcome, &handles[i]);

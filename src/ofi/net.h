@@ -92,6 +92,8 @@ int weft_net_irecv(struct weft_request *request);
 bool weft_net_waits_for_peer(const struct weft_request *request);
 void weft_net_abandon(struct weft_request *request);
 void weft_net_drop_backlog(struct weft_peer *peer);
+
+/* A peer has died: drops its backlog; what it will not answer ends later (unanswered.c). */
 void weft_net_close_dead(struct weft_peer *peer);
 
 /* For a rank that waits: ends the job if a host has not answered for WEFT_NETWORK_TIMEOUT. */

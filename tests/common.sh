@@ -22,6 +22,12 @@ clean_environment()
     done < <(compgen -e | grep -E '^(WEFT|FI|PMIX|PMI2?|OMPI|PRTE|MV2|FLUX|JSM|SLURMD?|PBS|LSB|MPIEXEC)_' || true)
 }
 
+# bare_tcp: libfabric's provider of TCP without a layer above it: net in 1.17, tcp since.
+bare_tcp()
+{
+    if fi_info -l | grep -q '^net:'; then echo net; else echo tcp; fi
+}
+
 # try COMMAND...: runs it for at most $limit seconds; its output is in $dir/out, its exit code in $code.
 try()
 {

@@ -152,8 +152,6 @@ static int start(struct weft_request *request, bool put, struct weft_remote_memo
         return MPI_SUCCESS;
     }
     weft_net_release(request);
-    if (request->peer->dead)
-        return weft_failure_report(request->peer);
     if (rc != -FI_EAGAIN)
         return fail(request, fi_strerror(-rc));
     if (to->tunnel)

@@ -482,12 +482,13 @@ static void check_announced(MPI_Comm inter)
 }
 
 /* A process of the job that connects dies in a collective: all other ranks have the class of a
- * death, also if only its own job learns of it and it is the first that a report would reach. */
-static void die_in_collective(MPI_Comm inter, bool dead_first, bool all_pairs)
+ * death. Either all pairs are connected, or only its own job learns of the death, and it is the
+ * first that a report would reach. */
+static void die_in_collective(MPI_Comm inter, bool all_pairs)
 {
     MPI_Comm merged;
     int class, one = 1, sum;
-    MPI_Intercomm_merge(inter, dead_first ? accepts : !accepts, &merged);
+    MPI_Intercomm_merge(inter, all_pairs ? !accepts : accepts, &merged);
     MPI_Comm_set_errhandler(merged, MPI_ERRORS_RETURN);
     for (int i = 0, n = (MPI_Comm_size(merged, &n), n), me = (MPI_Comm_rank(merged, &me), me);
          all_pairs && i < n; i++)
@@ -513,12 +514,12 @@ static void die_in_collective(MPI_Comm inter, bool dead_first, bool all_pairs)
 
 static void check_death_in_collective(MPI_Comm inter)
 {
-    die_in_collective(inter, false, true);
+    die_in_collective(inter, true);
 }
 
 static void check_death_reported(MPI_Comm inter)
 {
-    die_in_collective(inter, true, false);
+    die_in_collective(inter, false);
 }
 
 /* The other job leaves MPI without a disconnect: what it has sent arrives, what it has not is an

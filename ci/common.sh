@@ -208,8 +208,10 @@ check()
         passed=$((passed + 1))
     else
         say "not ok $name (exit status $?)"
+        sed -i 's/^/    | /' "$out"
+        cat "$out"
         failures+=("$name")
-        sed 's/^/    | /' "$out"
+        mapfile -t -O "${#failures[@]}" failures < <(tail -n 10 "$out")
         failed=$((failed + 1))
     fi
     rm -f "$out"
@@ -239,8 +241,15 @@ closing_line()
     say "$1 passed, $2 failed$tail"
 }
 
-# The lines by which suites report a failure: ours, automake's, those of tests/run at its end.
-failure_lines='^(not ok |(FAIL|ERROR|XPASS): |failed: |    again: )'
+# failures_in FILE: the lines by which suites report a failure (ours, automake's, those of tests/run at
+# its end), each with at most ten of what follows of its output.
+failures_in()
+{
+    awk '/^(not ok |(FAIL|ERROR|XPASS): |failed: )/ { print; left = 10; next }
+        /^    again: / { print; next }
+        /^    \| / && left-- > 0 { print; next }
+        { left = 0 }' "$1"
+}
 
 # add_suite NAME COMMAND...: runs what ends with a closing line of its own, showing it as it comes,
 # and adds its counts. A suite that fails without owning up to a failure counts as one, and so does
@@ -254,7 +263,7 @@ add_suite()
     (set -e; "$@") </dev/null 2>&1 | tee "$out"
     code=${PIPESTATUS[0]}
     set -e
-    mapfile -t -O "${#failures[@]}" failures < <(grep -aE "$failure_lines" "$out")
+    mapfile -t -O "${#failures[@]}" failures < <(failures_in "$out")
     line=$(grep -aE '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$out" | tail -n 1) || true
     rm -f "$out"
     if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2,3,4 lanes=shm,shm-coll,rxm,rxm-soft,net-soft seconds=60
+// run: ranks=2,3,4 lanes=shm,shm-coll,rxm,rxm-soft,net-soft seconds=120
 /*
  * Many collectives that one rank refuses while the calls of the other ranks are pending, or before
  * they begin: each of these calls ends with the error of the refusal. Those of a persistent

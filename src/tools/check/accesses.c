@@ -129,12 +129,12 @@ void check_accesses_begin(const struct weft_call *call, const struct check_windo
     check_area_free(&access.area);
 }
 
-void check_accesses_drop(struct check_window *window, int target)
+void check_accesses_drop(struct check_window *window, int target, bool only_reads)
 {
     int n = 0;
     for (int i = 0; i < window->n; i++) {
         struct check_window_access *access = &window->accesses[i];
-        if (target >= 0 && access->target != target)
+        if ((target >= 0 && access->target != target) || (only_reads && access->how != READS))
             window->accesses[n++] = *access;
         else
             check_area_free(&access->area);

@@ -106,22 +106,13 @@ static void read_layout(struct layout *layout, MPI_Datatype type)
     free(map);
 }
 
-void check_area_forget_types(const struct weft_call *call)
+void check_area_forget_layouts(void)
 {
-    const struct weft_function *function = call->function;
-    if (!check_has(call, CHECK_HAS_CHANGED_TYPE))
-        return;
-    for (int i = 0; i < function->parameters; i++) {
-        const struct weft_parameter *parameter = &function->parameter[i];
-        if (parameter->object != WEFT_OBJECT_DATATYPE || parameter->flow == WEFT_FLOW_IN)
-            continue;
-        check_mutex_lock(&layouts.lock); /* the handle may be any: it has been freed, or is new */
-        for (int k = 0; k < LAYOUTS; k++)
-            if (!weft_object_is_predefined(layouts.slots[k].type))
-                layouts.slots[k].type = NULL;
-        check_mutex_unlock(&layouts.lock);
-        return;
-    }
+    check_mutex_lock(&layouts.lock);
+    for (int k = 0; k < LAYOUTS; k++)
+        if (!weft_object_is_predefined(layouts.slots[k].type))
+            layouts.slots[k].type = NULL;
+    check_mutex_unlock(&layouts.lock);
 }
 
 /* ---- Building an area */

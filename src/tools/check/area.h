@@ -63,7 +63,7 @@ bool check_area_hash(const struct check_area *area, uint64_t *hash);
 void check_area_add_data(struct check_area *area, const struct weft_call *call, int parameter,
                          int64_t blocks, int64_t times);
 
-/* After a call that has made or freed datatypes. */
-void check_area_forget_types(const struct weft_call *call);
+/* Layouts are kept by handle: after datatypes were made or freed, by whom ever. */
+void check_area_forget_layouts(void);
 
 #endif

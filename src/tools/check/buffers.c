@@ -527,7 +527,6 @@ void check_buffers_end(struct weft_call *call)
 {
     const struct weft_function *function = call->function;
     const struct check_changes *changes = call->state;
-    check_area_forget_types(call);
     check_mutex_lock(&flights.lock);
     for (int64_t i = 0; changes && i < changes->n; i++)
         see_change(call, &changes->list[i]);

@@ -85,6 +85,9 @@ struct check {
 
 extern struct check check;
 
+/* True in a call that a callback of the program makes inside another call. */
+bool check_is_nested(void);
+
 /* Without MPI_THREAD_MULTIPLE the program makes one call at a time. */
 static inline void check_mutex_lock(pthread_mutex_t *lock)
 {

@@ -125,6 +125,7 @@ static void read_word(const char *word, size_t length)
 
 static struct check_location init; /* the call of MPI_Init */
 static bool has_sessions;          /* MPI_Session_init was called */
+static pid_t process;              /* not that of a child, which ends for itself */
 
 /* True in one process of a job that is not checked. */
 static bool is_first(void)
@@ -136,6 +137,8 @@ static bool is_first(void)
 static void end_process(int status, void *arg)
 {
     (void)arg;
+    if (getpid() != process)
+        return;
     if (has_sessions && !init.function && is_first())
         fputs("weft check: the program uses sessions without MPI_Init, and is not checked\n",
               stderr);
@@ -156,7 +159,7 @@ __attribute__((visibility("default"), noreturn)) void abort(void)
     void (*next)(void);
     void *found = dlsym(RTLD_NEXT, "abort");
     const bool may_call = !check_is_in_call && !check.several_threads;
-    bool may_print = check.began;
+    bool may_print = check.began && getpid() == process;
     if (may_print && check.several_threads) /* the checker itself may have called it */
         may_print = pthread_mutex_trylock(&check.lock) == 0;
     if (may_print)
@@ -188,6 +191,7 @@ __attribute__((constructor)) static void start(void)
         word += length;
     }
     check.kinds = check.kinds ? check.kinds : CHECK_ALL;
+    process = getpid();
     check_order_read();
     on_exit(end_process, NULL);
 }
@@ -269,6 +273,7 @@ static void begin_job(void)
 {
     int keyval, provided, several;
     MPI_Comm parent;
+    process = getpid();
     weft_site_read_modules();
     weft_next.Comm_get_parent(&parent);
     check.is_spawned = parent != MPI_COMM_NULL;
@@ -334,6 +339,11 @@ static void poll(int does)
 static CHECK_THREAD int depth;
 static CHECK_THREAD uintptr_t outer;
 enum { ARGUMENTS = 128 };
+
+bool check_is_nested(void)
+{
+    return depth > 1;
+}
 
 /* Drops what is kept of calls whose frames are below an address, which do not end. */
 static void drop_calls(uintptr_t limit)
@@ -471,12 +481,21 @@ bool weft_call_begin(struct weft_call *call)
 /* Shows the modules the handles that a call has changed, and its operation. */
 static void end_changes(struct weft_call *call)
 {
+    if (check_has(call, CHECK_HAS_CHANGED_TYPE))
+        check_area_forget_layouts();
     if (check.kinds & CHECK_HANDLES)
         check_objects_end(call);
     if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS | CHECK_DEADLOCKS))
         check_windows_end(call);
     if (check.kinds & (CHECK_BUFFERS | CHECK_WINDOWS))
         check_buffers_end(call);
+}
+
+static bool joins_jobs(enum weft_call_number plain)
+{
+    return plain == WEFT_CALL_Comm_spawn || plain == WEFT_CALL_Comm_spawn_multiple ||
+           plain == WEFT_CALL_Comm_accept || plain == WEFT_CALL_Comm_connect ||
+           plain == WEFT_CALL_Comm_join;
 }
 
 static void end_call(struct weft_call *call)
@@ -507,6 +526,8 @@ static void end_call(struct weft_call *call)
         check_files_end(call);
     if (has & (CHECK_HAS_CHANGED_COMM | CHECK_HAS_CHANGED_TYPE))
         check_known_forget();
+    if ((has & CHECK_HAS_OUT_COMM) && joins_jobs(call->function->plain))
+        check_watch_stop();
     check_changes_free(call);
     leave(call);
     if (depth == 0 && check_watches)

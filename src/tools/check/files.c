@@ -9,6 +9,7 @@
 #include "tools/check/signature.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     SPANS_SENT = 256,   /* records of one access */
@@ -56,9 +57,9 @@ static struct view view_of(MPI_File file)
 static void free_view(struct view *view)
 {
     if (!weft_object_is_predefined(view->filetype))
-        weft_next.Type_free(&view->filetype);
-    if (!weft_object_is_predefined(view->etype))
-        weft_next.Type_free(&view->etype);
+        check_area_forget_layouts();
+    weft_interpose_free_type(&view->filetype);
+    weft_interpose_free_type(&view->etype);
 }
 
 /* True if the basic types of `count` elements of a type are those of some elements of the etype. */
@@ -309,10 +310,13 @@ void check_files_take(const struct check_record *record)
         if (kept->key != record->access.key || kept->fences + 1 >= record->access.fences)
             files.records[n++] = files.records[i];
     }
-    files.n = n;
-    if (n == files.capacity && n < RECORDS_MAX)
+    if (n == RECORDS_MAX) { /* the older half goes, which is mostly of closed files */
+        n -= RECORDS_MAX / 2;
+        memmove(files.records, files.records + RECORDS_MAX / 2, (size_t)n * sizeof *files.records);
+    }
+    if (n == files.capacity)
         files.records = check_enlarge(files.records, n, &files.capacity, sizeof *files.records);
-    if (n < files.capacity)
-        files.records[files.n++] = *record;
+    files.records[n] = *record;
+    files.n = n + 1;
     check_mutex_unlock(&files.lock);
 }

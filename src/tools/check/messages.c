@@ -263,8 +263,10 @@ static void end_completion(const struct weft_call *call, const struct check_fram
             continue;
         struct check_posted *posted = pending ? pending->posted : NULL;
         if (call->function->plain == WEFT_CALL_Request_free) {
-            if (posted)
+            if (posted) {
                 check_matching_set_uncompared(posted->comm);
+                check_matching_withdraw(posted);
+            }
         } else if (posted) {
             pending->posted = NULL;
             if (call->result != MPI_SUCCESS)

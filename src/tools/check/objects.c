@@ -77,6 +77,8 @@ static void check_use(const struct weft_call *call, const struct weft_parameter 
                       const void *handle)
 {
     char freed[512];
+    if (check_is_nested()) /* a reduction gets its datatype, which may have been freed meanwhile */
+        return;
     check_lock();
     struct check_object *object = check_object_find(parameter->object, handle);
     struct check_location location = object ? object->freed : (struct check_location){0};
@@ -127,6 +129,22 @@ static void check_request_free(const struct weft_call *call, const void *handle)
     check_report(CHECK_REQUEST_FREED, &here, false, "the operation of %s is not complete", text);
 }
 
+/* False: with MPI_IN_PLACE, and of what only the root uses on other ranks. */
+static bool is_significant(const struct weft_call *call, const struct weft_parameter *data)
+{
+    const MPI_Comm comm = weft_call_handle(call, WEFT_OBJECT_COMM);
+    int inter = 0, rank = MPI_ROOT;
+    if (call->values[data - call->function->parameter].pointer == MPI_IN_PLACE)
+        return false;
+    if (!data->root || !comm || comm == MPI_COMM_NULL)
+        return true;
+    weft_next.Comm_test_inter(comm, &inter);
+    if (!inter)
+        weft_next.Comm_rank(comm, &rank);
+    const int root = weft_call_find(call, WEFT_PARAMETER_RANK, 0);
+    return root >= 0 && weft_call_number(call, root, 0) == rank;
+}
+
 /* The datatypes of data have to be committed. */
 static void check_types(const struct weft_call *call, const struct weft_parameter *data)
 {
@@ -142,7 +160,7 @@ static void check_types(const struct weft_call *call, const struct weft_paramete
         bool missing = type && type->uses > 0 && !type->committed;
         struct check_location made = type ? type->made : (struct check_location){0};
         check_unlock();
-        if (!missing)
+        if (!missing || !is_significant(call, data))
             continue;
         struct check_location here = check_location_of(call);
         char text[512];
@@ -239,8 +257,8 @@ static void make(const struct weft_call *call, const struct weft_parameter *para
     check_unlock();
 }
 
-/* Types of MPI_Type_get_contents and the like are new, and are not recorded: what had their handles
- * before is forgotten. */
+/* Handles of MPI_Type_get_contents and the like are not recorded: what had them before is
+ * forgotten. */
 static void forget_freed(enum weft_object_kind kind)
 {
     check_lock();
@@ -253,14 +271,13 @@ static void forget_freed(enum weft_object_kind kind)
 static void see_results(const struct weft_call *call)
 {
     const struct weft_function *function = call->function;
-    if (returns_other(function))
-        return;
+    const bool is_other = returns_other(function);
     for (int i = 0; i < function->parameters; i++) {
         const struct weft_parameter *parameter = &function->parameter[i];
         if (parameter->object == WEFT_OBJECT_NONE || parameter->flow != WEFT_FLOW_OUT ||
             !weft_call_is_set(call, i))
             continue;
-        if (parameter->length != WEFT_LENGTH_ONE) {
+        if (is_other || parameter->length != WEFT_LENGTH_ONE) {
             forget_freed(parameter->object);
             continue;
         }

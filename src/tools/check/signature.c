@@ -131,8 +131,7 @@ bool check_contents_read(MPI_Datatype type, struct check_contents *c)
 void check_contents_free(struct check_contents *c)
 {
     for (MPI_Count i = 0; i < c->types; i++)
-        if (!weft_object_is_predefined(c->type[i]))
-            weft_next.Type_free(&c->type[i]);
+        weft_interpose_free_type(&c->type[i]);
     free(c->integer);
     free(c->address);
     free(c->count);
@@ -182,7 +181,7 @@ struct check_signature check_signature_of(MPI_Datatype type, int64_t count)
         return signature_of_named(type, count);
     check_lock();
     struct check_object *object = check_object_find(WEFT_OBJECT_DATATYPE, type);
-    if (object && object->described) {
+    if (object && object->uses > 0 && object->described) {
         is_known = true;
         one = object->signature;
     }

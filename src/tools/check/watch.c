@@ -67,8 +67,13 @@ void check_watch_begin_job(void)
     weft_next.Comm_split_type(check.channel, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     weft_next.Comm_size(node, &size);
     weft_next.Comm_free(&node);
-    is_on = size == check.size && !check.several_threads &&
+    is_on = size == check.size && !check.is_spawned && !check.several_threads &&
             !is_set("WEFT_PROGRESS_THREAD", "off") && !is_set("WEFT_SHM", "1");
+}
+
+void check_watch_stop(void)
+{
+    is_on = false;
 }
 
 static struct watch *add(uint64_t serial, uint64_t low, uint64_t high)

@@ -5,8 +5,8 @@
  * and compared at the begin of the next one. What has changed in between, the program has changed.
  *
  * That is certain only where the library moves data inside of calls. So a process watches nothing
- * if a rank is on another node, where an adapter may write at any time, nor with a progress thread,
- * without shared memory (WEFT_SHM=0) or with MPI_THREAD_MULTIPLE.
+ * if a rank is on another node, where an adapter may write at any time, nor with ranks of another
+ * job, with a progress thread, without shared memory (WEFT_SHM=0) or with MPI_THREAD_MULTIPLE.
  *
  * Invariants:
  *  - At most WATCHES_MAX ranges of CHECK_WATCHED bytes are watched, so that the cost of a call is
@@ -26,6 +26,9 @@ enum { CHECK_WATCHED = 1024 };
 
 /* Collective. */
 void check_watch_begin_job(void);
+
+/* There are ranks of another job: from now on nothing more is watched. */
+void check_watch_stop(void);
 
 /* An operation with a serial number is in flight, and writes to bytes low to high - 1. */
 void check_watch_add(uint64_t serial, uint64_t low, uint64_t high, const char *name,

@@ -197,7 +197,7 @@ static void forget(struct check_window *window)
     int freed = 0;
     check_windows.shared -= window->flavor == MPI_WIN_FLAVOR_SHARED;
     check_windows.dynamic -= window->flavor == MPI_WIN_FLAVOR_DYNAMIC;
-    check_accesses_drop(window, CHECK_ALL_TARGETS);
+    check_accesses_drop(window, CHECK_ALL_TARGETS, false);
     check_watch_remove_window(window->serial);
     window->handle = MPI_WIN_NULL;
     window->low = window->high = 0;
@@ -302,13 +302,15 @@ void check_windows_end(const struct weft_call *call)
     }
     void *handle = weft_call_handle(call, WEFT_OBJECT_WIN);
     struct check_window *window = handle ? check_window_find(handle) : NULL;
-    int remote = check_epochs_completed(call);
+    const int remote = check_epochs_completed(call), local = check_epochs_completed_locally(call);
     if (window && (function->does & WEFT_DOES_RMA) && call->result == MPI_SUCCESS)
         check_accesses_end(call, window);
     else if (window && (function->does & WEFT_DOES_EPOCH))
         check_epochs_end(call, window);
     if (window && remote != CHECK_NO_TARGET)
-        check_accesses_drop(window, remote);
+        check_accesses_drop(window, remote, false);
+    else if (window && local != CHECK_NO_TARGET) /* what a get has brought is read */
+        check_accesses_drop(window, local, true);
     check_mutex_unlock(&check_windows.lock);
     if (window && function->plain == WEFT_CALL_Win_post && call->result == MPI_SUCCESS &&
         (check.kinds & CHECK_DEADLOCKS) && !check.several_threads)
@@ -320,8 +322,8 @@ void check_windows_end(const struct weft_call *call)
         check_window_words_release(window, target);
     if (function->plain == WEFT_CALL_Win_free)
         free_words(call->result);
-    if (window && check_epochs_completed_locally(call) != CHECK_NO_TARGET)
-        check_buffers_complete(handle, check_epochs_completed_locally(call));
+    if (window && local != CHECK_NO_TARGET)
+        check_buffers_complete(handle, local);
     if (call->result == MPI_SUCCESS && makes_window(function))
         make(call);
 }

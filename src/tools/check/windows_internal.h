@@ -139,7 +139,7 @@ void check_accesses_begin(const struct weft_call *call, const struct check_windo
 /* An operation has been issued. The lock is released while records are sent. */
 void check_accesses_end(const struct weft_call *call, struct check_window *window);
 
-/* Forgets the accesses to a target. */
-void check_accesses_drop(struct check_window *window, int target);
+/* Forgets the accesses to a target, or those that only read. */
+void check_accesses_drop(struct check_window *window, int target, bool only_reads);
 
 #endif

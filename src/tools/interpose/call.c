@@ -88,6 +88,18 @@ void *weft_interpose_allocate(size_t n, size_t each)
     return memory;
 }
 
+void weft_interpose_free_type(MPI_Datatype *type)
+{
+    MPI_Count integers, addresses, counts, types;
+    int combiner;
+    if (weft_object_is_predefined(*type))
+        return;
+    weft_next.Type_get_envelope_c(*type, &integers, &addresses, &counts, &types, &combiner);
+    if (combiner != MPI_COMBINER_F90_REAL && combiner != MPI_COMBINER_F90_COMPLEX &&
+        combiner != MPI_COMBINER_F90_INTEGER)
+        weft_next.Type_free(type);
+}
+
 int16_t weft_function_find_name(const struct weft_function *function, const char *name)
 {
     for (int i = 0; i < function->parameters; i++)

@@ -228,6 +228,10 @@ const char *weft_next_other(void);
 /* Memory for a table of the tool, zeroed; aborts with a sentence if there is none. */
 void *weft_interpose_allocate(size_t n, size_t each);
 
+/* Frees a datatype that MPI_Type_get_contents or MPI_File_get_view has returned, unless it is
+ * predefined. Those of MPI_Type_create_f90_real and the like are, too (MPI 5.0, 19.1.9). */
+void weft_interpose_free_type(MPI_Datatype *type);
+
 /* "communicator", "request". */
 const char *weft_object_name(enum weft_object_kind object);
 

@@ -353,10 +353,8 @@ static int64_t begin_of(MPI_File file, bool at, int64_t offset, uint64_t bytes)
             return -1;
         uint64_t unit = size_of(etype);
         offset -= unit ? (int64_t)(bytes / unit) : 0;
-        if (!weft_object_is_predefined(etype))
-            weft_next.Type_free(&etype);
-        if (!weft_object_is_predefined(filetype))
-            weft_next.Type_free(&filetype);
+        weft_interpose_free_type(&etype);
+        weft_interpose_free_type(&filetype);
         if (offset < 0) /* a read that has ended at the end of the file */
             return -1;
     }

@@ -423,7 +423,7 @@ static void end_matched(const struct weft_call *call, const struct profile_plan 
 /* Adds the time between its start and the end of the call that completed it. */
 static void add_open(const struct profile_operation *operation)
 {
-    if (!operation->active && operation->key)
+    if (!operation->active && !operation->other)
         return; /* persistent, and not started */
     struct profile_open *open =
         &state.thread->open[operation->other ? PROFILE_OPEN_OTHER : PROFILE_OPEN_MESSAGE];

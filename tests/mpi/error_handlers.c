@@ -71,7 +71,7 @@ static void left_by_longjmp(void)
         MPI_Send(&value, -1, MPI_INT, 0, 1, dup);
     CHECK(left == 3 && last_comm == dup && check_class(last_code) == MPI_ERR_COUNT,
           "the handler was left %d times", left);
-    MPI_Comm_free(&dup);
+    MPI_Comm_disconnect(&dup);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 

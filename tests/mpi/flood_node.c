@@ -12,7 +12,7 @@
 #include <time.h>
 
 enum { MESSAGES = 20000, BYTES = 8000, DISTINCT = 61, AT_ONCE = 100 };
-enum { SHORT_MESSAGES = 100000, SHORT_BYTES = 64, LEAST = 256, LOOKS = 50000 };
+enum { SHORT_MESSAGES = 100000, SHORT_BYTES = 64, LEAST = 256, STILL = 200 /* ms */ };
 enum { TAG = 1, LAST = 2 };
 
 /* An announced message; and the ring, with other memory of the lane. */
@@ -96,6 +96,7 @@ static void send_short(void)
     MPI_T_pvar_session session;
     CHECK_CODE(MPI_T_pvar_session_create(&session), MPI_SUCCESS);
     MPI_T_pvar_handle waits = tool_pvar(session, "weft_shm_credit_waits", NULL);
+    MPI_T_pvar_handle queue = tool_pvar(session, "weft_unexpected_queue", NULL);
     for (int i = 0; check.rank == 0 && i < SHORT_MESSAGES; i++) {
         check_fill(data, SHORT_BYTES, 0, i, 0);
         MPI_Send(data, SHORT_BYTES, MPI_BYTE, 1, TAG, MPI_COMM_WORLD);
@@ -105,10 +106,12 @@ static void send_short(void)
         CHECK(tool_read(session, waits) > 0, "no short message has waited for credits");
     } else if (check.rank == 1) {
         int last = 0;
-        for (int i = 0; i < LOOKS && !last; i++) {
+        const count_t enough = (count_t)(credits() / LEAST / 2);
+        for (count_t still = 0, now, before = 0; still < STILL && !last; before = now) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
             MPI_Iprobe(0, LAST, MPI_COMM_WORLD, &last, MPI_STATUS_IGNORE);
-            if (i % 50 == 0)
-                nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            now = tool_read(session, queue);
+            still = now > before || now < enough ? 0 : still + 1;
         }
         CHECK(!last, "%d messages of %d bytes were sent with credits for %d", SHORT_MESSAGES,
               SHORT_BYTES, (int)(credits() / LEAST));

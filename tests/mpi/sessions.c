@@ -194,8 +194,41 @@ static void between(void)
     MPI_Session_finalize(&session);
 }
 
+static char data[1 << 20]; /* more than is sent before the receive */
+
+/* Rank 1 receives a long message of rank 0 only after the token, which follows the end of another
+ * session or of MPI_COMM_WORLD. */
+static void begin_long(MPI_Comm comm, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    if (check.rank == 0)
+        MPI_Isend(data, sizeof data, MPI_CHAR, 1, 1, comm, request);
+}
+
+static void end_long(MPI_Comm comm, MPI_Request *request)
+{
+    if (check.rank == 0)
+        MPI_Send(NULL, 0, MPI_CHAR, 1, 2, comm);
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+    if (check.rank == 1) {
+        MPI_Recv(NULL, 0, MPI_CHAR, 0, 2, comm, MPI_STATUS_IGNORE);
+        MPI_Recv(data, sizeof data, MPI_CHAR, 0, 1, comm, MPI_STATUS_IGNORE);
+    }
+}
+
+static void end_beside_message(void)
+{
+    MPI_Request request;
+    MPI_Session session;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    begin_long(MPI_COMM_WORLD, &request);
+    MPI_Session_finalize(&session);
+    end_long(MPI_COMM_WORLD, &request);
+}
+
 int main(int argc, char **argv)
 {
+    MPI_Request request = MPI_REQUEST_NULL;
     int flag = 1, all = 0;
     check_watch();
     check_step("a session before MPI_Init");
@@ -214,12 +247,19 @@ int main(int argc, char **argv)
     check_errors_return();
     check_step("a session beside MPI_Init");
     one_session(true);
+    check_step("a session that ends while a message of MPI_COMM_WORLD is in flight");
+    if (check.size > 1)
+        end_beside_message();
     MPI_Session open;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &open);
     MPI_Comm comm = comm_of(open, "mpi://WORLD", "open");
     check_step("MPI_Finalize while a session is open");
     MPI_Allreduce(&check.failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (check.size > 1)
+        begin_long(comm, &request);
     MPI_Finalize();
+    if (check.size > 1)
+        end_long(comm, &request);
     MPI_Finalized(&flag);
     CHECK(flag, "MPI_Finalize is forgotten");
     ring(comm);

@@ -12,6 +12,7 @@
  *    sweep that frees it, and later ones when they arrive: nothing of them can reach a communicator
  *    that gets the same ids later (context.h).
  */
+#include "core/base/settings.h"
 #include "core/comm/agree.h"
 #include "core/comm/comm.h"
 #include "core/comm/recovery.h"
@@ -296,7 +297,8 @@ static struct weft_comm *make_one(struct weft_group *group, struct weft_group *r
 
 static void unmake(struct weft_comm *comm)
 {
-    weft_assert(!comm->uses && comm != &weft_comm_world && comm != &weft_comm_self);
+    weft_assert(!comm->uses && !comm->raisings && comm != &weft_comm_world &&
+                comm != &weft_comm_self);
     if (comm->local)
         unmake(comm->local);
     join_foreign(comm->remote, -1);
@@ -422,7 +424,7 @@ void weft_comm_sweep(void)
         return;
     weft_lane_collect_all();
     for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
-        comm->referred = count_uses(comm) || is_listed(comm);
+        comm->referred = count_uses(comm) || comm->raisings || is_listed(comm);
     weft_request_each(mark_referred, NULL);
     struct weft_comm **link = &dying;
     while (*link) {
@@ -495,6 +497,15 @@ int weft_comm_init(void)
     return well ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
+void weft_comm_set_initial_errhandler(struct weft_comm *comm)
+{
+    struct weft_errhandler *handler =
+        weft_errhandlers_initial[weft_settings.initial_errhandler].handler;
+    weft_errhandler_release(comm->errhandler);
+    comm->errhandler = handler;
+    handler->refs++;
+}
+
 static void close_predefined(struct weft_comm *comm)
 {
     if (comm->named)
@@ -505,8 +516,7 @@ static void close_predefined(struct weft_comm *comm)
     comm->kinds = NULL;
     comm->host_only = false;
     weft_attribute_free_all(&comm->attributes);
-    weft_errhandler_release(comm->errhandler);
-    comm->errhandler = &weft_errors_are_fatal;
+    weft_comm_set_initial_errhandler(comm);
     weft_group_release(comm->group);
     weft_group_release(comm->remote);
     comm->group = comm->remote = NULL;
@@ -515,7 +525,7 @@ static void close_predefined(struct weft_comm *comm)
 
 static void end(struct weft_comm *comm)
 {
-    comm->uses = 0; /* those of calls of an error handler that was left by longjmp */
+    comm->uses = comm->raisings = 0;
     weft_context_free(comm->block);
     unmake(comm);
 }

@@ -67,7 +67,8 @@ struct weft_comm {
     bool referred;           /* during weft_comm_sweep: a request or message refers to it */
     struct weft_agree *agree; /* agree.h; NULL: no agreement was made */
     int acked;                /* the dead that the program has acknowledged: recovery.h */
-    int uses;                 /* context allocations and calls of error handlers that refer to it */
+    int uses;                 /* context allocations that refer to it */
+    int raisings;             /* errors whose handlers run, or were left by longjmp */
     uint64_t deaths_seen;     /* deaths of the job when its members were last looked at, */
     int dead_member;          /* and the result: weft_comm_dead_member */
     bool revoked;             /* revoke.h; also of `local` */
@@ -111,6 +112,9 @@ extern WEFT_HIDDEN struct weft_comm_collectives weft_comm_collectives;
  * MPI_ERR_NO_MEM. weft_comm_expose makes their handles valid or invalid. */
 int weft_comm_init(void);
 void weft_comm_expose(bool visible);
+
+/* Gives a communicator the error handler that the launcher or the spawning job has chosen. */
+void weft_comm_set_initial_errhandler(struct weft_comm *comm);
 
 /* Frees all remaining communicators. No request may refer to one. */
 void weft_comm_finalize(void);

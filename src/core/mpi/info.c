@@ -4,6 +4,7 @@
  */
 #include "core/mpi/entry.h"
 #include "core/base/info.h"
+#include "core/base/settings.h"
 #include "pmix/boot.h"
 
 #include <string.h>
@@ -25,7 +26,10 @@ int weft_mpi_check_value(const char *value)
 
 int weft_mpi_info_create_env(int argc, char *argv[], struct weft_info **made)
 {
+    char why[256];
     struct weft_info *info = weft_info_make();
+    if (weft.job.size == 0) /* before MPI has begun, which reports errors of the environment */
+        weft_settings_load(why, sizeof why);
     int size = weft.job.size > 0 ? weft.job.size : weft_boot_expected_size();
     int code = info ? weft_info_fill_env(info, size, argc, argv) : MPI_ERR_NO_MEM;
     if (code == MPI_SUCCESS)

@@ -96,7 +96,7 @@ struct outcome {
     MPI_Status *statuses;   /* NULL: not wanted */
     int count;              /* of requests retired */
     int cause;              /* the first error */
-    struct weft_comm *comm; /* whose error it is; its `uses` counts this reference */
+    struct weft_comm *comm; /* whose error it is; its `raisings` counts this reference */
     struct weft_vci *vci;   /* of the request with that error */
 };
 
@@ -110,7 +110,7 @@ WEFT_COLD static void note_failure(struct outcome *outcome, int code, struct wef
         outcome->vci = vci;
         outcome->comm = comm ? comm : &weft_comm_self;
         /* Threads that hold other VCIs may do the same: see core/comm/spread.h. */
-        __atomic_fetch_add(&outcome->comm->uses, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&outcome->comm->raisings, 1, __ATOMIC_RELAXED);
         for (int i = 0; outcome->statuses && i < outcome->count; i++)
             outcome->statuses[i].MPI_ERROR = MPI_SUCCESS;
     }
@@ -138,7 +138,7 @@ static int raise_outcome(struct weft_request_call *call, struct outcome *outcome
     weft_assert(outcome->comm);
     weft_request_call_hold(call, outcome->vci);
     int code = weft_error_raise_in_status(outcome->comm, outcome->cause, call->function);
-    int before = __atomic_fetch_sub(&outcome->comm->uses, 1, __ATOMIC_RELAXED);
+    int before = __atomic_fetch_sub(&outcome->comm->raisings, 1, __ATOMIC_RELAXED);
     weft_assert(before > 0);
     (void)before;
     return code;

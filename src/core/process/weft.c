@@ -240,6 +240,9 @@ static void weft_start(int thread_level)
     weft_lanes_open(threads);
     if (weft_comm_init() != MPI_SUCCESS)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_COMM_WORLD of %d ranks", weft.job.size);
+    weft_settings.initial_errhandler = weft_spawn_errhandler(weft_settings.initial_errhandler);
+    weft_comm_set_initial_errhandler(&weft_comm_world);
+    weft_comm_set_initial_errhandler(&weft_comm_self);
     weft_progress_open();
     main_thread = pthread_self();
     weft.running = true;
@@ -291,15 +294,6 @@ static int add_network(struct weft_info *info)
     return code;
 }
 
-static void set_initial_errhandler(struct weft_comm *comm)
-{
-    struct weft_errhandler *handler =
-        weft_errhandlers_initial[weft_settings.initial_errhandler].handler;
-    weft_errhandler_release(comm->errhandler);
-    comm->errhandler = handler;
-    handler->refs++;
-}
-
 int weft_init(int thread_level)
 {
     if (weft_check_forked())
@@ -314,18 +308,15 @@ int weft_init(int thread_level)
         weft_start(weft_thread_level(thread_level));
     weft.thread_level = weft_thread_level(thread_level);
     main_thread = pthread_self();
-    weft_settings.initial_errhandler = weft_spawn_errhandler(weft_settings.initial_errhandler);
     if (weft_info_fill_env(&weft_info_env, weft.job.size, 0, NULL) || add_network(&weft_info_env))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_INFO_ENV");
     world = WORLD_IS;
-    set_initial_errhandler(&weft_comm_world);
-    set_initial_errhandler(&weft_comm_self);
     weft_comm_expose(true);
     set_entry_flags();
     weft_hang_open();
     int code = weft_spawn_connect();
     if (weft_spawn_parent())
-        set_initial_errhandler(weft_spawn_parent());
+        weft_comm_set_initial_errhandler(weft_spawn_parent());
     return code;
 }
 
@@ -452,11 +443,12 @@ int weft_finalize(void)
             weft_error_raise(&weft_comm_world, code, "MPI_Finalize");
     }
     weft_phase_end("barrier");
-    drain();
     weft_hang_close();
-    if (sessions) {
+    if (sessions) { /* whose sends may need calls that follow */
         weft_comm_expose(false);
+        weft_comm_set_initial_errhandler(&weft_comm_self);
     } else {
+        drain();
         if (!weft_counts.deaths)
             weft_lane_collect_all();
         weft_left_report();
@@ -498,7 +490,8 @@ void weft_leave_use(int thread_level)
 {
     weft_assert(sessions > 0);
     weft_progress_thread_stop();
-    drain();
+    if (sessions == 1 && world != WORLD_IS) /* other users' sends may need calls that follow */
+        drain();
     sessions--;
     threaded -= thread_level > MPI_THREAD_SINGLE;
     set_entry_flags();

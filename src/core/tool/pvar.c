@@ -3,7 +3,8 @@
  * Sessions and handles of performance variables: see pvar.h.
  *
  * Invariant: the value of a handle of a sum is `sum`, plus the variable minus `base` while the
- * handle is started. A frozen handle is of ranks whose peers have been freed; it is not started.
+ * handle is started. A frozen handle is of ranks whose peers have been freed; it is not started,
+ * and a level is 0.
  */
 #include "core/tool/pvar.h"
 
@@ -172,7 +173,8 @@ static uint64_t update_sum(struct weft_pvar_handle *handle, struct element *elem
         return element->sum;
     weft_assert(!handle->frozen && weft_pvar_sums(handle->row));
     uint64_t now = weft_pvar_raw(handle->row, element->world);
-    element->sum += now - element->base;
+    if (now > element->base) /* the counts of a process of another job go with its connection */
+        element->sum += now - element->base;
     element->base = now;
     return element->sum;
 }
@@ -221,6 +223,8 @@ static uint64_t value_of(struct weft_pvar_handle *handle, struct element *elemen
 {
     if (weft_pvar_sums(handle->row))
         return update_sum(handle, element);
+    if (handle->frozen)
+        return 0;
     uint64_t now = weft_pvar_raw(handle->row, element->world);
     return handle->row->class == MPI_T_PVAR_CLASS_HIGHWATERMARK && element->sum > now ? element->sum
                                                                                       : now;

@@ -164,17 +164,30 @@ int weft_front_end_choose(const struct job *job, struct app *app)
 /* ---- The environment of ranks */
 
 /* "NAME=FIRST:OLD" with the value that the environment has; NULL: no memory. */
-static char *in_front(const char *name, const char *first)
+/* The value that a variable has for an application: of -x or -genv, or else of weftrun itself. */
+static const char *value_of(const struct job *job, const struct app *app, const char *name)
 {
-    const char *old = getenv(name);
+    const struct variables *const of[] = {&app->env, &job->env};
+    const size_t n = strlen(name);
+    for (int k = 0; k < 2; k++)
+        for (int i = of[k]->n; i-- > 0;)
+            if (strncmp(of[k]->list[i], name, n) == 0 && of[k]->list[i][n] == '=')
+                return of[k]->list[i] + n + 1;
+    return getenv(name);
+}
+
+static char *in_front(const char *name, const char *first, const char *old)
+{
     char *text;
     int n = asprintf(&text, "%s=%s%s%s", name, first, old && *old ? ":" : "", old ? old : "");
     return n < 0 ? NULL : text;
 }
 
-bool weft_front_end_settings(const struct app *app, char *settings[2])
+bool weft_front_end_settings(const struct job *job, const struct app *app, char *settings[2])
 {
-    settings[0] = app->front_end ? in_front("LD_LIBRARY_PATH", app->front_end) : NULL;
-    settings[1] = app->preload ? in_front("LD_PRELOAD", app->preload) : NULL;
+    static const char *const names[] = {"LD_LIBRARY_PATH", "LD_PRELOAD"};
+    const char *const first[] = {app->front_end, app->preload};
+    for (int i = 0; i < 2; i++)
+        settings[i] = first[i] ? in_front(names[i], first[i], value_of(job, app, names[i])) : NULL;
     return (settings[0] || !app->front_end) && (settings[1] || !app->preload);
 }

@@ -13,6 +13,6 @@ int weft_front_end_choose(const struct job *job, struct app *app);
 
 /* The settings "VAR=VAL" of the ranks of a program for that, NULL: none; to be freed. False: no
  * memory. */
-bool weft_front_end_settings(const struct app *app, char *settings[2]);
+bool weft_front_end_settings(const struct job *job, const struct app *app, char *settings[2]);
 
 #endif

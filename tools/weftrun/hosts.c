@@ -25,15 +25,20 @@ static int read_number(const char *text)
     return n > 0 && n <= SLOTS_MAX ? (int)n : 0;
 }
 
+static bool has_name(const struct host *host, const char *name, size_t len)
+{
+    return strlen(host->name) == len && memcmp(host->name, name, len) == 0;
+}
+
 /* limit: the most ranks, or 0 */
 static void add_host(struct host_list *list, const char *name, size_t len, int slots, int limit)
 {
-    int i = 0;
+    int i = list->n - 1; /* a batch system's file has a line for each slot of a host */
     if (len == 0 || len >= HOST_NAME_SIZE)
         return;
-    while (i < list->n &&
-           (strlen(list->hosts[i].name) != len || memcmp(list->hosts[i].name, name, len) != 0))
-        i++;
+    if (i < 0 || !has_name(&list->hosts[i], name, len))
+        for (i = 0; i < list->n && !has_name(&list->hosts[i], name, len);)
+            i++;
     if (i == list->n) {
         struct host *more = realloc(list->hosts, (size_t)(i + 1) * sizeof *more);
         if (!more) {

@@ -141,10 +141,10 @@ static int set_env(char **env, const char *setting)
 }
 
 /* Sets what programs of other MPIs need, for the loader; 0, or -1: no memory. env has space. */
-static int set_front_end(const struct rank *rank, char **env)
+static int set_front_end(const struct job *job, const struct rank *rank, char **env)
 {
     char *settings[2];
-    bool ok = weft_front_end_settings(rank->app, settings);
+    bool ok = weft_front_end_settings(job, rank->app, settings);
     for (int i = 0; i < 2; i++) {
         ok = ok && (!settings[i] || set_env(env, settings[i]) == 0);
         free(settings[i]);
@@ -233,15 +233,13 @@ static char **make_env(const struct job *job, const struct rank *rank)
     for (size_t i = 0; ok && i < n; i++)
         ok = (env[i] = strdup(environ[i])) != NULL;
     if (ok)
-        ok = set_front_end(rank, env) == 0 && set_rank_variables(job, rank, env) == 0;
-    if (ok)
-        ok = set_directory(rank, env) == 0;
+        ok = set_rank_variables(job, rank, env) == 0 && set_directory(rank, env) == 0;
     for (int i = 0; ok && i < job->env.n; i++)
         ok = set_env(env, job->env.list[i]) == 0;
     for (int i = 0; ok && i < rank->app->env.n; i++)
         ok = set_env(env, rank->app->env.list[i]) == 0;
     if (ok)
-        ok = weft_launch_tools(job, set_variable, env) == 0 &&
+        ok = set_front_end(job, rank, env) == 0 && weft_launch_tools(job, set_variable, env) == 0 &&
              set_variable(env, "WEFTRUN_VERSION", PACKAGE_VERSION) == 0 &&
              set_variable(env, WEFT_JOB_FILE_VARIABLE, job->file_name) == 0;
     if (!ok)

@@ -136,13 +136,19 @@ static void check_ended(void)
             weft_policy_ended(loop.ended[i].rank, loop.ended[i].status);
 }
 
-/* Ctrl-Z: the ranks stop and continue together with weftrun. */
+/* Ctrl-Z: the ranks stop and continue together with weftrun. Where no shell can continue it (the
+ * process group is orphaned) the kernel drops SIGTSTP, as it would not drop SIGSTOP. */
 static void pause_all(void)
 {
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
     for (struct rank *r = NULL; (r = weft_job_next_rank(loop.job, r));)
         if (r->running)
             kill(-r->pid, SIGSTOP);
-    raise(SIGSTOP);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &stop, NULL); /* stops here */
+    sigprocmask(SIG_BLOCK, &stop, NULL);
     for (struct rank *r = NULL; (r = weft_job_next_rank(loop.job, r));)
         if (r->running)
             kill(-r->pid, SIGCONT);

@@ -69,7 +69,7 @@ static int read_timeout(struct job *job, const char *from, const char *text)
     return 0;
 }
 
-static int add_variable(struct variables *env, const char *text)
+int weft_options_add_variable(struct variables *env, const char *text)
 {
     const char **more = realloc(env->list, (size_t)(env->n + 1) * sizeof *more);
     if (!more) {
@@ -85,7 +85,7 @@ static int read_env(struct variables *env, const char *text)
 {
     const char *eq = strchr(text, '=');
     if (eq && eq != text)
-        return add_variable(env, text);
+        return weft_options_add_variable(env, text);
     weft_lines_print("-x needs VARIABLE=VALUE, not \"%s\" (variables that are already in the "
                      "environment reach every rank without it).",
                      text);
@@ -171,9 +171,18 @@ static int read_reader(struct job *job, const char *text)
         weft_lines_print("--stdin all needs a file; write weftrun --stdin all ... <FILE.");
         return -1;
     }
-    if (job->reader < 0 || (end > text && !*end && rank >= 0 && rank < RANKS_MAX))
+    if (end == text ? job->reader < 0 : !*end && rank >= 0 && rank < RANKS_MAX)
         return 0;
     weft_lines_print("--stdin takes a rank, all or none, not \"%s\".", text);
+    return -1;
+}
+
+static int check_reader(const struct job *job)
+{
+    if (job->reader < job->size || job->size < 1) /* or the batch system has the number */
+        return 0;
+    weft_lines_print("--stdin %d: the job has no such rank, but 0 to %d.", job->reader,
+                     job->size - 1);
     return -1;
 }
 
@@ -298,7 +307,7 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
         if (strchr(value, '='))
             return apply_variable(job, &app->env, value);
         if (getenv(value))
-            return add_variable(&app->exports, value);
+            return weft_options_add_variable(&app->exports, value);
         weft_lines_print("-x %s has no effect: the variable is not set; use -x %s=VALUE.", value,
                          value);
         return 0;
@@ -369,8 +378,11 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
             return 0;
         weft_lines_print("--abi takes openmpi, mpich or none, not \"%s\".", value);
         return -1;
-    case OPT_UNIVERSE: /* SYSTEM of MPICH is the default */
-        return strcmp(value, "SYSTEM") == 0 ? 0 : read_count(&job->universe, "--usize", value);
+    case OPT_UNIVERSE: /* MPICH's SYSTEM and Intel MPI's INFINITE and 0 set no number */
+        return strcmp(value, "SYSTEM") == 0 || strcmp(value, "INFINITE") == 0 ||
+                       strcmp(value, "0") == 0
+                   ? 0
+                   : read_count(&job->universe, "--usize", value);
     case OPT_JOINED:
         job->joined_fd = atoi(value);
         return fcntl(job->joined_fd, F_SETFD, FD_CLOEXEC);
@@ -521,5 +533,5 @@ int weft_options_read(struct job *job, int argc, char **argv, bool *done)
     if (*done)
         return 0;
     weft_other_environment(job);
-    return choose_hosts(job) ? -1 : weft_ranks_count(job);
+    return choose_hosts(job) || weft_ranks_count(job) ? -1 : check_reader(job);
 }

@@ -9,4 +9,8 @@
  * the error. Sets *done after --help or --version. */
 int weft_options_read(struct job *job, int argc, char **argv, bool *done);
 
+/* Adds "VARIABLE=VALUE", which stays where it is. 0, or -1 after printing that there is no memory.
+ */
+int weft_options_add_variable(struct variables *env, const char *text);
+
 #endif

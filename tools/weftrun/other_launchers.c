@@ -9,6 +9,8 @@
  */
 #include "other_launchers.h"
 #include "lines.h"
+#include "options.h"
+#include "output_files.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -49,6 +51,21 @@ static bool is_of_launcher(const char *parameter, const char *name)
            strcmp(parameter + 5, name) == 0;
 }
 
+/* "A=1;B": a variable with a value, and one that ranks have as weftrun has it. */
+static int read_list(struct variables *env, const char *text)
+{
+    for (size_t len; *text; text += len + (text[len] == ';')) {
+        len = strcspn(text, ";");
+        const char *equals = memchr(text, '=', len);
+        if (!equals || equals == text)
+            continue;
+        char *variable = strndup(text, len);
+        if (!variable || weft_options_add_variable(env, variable))
+            return -1;
+    }
+    return 0;
+}
+
 /* Parameters that are another spelling of an option. 1: it is one, and read; 0: it is none; -1
  * after printing why its value is wrong. */
 static int translate(struct job *job, int *per_node, const char *name, const char *value)
@@ -71,8 +88,12 @@ static int translate(struct job *job, int *per_node, const char *name, const cha
         status = weft_placement_read_elements(p, value);
     else if (strcmp(name, "hwloc_base_cpu_list") == 0 || strcmp(name, "hwloc_base_cpu_set") == 0)
         p->cpus = value;
-    else if (strcmp(name, "rmaps_rank_file_path") == 0)
+    else if (strcmp(name, "rmaps_rank_file_path") == 0 || is_of_launcher(name, "rankfile"))
         p->rank_file = value;
+    else if (strcmp(name, "mca_base_env_list") == 0)
+        status = read_list(&job->env, value);
+    else if (is_of_launcher(name, "output_filename"))
+        status = weft_output_files_read_dir(&job->output, value);
     else if (strcmp(name, "hwloc_base_report_bindings") == 0)
         job->report_bindings = is_true(value);
     else if (is_of_launcher(name, "default_hostfile"))

@@ -125,7 +125,7 @@ int weft_output_files_open(const struct job *job, struct rank *rank)
         if (!name)
             continue;
         make_directories(name);
-        streams[i]->file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        streams[i]->file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
         int error = errno;
         if (streams[i]->file < 0)
             weft_lines_print("The file %s for the output of rank %d cannot be opened: %s.", name,

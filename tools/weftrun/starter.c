@@ -320,6 +320,8 @@ static int run(const struct job *job, char **words, enum starter_kind kind)
     see_children(getpid(), note_earlier);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t pid = start(words, &mask);
+    if (pid > 0 && job->slurm_step && job->joined_fd && write(job->joined_fd, "j", 1) != 1)
+        weft_lines_print("The job that spawned this one cannot be reached: %s.", strerror(errno));
     if (pid > 0)
         return wait_for(job, words[0], pid, &signals, kind);
     weft_lines_print("%s cannot be started: %s.", words[0], strerror(errno));

@@ -417,16 +417,16 @@ static void add_program(struct line *line, const struct job *job, const struct a
     add(line, "env");
     if (kind == PRRTE || kind == OPEN_MPI)
         add_values(line, app);
-    if (!weft_front_end_settings(app, settings))
+    weft_launch_tools(job, add_variable, line);
+    add_variables(line, &job->env);
+    add_variables(line, &app->env);
+    if (!weft_front_end_settings(job, app, settings))
         line->failed = true;
     for (int i = 0; i < 2; i++) {
         if (settings[i])
             add(line, "%s", settings[i]);
         free(settings[i]);
     }
-    weft_launch_tools(job, add_variable, line);
-    add_variables(line, &job->env);
-    add_variables(line, &app->env);
     if (line->n == env + 1 && !line->failed) {
         free(line->words[env]); /* no variable needs it */
         line->n = env;

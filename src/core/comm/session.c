@@ -146,6 +146,16 @@ struct weft_group *weft_session_pset_group(struct weft_session *session, const c
     const struct weft_boot_pset *sets;
     weft_boot_psets(&sets);
     int size = set == WORLD ? weft.job.size : set == SELF ? 1 : sets[set - OWN_SETS].size;
+    for (int i = 0; set >= OWN_SETS && i < size; i++) {
+        const int rank = sets[set - OWN_SETS].ranks[i];
+        if (rank >= 0 && rank < weft.job.size)
+            continue;
+        *code = weft_error_set(MPI_ERR_OTHER,
+                               "the launcher states rank %d as a member of the process set %s, but "
+                               "the job has the ranks 0 to %d",
+                               rank, name, weft.job.size - 1);
+        return NULL;
+    }
     struct weft_group *group = weft_group_make(size);
     *code = group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!group)

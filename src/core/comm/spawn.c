@@ -114,7 +114,14 @@ static char *find_program(const char *command, const char *here, const char *wdi
     return found ? found : strdup(command);
 }
 
-/* Fills one app. */
+/* "here/name", to be freed; NULL: no memory. */
+static char *below(const char *here, const char *name)
+{
+    char *path;
+    return asprintf(&path, "%s/%s", here, name) < 0 ? NULL : path;
+}
+
+/* Fills one app. The info key wdir is relative to the directory of this process. */
 static int fill_app(struct root *root, int i, const struct weft_spawn_program *from)
 {
     struct weft_boot_app *app = &root->apps[i];
@@ -127,9 +134,10 @@ static int fill_app(struct root *root, int i, const struct weft_spawn_program *f
         return code;
     if (!getcwd(here, sizeof here))
         snprintf(here, sizeof here, "/");
-    app->program = root->owned[2 * i] =
-        find_program(from->command, here, wdir, weft_info_get(from->info, "path"));
-    app->dir = root->owned[2 * i + 1] = strdup(wdir ? wdir : here);
+    app->dir = root->owned[2 * i + 1] =
+        wdir && *wdir != '/' ? below(here, wdir) : strdup(wdir ? wdir : here);
+    app->program = root->owned[2 * i] = find_program(from->command, here, wdir ? app->dir : NULL,
+                                                     weft_info_get(from->info, "path"));
     app->args = from->args;
     app->hosts = weft_info_get(from->info, "host");
     app->host_file = weft_info_get(from->info, "hostfile");

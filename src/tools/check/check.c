@@ -10,6 +10,7 @@
 
 struct check check = {.lock = PTHREAD_MUTEX_INITIALIZER};
 unsigned short check_functions[WEFT_CALLS];
+CHECK_THREAD int check_depth;
 
 void *check_enlarge(void *list, int n, int *capacity, size_t size)
 {

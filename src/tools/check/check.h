@@ -85,9 +85,6 @@ struct check {
 
 extern struct check check;
 
-/* True in a call that a callback of the program makes inside another call. */
-bool check_is_nested(void);
-
 /* Without MPI_THREAD_MULTIPLE the program makes one call at a time. */
 static inline void check_mutex_lock(pthread_mutex_t *lock)
 {
@@ -148,6 +145,9 @@ static inline struct check_location check_location_of(const struct weft_call *ca
 
 /* Storage of a thread. The library is loaded with the program: its address is known then. */
 #define CHECK_THREAD __thread __attribute__((tls_model("initial-exec")))
+
+/* Calls that the thread is in: callbacks of the program make calls inside others. */
+extern CHECK_THREAD int check_depth;
 
 /* The same list with twice the capacity, of n entries; the old one is freed. */
 void *check_enlarge(void *list, int n, int *capacity, size_t size);

@@ -334,16 +334,10 @@ static void poll(int does)
         check_channel_poll();
 }
 
-/* Calls that the thread is in: callbacks of the program make calls inside others. The frame of the
- * outermost one; that of a call inside it is further below than arguments on the stack take. */
-static CHECK_THREAD int depth;
+/* The frame of the outermost call that the thread is in; that of a call inside it is further below
+ * than arguments on the stack take. */
 static CHECK_THREAD uintptr_t outer;
 enum { ARGUMENTS = 128 };
-
-bool check_is_nested(void)
-{
-    return depth > 1;
-}
 
 /* Drops what is kept of calls whose frames are below an address, which do not end. */
 static void drop_calls(uintptr_t limit)
@@ -376,7 +370,7 @@ static bool is_inside(const struct weft_call *call)
         drop_calls(frame + 1);
         return true;
     }
-    depth = 0;
+    check_depth = 0;
     drop_calls(UINTPTR_MAX);
     check_deadlocks_leave();
     return false;
@@ -385,25 +379,25 @@ static bool is_inside(const struct weft_call *call)
 /* Memory is not compared after a call that was left: the library may have changed it. */
 static void enter(const struct weft_call *call)
 {
-    const bool has_left = depth > 0 && !is_inside(call);
-    if (depth == 0 && check_watches && !has_left) /* before the library changes the memory */
+    const bool has_left = check_depth > 0 && !is_inside(call);
+    if (check_depth == 0 && check_watches && !has_left) /* before the library changes the memory */
         check_watch_compare(call);
-    if (depth == 0)
+    if (check_depth == 0)
         outer = (uintptr_t)call->frame;
-    depth++; /* the checks make progress, too, which runs callbacks of the program */
+    check_depth++; /* the checks make progress, too, which runs callbacks of the program */
 }
 
 /* Before the end of a call: those inside it have ended, or were left. */
 static void drop_inside(const struct weft_call *call)
 {
-    if (depth > 1 && has_one_stack(call))
+    if (check_depth > 1 && has_one_stack(call))
         drop_calls((uintptr_t)call->frame);
 }
 
 static void leave(const struct weft_call *call)
 {
-    weft_assert(depth > 0);
-    depth = (uintptr_t)call->frame == outer ? 0 : depth - 1;
+    weft_assert(check_depth > 0);
+    check_depth = (uintptr_t)call->frame == outer ? 0 : check_depth - 1;
 }
 
 /* call->state of a call that has been made by make_known. */
@@ -530,7 +524,7 @@ static void end_call(struct weft_call *call)
         check_watch_stop();
     check_changes_free(call);
     leave(call);
-    if (depth == 0 && check_watches)
+    if (check_depth == 0 && check_watches)
         check_watch_keep(call);
 }
 
@@ -538,5 +532,5 @@ void weft_call_end(struct weft_call *call)
 {
     if (call->state != &made_known)
         end_call(call);
-    check_is_in_call = depth > 0;
+    check_is_in_call = check_depth > 0;
 }

@@ -77,7 +77,7 @@ static void check_use(const struct weft_call *call, const struct weft_parameter 
                       const void *handle)
 {
     char freed[512];
-    if (check_is_nested()) /* a reduction gets its datatype, which may have been freed meanwhile */
+    if (check_depth > 1) /* a reduction gets its datatype, which may have been freed meanwhile */
         return;
     check_lock();
     struct check_object *object = check_object_find(parameter->object, handle);

@@ -203,28 +203,33 @@ int front_Keyval_create(front_function *copy_fn, front_function *delete_fn, int 
     return front_Comm_create_keyval(copy_fn, delete_fn, keyval, extra_state);
 }
 
+/* The address of the other MPI's value of a constant, or of a value that is no constant. The table
+ * has it, since the value of one window remains when that of another is read. */
+static void *constant(const struct front_pair *pairs, size_t n, const int *value)
+{
+    for (size_t i = 0; i < n; i++)
+        if (pairs[i].ours == *value)
+            return (void *)&pairs[i].theirs;
+    return (void *)value;
+}
+
 /* Predefined attributes whose values are constants, with the other MPI's values. */
 static void *converted(int number, void *value)
 {
-    static int host, io, flavor, model, last;
+    static int last;
     switch (number) {
     case MPI_HOST:
-        host = front_rank_out(*(int *)value);
-        return &host;
     case MPI_IO:
-        io = front_rank_out(*(int *)value);
-        return &io;
+        return constant(front_ranks, FRONT_COUNT(front_ranks), value);
     case MPI_LASTUSEDCODE:
         if (!FRONT_CODE_SHIFT)
             return value; /* programs may keep it */
         last = front_error_out(*(int *)value);
         return &last;
     case MPI_WIN_CREATE_FLAVOR:
-        flavor = front_flavor_out(*(int *)value);
-        return &flavor;
+        return constant(front_flavors, FRONT_COUNT(front_flavors), value);
     case MPI_WIN_MODEL:
-        model = front_model_out(*(int *)value);
-        return &model;
+        return constant(front_models, FRONT_COUNT(front_models), value);
     default:
         return value;
     }

@@ -398,6 +398,14 @@ static void window_constants(void)
     CHECK(*flavor == MPI_WIN_FLAVOR_CREATE);
     CHECK(MPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &flag) == MPI_SUCCESS && flag);
     CHECK(*model == MPI_WIN_UNIFIED);
+    /* the value of one window remains when that of another is read */
+    MPI_Win other;
+    int *flavor_of_other;
+    void *allocated;
+    MPI_Win_allocate(sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &allocated, &other);
+    CHECK(MPI_Win_get_attr(other, MPI_WIN_CREATE_FLAVOR, &flavor_of_other, &flag) == MPI_SUCCESS);
+    CHECK(*flavor_of_other == MPI_WIN_FLAVOR_ALLOCATE && *flavor == MPI_WIN_FLAVOR_CREATE);
+    MPI_Win_free(&other);
     CHECK(MPI_Win_fence(MPI_MODE_NOPRECEDE, win) == MPI_SUCCESS);
     CHECK(MPI_Win_fence(MPI_MODE_NOSUCCEED | MPI_MODE_NOSTORE, win) == MPI_SUCCESS);
     CHECK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, MPI_MODE_NOCHECK, win) == MPI_SUCCESS || rank == 1);

@@ -50,7 +50,8 @@ INTEGERS = {"MPI_Isend": "isend_integer", "MPI_Irecv": "irecv_integer"}
 HAND = re.compile(
     r"^MPI_(Op_create(_c)?|\w+_create_errhandler|(Comm|Type|Win)_create_keyval|Keyval_create|"
     r"Grequest_start|Register_datarep(_c)?|(Comm|Type|Win)_get_attr|Attr_get|Comm_set_errhandler|"
-    r"(Buffer_attach|(Comm|Session)_attach_buffer)(_c)?|Intercomm_create|Comm_spawn(_multiple)?|Type_get_contents(_c)?|Type_create_struct|"
+    r"(Buffer_attach|(Comm|Session)_attach_buffer)(_c)?|Intercomm_create(_from_groups)?|"
+    r"Comm_spawn(_multiple)?|Type_get_contents(_c)?|Type_create_struct|"
     r"Get_version|Get_library_version|Pcontrol|Status_(get|set)_(source|tag|error)|Wait|"
     r"T_[cp]var_handle_alloc)$")
 # The same, in one front end.
@@ -122,7 +123,7 @@ class Call:
         elif handle and "root" in kind.options:
             self.arguments.append(f"front_is_root(comm, root) ? front_{handle[1]}_in({p.name}) : NULL")
         elif handle:
-            self.arguments.append(f"front_{handle[1]}_in({p.name})")
+            self.arguments.append(self.handle(p, handle[1]))
         elif kind.word == "status":
             self.status(p)
         elif p.suffix and role_of(p) in ("rank", "distrib", "darg"):
@@ -139,6 +140,33 @@ class Call:
             self.arguments.append(f"front_pvar_in({p.name})")
         else:
             self.arguments.append(p.name)
+
+    def handle(self, p, kind):
+        """A handle that is read. A pointer may point nowhere where it is not significant."""
+        if not self.interface.pointers:
+            return f"front_{kind}_in({p.name})"
+        if p.name == "origin_datatype" and "result_datatype" in self.names:
+            return f"front_{kind}_in(front_Op_in(op) == MPI_NO_OP ? target_datatype : {p.name})"
+        test = self.significant(p, kind)
+        return f"front_{kind}_if({test}, {p.name})" if test else f"front_{kind}_in({p.name})"
+
+    def significant(self, p, kind):
+        """The condition under which a collective reads a handle, or None if it always does."""
+        name, does = self.function.name, self.function.does.split()
+        if "collective" not in does or "eighbor" in name or kind not in ("Datatype", "Op"):
+            return None
+        rooted = "root" in self.names
+        buffers = [q for q in self.parameters if q.kind.word == "data" and p.name in q.kind.about]
+        if len(buffers) != 1 or buffers[0].kind.flow == "<>":  # of a reduction or a broadcast
+            return "front_rank_in(root) != MPI_PROC_NULL" if rooted else None
+        (buffer,) = buffers
+        if "root" in buffer.kind.options:
+            return "front_is_root(comm, root)"
+        # A rank that passes MPI_ROOT or MPI_PROC_NULL does not read the buffer.
+        tests = ["root >= 0"] if rooted else []
+        if "in_place" in buffer.kind.options:
+            tests.append(f"front_buffer_in({buffer.name}) != MPI_IN_PLACE")
+        return " && ".join(tests)
 
     def handle_pointer(self, p, kind):
         name = self.function.name

@@ -227,7 +227,22 @@ static inline void front_release(void *array, void *few)
 }
 
 /* True at the root, where arguments are significant that no other rank's call reads. */
-bool front_is_root(front_Comm comm, int root);
+static inline bool front_is_root(front_Comm comm, int root)
+{
+    return weft_abi_is_root(front_Comm_in(comm), front_rank_in(root));
+}
+
+/* A handle that may be any value where it is not significant. The core does not read it there, but
+ * gets a valid one, so that it reports what else is wrong with the call. */
+static inline MPI_Datatype front_Datatype_if(bool significant, front_Datatype handle)
+{
+    return significant ? front_Datatype_in(handle) : MPI_BYTE;
+}
+
+static inline MPI_Op front_Op_if(bool significant, front_Op handle)
+{
+    return significant ? front_Op_in(handle) : MPI_BOR;
+}
 
 int *front_ints_in(int n, const int *array, int *few, int (*convert)(int));
 void front_ints_out(int n, int *array, int (*convert)(int));

@@ -69,13 +69,6 @@ int front_Session_attach_buffer(front_Session session, void *buffer, int size)
 /* ---- Spawning: arguments are significant at the root, and only there the number of error codes is
  * known. At other ranks the codes keep the numbers of the standard's ABI. */
 
-bool front_is_root(front_Comm comm, int root)
-{
-    int rank = -1;
-    MPI_Comm over = front_Comm_in(comm);
-    return over != MPI_COMM_NULL && weft_abi_Comm_rank(over, &rank) == MPI_SUCCESS && rank == root;
-}
-
 /* The core leaves the codes alone if an argument is wrong. */
 static void clear_codes(int *codes, int n)
 {
@@ -347,7 +340,7 @@ FRONT_DEFINE(Status_f2c, int, (const int *fortran, front_Status *status))
     return MPI_SUCCESS;
 }
 
-/* ---- Communicators: only the leader passes a valid peer communicator. */
+/* ---- Communicators: only the leader passes a valid peer communicator or group. */
 
 FRONT_EXPORT(Intercomm_create);
 int front_Intercomm_create(front_Comm local_comm, int local_leader, front_Comm peer_comm,
@@ -359,6 +352,24 @@ int front_Intercomm_create(front_Comm local_comm, int local_leader, front_Comm p
         code = weft_abi_Intercomm_create(
             local, local_leader, rank == local_leader ? front_Comm_in(peer_comm) : MPI_COMM_NULL,
             front_rank_in(remote_leader), front_tag_in(tag), newintercomm ? &made : NULL);
+    if (code == MPI_SUCCESS)
+        *newintercomm = front_Comm_out(made);
+    return front_code(code);
+}
+
+FRONT_EXPORT(Intercomm_create_from_groups);
+int front_Intercomm_create_from_groups(front_Group local_group, int local_leader,
+                                       front_Group remote_group, int remote_leader,
+                                       const char *stringtag, front_Info info,
+                                       front_Errhandler errhandler, front_Comm *newintercomm)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Group local = front_Group_in(local_group);
+    bool is_leader = weft_abi_is_leader(local, local_leader);
+    int code = weft_abi_Intercomm_create_from_groups(
+        local, local_leader, is_leader ? front_Group_in(remote_group) : MPI_GROUP_NULL,
+        front_rank_in(remote_leader), stringtag, front_Info_in(info),
+        front_Errhandler_in(errhandler), newintercomm ? &made : NULL);
     if (code == MPI_SUCCESS)
         *newintercomm = front_Comm_out(made);
     return front_code(code);

@@ -44,6 +44,18 @@ void *weft_abi_keyval_extra(int number)
     return keyval->extra;
 }
 
+bool weft_abi_is_root(MPI_Comm comm, int root)
+{
+    const struct weft_comm *over = weft_handle_resolve(comm, WEFT_KIND_COMM);
+    return over && root == (over->local ? MPI_ROOT : over->rank);
+}
+
+bool weft_abi_is_leader(MPI_Group group, int leader)
+{
+    const struct weft_group *members = weft_handle_resolve(group, WEFT_KIND_GROUP);
+    return members && members->rank == leader;
+}
+
 void weft_abi_set_detached(MPI_Comm comm, MPI_Session session, void *buffer, MPI_Count size)
 {
     struct weft_bsend_owner owner = {NULL, NULL};

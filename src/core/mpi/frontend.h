@@ -21,6 +21,11 @@ __attribute__((visibility("default"))) enum weft_kind
 weft_abi_errhandler_kind(MPI_Errhandler errhandler);
 __attribute__((visibility("default"))) void *weft_abi_keyval_extra(int number);
 
+/* True where the arguments are read that are significant only at the root of a collective or at the
+ * leader of a group. False if a handle is invalid: the call itself reports the error. */
+__attribute__((visibility("default"))) bool weft_abi_is_root(MPI_Comm comm, int root);
+__attribute__((visibility("default"))) bool weft_abi_is_leader(MPI_Group group, int leader);
+
 /* After MPI_BUFFER_AUTOMATIC has been attached to a communicator, a session, or (both are null
  * handles) the process: what MPI_Buffer_detach and its kin return. */
 __attribute__((visibility("default"))) void

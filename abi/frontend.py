@@ -178,6 +178,9 @@ class Call:
             if reads:
                 self.before += [f"if ({p.name})", f"    front_Request_begin({p.name}, NULL);"]
                 self.always += [f"if ({p.name})", f"    front_Request_end({p.name}, NULL);"]
+            else:  # the core may write the null handle if the call fails
+                self.always += [f"if (weft_unlikely(code != MPI_SUCCESS) && {p.name})",
+                                f"    front_Request_end({p.name}, NULL);"]
             self.arguments.append(f"(MPI_Request *){p.name}")
             return
         mine = f"{p.name}_"

@@ -57,6 +57,17 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &made);
     code = call("PMPIX_Comm_revoke", made, NULL, NULL);
     expect("PMPIX_Comm_revoke", code, call("MPIX_Comm_is_revoked", made, &flag, NULL) == 0 && flag);
+    /* a request that could not begin is the null request, also where it is not changed */
+    MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+    memset(&request, 0x5a, sizeof request);
+    code = MPI_Irecv(&acked, 1, MPI_INT, 0, 0, made, &request);
+    expect("MPI_Irecv", code != MPI_SUCCESS ? MPI_SUCCESS : -1, request == MPI_REQUEST_NULL);
+    flag = 0;
+    code = MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+    expect("MPI_Request_get_status", code, flag);
+    memset(&request, 0x5a, sizeof request);
+    code = MPI_Isend(&acked, 1, MPI_INT, 0, 0, made, &request);
+    expect("MPI_Isend", code != MPI_SUCCESS ? MPI_SUCCESS : -1, request == MPI_REQUEST_NULL);
     int class = MPI_SUCCESS, length = 0;
     char text[MPI_MAX_ERROR_STRING] = "";
     code = MPI_Barrier(made);

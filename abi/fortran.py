@@ -269,6 +269,7 @@ def constants():
 
 ADDRESSES = """\
 INTEGER MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC
+TARGET MPI_BUFFER_AUTOMATIC
 INTEGER MPI_ERRCODES_IGNORE(1), MPI_UNWEIGHTED(1)
 INTEGER MPI_WEIGHTS_EMPTY(1)
 {statuses}
@@ -631,6 +632,8 @@ def body(procedure):
             call.append(f"weft_fortran_buffer({n})")
         elif a.what in ("logical_raw", "address"):
             call.append(n)
+            if n == "buffer_addr":
+                after.append(f"if (code == MPI_SUCCESS)\n        weft_fortran_detached({n});")
         elif a.what == "status":
             call.append(f"(MPI_Status *){n}" if a.intent != "out" else
                         f"weft_fortran_{'statuses' if a.array else 'status'}({n})")

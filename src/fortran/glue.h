@@ -113,6 +113,19 @@ typedef void(weft_fortran_procedure)(void);
     ((const void *)(address) == (const void *)WEFT_FORTRAN_##NAME)
 #endif
 
+/* In mpi_f08, MPI_BUFFER_AUTOMATIC comes back as the address of Fortran's variable (MPI 5.0,
+ * section 3.6), where there is one. */
+#ifndef WEFT_FORTRAN_DETACHED
+#define WEFT_FORTRAN_DETACHED WEFT_FORTRAN_BUFFER_AUTOMATIC
+#endif
+
+static inline void weft_fortran_detached(void **address)
+{
+    void *variable = WEFT_FORTRAN_DETACHED;
+    if (variable && *address == MPI_BUFFER_AUTOMATIC)
+        *address = variable;
+}
+
 /* ---- Handles */
 #define WEFT_FORTRAN_HANDLE(Kind, Handle)                                                          \
     static inline Handle weft_##Kind##_of(int value)                                               \

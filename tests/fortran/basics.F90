@@ -447,7 +447,17 @@ contains
         call MPI_Bsend(12, 1, MPI_INTEGER, rank, 3, MPI_COMM_WORLD, code)
         call MPI_Recv(got, 1, MPI_INTEGER, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE, code)
         call expect(got, 12, 'a message in an automatic buffer')
+#if MODULE_F08
+        block
+            use, intrinsic :: iso_c_binding, only: c_ptr, c_associated, c_loc
+            type(c_ptr) :: address
+            call MPI_Buffer_detach(address, n, code)
+            call expect(c_associated(address, c_loc(MPI_BUFFER_AUTOMATIC)), &
+                'the address of a detached automatic buffer')
+        end block
+#else
         call detach(n)
+#endif
 #endif
     end subroutine buffered
 

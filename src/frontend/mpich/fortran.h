@@ -54,6 +54,7 @@ extern char weft_front_argvs_null WEFT_FRONT_LINK(argvs_null);
 #define WEFT_FRONT_F08_STATUSES_IGNORE  (MPIR_F08_MPI_STATUSES_IGNORE_OBJ)
 #define WEFT_FRONT_F08_ARGV_NULL        (&weft_front_argv_null)
 #define WEFT_FRONT_F08_ARGVS_NULL       (&weft_front_argvs_null)
+#define WEFT_FORTRAN_DETACHED           WEFT_FRONT_F08_BUFFER_AUTOMATIC
 
 #define WEFT_FORTRAN_IS(address, NAME)                                                             \
     ((const void *)(address) == (const void *)WEFT_FORTRAN_##NAME ||                               \

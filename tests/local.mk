@@ -32,7 +32,7 @@ TESTS += tests/layers/run
 dist_check_SCRIPTS += tests/frontend/run
 EXTRA_DIST += tests/frontend/bindings.cc tests/frontend/check.h tests/frontend/convert.c \
     tests/frontend/convert.F90 tests/frontend/f08.F90 tests/frontend/handles.c tests/frontend/header.cc \
-    tests/frontend/recovery.c tests/frontend/reported.c tests/frontend/requests.c \
+    tests/frontend/port.c tests/frontend/recovery.c tests/frontend/reported.c tests/frontend/requests.c \
     tests/frontend/significant.c tests/frontend/sized.c tests/frontend/sized.py
 TESTS += tests/frontend/run
 

@@ -307,6 +307,22 @@ void weft_tcp_stop_listening(void)
 
 /* ---- Ports */
 
+/* A name has at most NAME_SIZE bytes with its final 0: the MPI_MAX_PORT_NAME of MPICH. A name that
+ * would be longer lacks the last addresses: 4 IPv6 addresses need 159 bytes, and the host's name
+ * needs up to 63. */
+enum { NAME_SIZE = 256 };
+
+static void write_addresses(int count, char *to, size_t size)
+{
+    weft_assert(count <= record.count);
+    size_t used = 0;
+    for (int i = 0; i < count; i++) {
+        char text[48];
+        used += (size_t)snprintf(to + used, size - used, "%s%s", i ? "," : "",
+                                 weft_tcp_address_text(record.address[i], text, sizeof text));
+    }
+}
+
 int weft_tcp_open_port(char *name, size_t len)
 {
     char addresses[WEFT_TCP_ADDRESSES * 48] = "";
@@ -318,18 +334,15 @@ int weft_tcp_open_port(char *name, size_t len)
     port->callers = NULL;
     port->next = ports;
     ports = port;
-    for (int i = 0; i < record.count; i++) {
-        char text[48];
-        size_t used = strlen(addresses);
-        snprintf(addresses + used, sizeof addresses - used, "%s%s", i ? "," : "",
-                 weft_tcp_address_text(record.address[i], text, sizeof text));
-    }
-    int n = snprintf(name, len,
+    int n, count = record.count;
+    do {
+        write_addresses(count, addresses, sizeof addresses);
+        n = snprintf(name, len,
                      "weft%d/%016" PRIx64 "%016" PRIx64 "/%016" PRIx64 "%016" PRIx64 "/%u/%s/%s",
                      NAME_VERSION, port->number.word[0], port->number.word[1], port->secret.word[0],
                      port->secret.word[1], record.port, addresses, weft_tcp_own.host);
-    weft_assert(n > 0 && (size_t)n < len);
-    (void)n;
+        weft_assert(n > 0 && (size_t)n < len);
+    } while (n >= NAME_SIZE && --count > 0);
     return MPI_SUCCESS;
 }
 

@@ -443,12 +443,13 @@ int weft_finalize(void)
             weft_error_raise(&weft_comm_world, code, "MPI_Finalize");
     }
     weft_phase_end("barrier");
+    if (!sessions) /* their sends may need calls that follow */
+        drain();
     weft_hang_close();
-    if (sessions) { /* whose sends may need calls that follow */
+    if (sessions) {
         weft_comm_expose(false);
         weft_comm_set_initial_errhandler(&weft_comm_self);
     } else {
-        drain();
         if (!weft_counts.deaths)
             weft_lane_collect_all();
         weft_left_report();

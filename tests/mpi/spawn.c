@@ -42,18 +42,6 @@ static int count_descriptors(void)
     return n;
 }
 
-/* The resident memory in KiB. */
-static long count_memory(void)
-{
-    long size = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%ld %ld", &size, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 /* A sum over both groups, and a message from each parent to each child. */
 static void talk(MPI_Comm inter, bool is_child)
 {
@@ -403,7 +391,7 @@ int main(int argc, char **argv)
         check_step("spawn %d of %d", i, n_spawns);
         if (i == n_spawns / 2) {
             before = count_descriptors();
-            memory = count_memory();
+            memory = check_status_kib("VmRSS");
         }
         MPI_Comm_spawn(self, talks, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter,
                        MPI_ERRCODES_IGNORE);
@@ -414,7 +402,7 @@ int main(int argc, char **argv)
     }
     int after = count_descriptors();
     CHECK(after < before + DESCRIPTORS, "%d descriptors, later %d", before, after);
-    memory = count_memory() - memory;
+    memory = check_status_kib("VmRSS") - memory;
     CHECK(memory < KIB, "%ld KiB more after %d spawns", memory, n_spawns / 2);
     if (!nspace && !getenv("PMI_FD"))
         no_zombies();

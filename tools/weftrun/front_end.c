@@ -163,7 +163,6 @@ int weft_front_end_choose(const struct job *job, struct app *app)
 
 /* ---- The environment of ranks */
 
-/* "NAME=FIRST:OLD" with the value that the environment has; NULL: no memory. */
 /* The value that a variable has for an application: of -x or -genv, or else of weftrun itself. */
 static const char *value_of(const struct job *job, const struct app *app, const char *name)
 {
@@ -176,6 +175,7 @@ static const char *value_of(const struct job *job, const struct app *app, const 
     return getenv(name);
 }
 
+/* "NAME=FIRST:OLD", or "NAME=FIRST" without an old value; NULL: no memory. */
 static char *in_front(const char *name, const char *first, const char *old)
 {
     char *text;
